@@ -1,0 +1,255 @@
+/** Weft core: errors, arenas, growing text, messages to the user, devices.
+ *  Every public function that can fail returns a weft_status and fills the caller's weft_error
+ *  (which may be NULL). Nothing here exits, prints or keeps mutable globals. */
+#ifndef WEFT_CORE_H
+#define WEFT_CORE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WEFT_PRINTF(format_index, first_argument)                                                  \
+    __attribute__((format(printf, format_index, first_argument)))
+#else
+#define WEFT_PRINTF(format_index, first_argument)
+#endif
+
+/* ---- status and errors ---------------------------------------------------------------------- */
+
+typedef enum weft_status {
+    WEFT_OK = 0,
+    WEFT_ERROR_USAGE,       /* a wrong argument, option or call                       exit 2 */
+    WEFT_ERROR_INPUT,       /* a file or datum of the user's is wrong                 exit 2 */
+    WEFT_ERROR_SYNTAX,      /* text that does not parse                               exit 2 */
+    WEFT_ERROR_TYPE,        /* text that parses but makes no sense                    exit 2 */
+    WEFT_ERROR_SHAPE,       /* sizes that do not agree                                exit 2 */
+    WEFT_ERROR_IO,          /* cannot read or write a file                            exit 2 */
+    WEFT_ERROR_UNSUPPORTED, /* right, but not something this build can do             exit 2 */
+    WEFT_ERROR_MEMORY,      /* out of memory, on the host or on the device            exit 3 */
+    WEFT_ERROR_DEVICE,      /* the device failed or is missing                        exit 3 */
+    WEFT_ERROR_COMPILER,    /* the system compiler is missing or refused the source   exit 3 */
+    WEFT_ERROR_INTERNAL     /* our own mistake                                        exit 3 */
+} weft_status;
+
+/** What went wrong, where, and what to do. Fixed size, so that reporting never allocates.
+ *  Empty strings and zeros mean "not known". line and column count from 1. */
+typedef struct weft_error {
+    weft_status status;
+    char message[1024];
+    char file[512];
+    int line, column;
+    char source_line[256]; /* the offending line itself, for the caret */
+    char hint[512];
+} weft_error;
+
+/** Fill *error (NULL allowed) with a message, clearing place and hint; returns status. */
+weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...)
+    WEFT_PRINTF(3, 4);
+/** Add the place. text is the whole source text (NULL allowed): line `line` of it is copied. */
+void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column);
+/** Add what to do about it. */
+void weft_error_hint(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
+/** Write "file:line:column: error: message", the line, a caret and the hint into out, always
+ *  terminated; returns the length that the whole text has. */
+size_t weft_error_text(const weft_error *error, char *out, size_t size);
+/** The exit code for a status: 0, 2 or 3 (see weft_status). */
+int weft_status_exit_code(weft_status status);
+const char *weft_status_name(weft_status status);
+
+/** Set status and jump to done: the one macro that hides control flow. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != WEFT_OK)                                                                     \
+            goto done;                                                                             \
+    } while (0)
+
+/** The nearest of n names to `name` by edit distance, or NULL when none is near. Borrowed. */
+const char *weft_nearest_name(const char *name, const char *const *names, size_t n);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/** count * size bytes, zeroed, 64-byte aligned, padded to a multiple of 64 plus one spare cache
+ *  line group (see WEFT_PADDING), NULL on overflow or no memory. Free with free(). */
+void *weft_array_make(size_t count, size_t size);
+/** Bytes past its end that every weft_array_make and weft_memory has, readable and zero, so that
+ *  whole blocks of lanes can be loaded and stored. */
+#define WEFT_PADDING 1024
+
+typedef struct weft_arena weft_arena;
+weft_status weft_arena_make(weft_arena **out, weft_error *error);
+void weft_arena_free(weft_arena **arena);
+/** count * size bytes, zeroed, aligned for any type; NULL on overflow or no memory. */
+void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size);
+char *weft_arena_copy(weft_arena *arena, const char *text, size_t length);
+char *weft_arena_print(weft_arena *arena, const char *format, ...) WEFT_PRINTF(2, 3);
+
+/** Growing text. Start from {0}. A failed allocation sets `failed` and later additions do nothing,
+ *  so that it is checked once, at the end. */
+typedef struct weft_text {
+    char *data; /* always terminated once anything was added; NULL before */
+    size_t length, capacity;
+    bool failed;
+} weft_text;
+void weft_text_add(weft_text *text, const char *format, ...) WEFT_PRINTF(2, 3);
+void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length);
+/** Add as a JSON string, quoted and escaped. */
+void weft_text_add_json(weft_text *text, const char *string);
+void weft_text_free(weft_text *text);
+
+/** Read a whole file, terminated. Errors WEFT_ERROR_IO (names the file), WEFT_ERROR_MEMORY. */
+weft_status weft_file_read(const char *path, char **out, size_t *length, weft_error *error);
+
+/* ---- messages to the user ------------------------------------------------------------------- */
+
+typedef enum weft_log_level { WEFT_LOG_ERROR, WEFT_LOG_WARNING, WEFT_LOG_INFO, WEFT_LOG_DEBUG } weft_log_level;
+
+/** Callbacks that an app installs; every member may be NULL, and a NULL monitor is silent.
+ *  Borrowed by what it is given to, which must not outlive it. */
+typedef struct weft_monitor {
+    void (*log)(void *user, weft_log_level level, const char *message);
+    /* done of total, in units of `phase`; total 0: unknown */
+    void (*progress)(void *user, const char *phase, double done, double total);
+    void *user;
+} weft_monitor;
+void weft_log(const weft_monitor *monitor, weft_log_level level, const char *format, ...)
+    WEFT_PRINTF(3, 4);
+void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total);
+
+/** Seconds of a monotonic clock. */
+double weft_clock(void);
+/** Peak resident memory of this process, bytes. */
+size_t weft_memory_peak(void);
+/** xxHash of bytes, 128 bits as 32 hexadecimal digits and a terminator. */
+void weft_hash(const void *bytes, size_t length, char out[33]);
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+typedef enum weft_device_kind { WEFT_DEVICE_HOST, WEFT_DEVICE_NULL, WEFT_DEVICE_CUDA } weft_device_kind;
+
+/** What a plan must respect. Sizes in bytes. */
+typedef struct weft_limits {
+    weft_device_kind kind;
+    char name[128];         /* "host: AMD EPYC, avx512f, 2 threads" */
+    int lanes_double;       /* cells a block of interleaved data, real = double: 8, 4 or 2 on the host, 32 on cuda */
+    int lanes_float;        /* the same for float */
+    int threads;            /* worker threads (host), 1 on null */
+    size_t register_bytes;  /* vector registers a core, or registers a multiprocessor */
+    size_t onchip_bytes;    /* L1 data cache a core, or shared memory a block */
+    size_t memory_bytes;    /* device memory in all */
+    double bandwidth;       /* bytes a second, nominal; for analytic costs */
+    double flops;           /* double-precision operations a second, nominal */
+    double launch_seconds;  /* one launch, nominal */
+} weft_limits;
+
+typedef enum weft_cache_mode { WEFT_CACHE_ON, WEFT_CACHE_READ, WEFT_CACHE_OFF } weft_cache_mode;
+
+typedef struct weft_device_options {
+    const weft_monitor *monitor; /* borrowed; may be NULL */
+    weft_cache_mode cache;
+    const char *cache_directory; /* NULL: $XDG_CACHE_HOME/weft, else ~/.cache/weft */
+    const char *keep_directory;  /* NULL: do not keep generated sources */
+    const char *compiler;        /* NULL: $CC, else cc */
+} weft_device_options;
+/** The defaults, with WEFT_CACHE, WEFT_KEEP and CC of the environment read. */
+weft_device_options weft_device_options_default(const weft_monitor *monitor);
+
+typedef struct weft_device weft_device;
+/** Open a device by name: "auto" (WEFT_DEVICE of the environment, else host), "host", "host:THREADS", "null"
+ *  (records launches, computes nothing), "null:h200" (with an H200's limits).
+ *  Errors WEFT_ERROR_USAGE (lists the names that exist), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
+weft_status weft_device_open(const char *name, const weft_device_options *options,
+                             weft_device **out, weft_error *error);
+void weft_device_free(weft_device **device);
+const weft_limits *weft_device_limits(const weft_device *device);
+/** The monitor the device was opened with; may be NULL. */
+const weft_monitor *weft_device_monitor(const weft_device *device);
+
+/** Device memory: `bytes` usable, zeroed, then WEFT_PADDING spare. */
+typedef struct weft_memory weft_memory;
+weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out, weft_error *error);
+/** Memory of the caller's (from weft_array_make, so padded), used in place where the device can
+ *  (host) and copied where it cannot. The caller keeps ownership and keeps it alive. */
+weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
+                             weft_error *error);
+void weft_memory_free(weft_memory **memory);
+size_t weft_memory_bytes(const weft_memory *memory);
+weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n, weft_error *error);
+weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n, weft_error *error);
+weft_status weft_memory_zero(weft_memory *memory, weft_error *error);
+/** The address itself where the host can use it; NULL on devices with memory of their own and on
+ *  null (whose memories record their size and hold nothing). */
+void *weft_memory_host(const weft_memory *memory);
+
+/** Generated source made runnable: compiled by the system compiler, or found in the cache.
+ *  On null: remembers the source. name is for messages and kept files.
+ *  Errors WEFT_ERROR_COMPILER (message holds the compiler's first lines), WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
+typedef struct weft_module weft_module;
+weft_status weft_module_make(weft_device *device, const char *name, const char *source,
+                             weft_module **out, weft_error *error);
+void weft_module_free(weft_module **module);
+/** Was it found in the cache? Seconds spent compiling (0 when found). */
+bool weft_module_cached(const weft_module *module);
+double weft_module_seconds(const weft_module *module);
+
+/** The order in which blocks may run. Colours run one after another; the ranges of one colour have no
+ *  store in common and run on any thread. Ranges hold blocks [first, last). The order within a
+ *  range is ascending, so results do not depend on the number of threads. */
+typedef struct weft_schedule {
+    int n_colours;
+    int64_t *colour_start; /* [n_colours + 1], into ranges */
+    int64_t (*ranges)[2];  /* [colour_start[n_colours]] */
+} weft_schedule;
+void weft_schedule_free(weft_schedule **schedule);
+
+/** One launch. Host kernels have the signature
+ *      void NAME(void *const *arguments, int64_t n_instances, int64_t first_block, int64_t last_block)
+ *  and handle blocks [first_block, last_block) of ceil(n_instances / lanes). */
+typedef struct weft_launch {
+    const weft_module *module;
+    const char *kernel;            /* its name in the module */
+    weft_memory *const *arguments; /* borrowed */
+    int n_arguments;
+    int64_t n_instances;
+    int lanes;                     /* instances a block */
+    const weft_schedule *schedule; /* NULL: every block is independent */
+} weft_launch;
+weft_status weft_device_launch(weft_device *device, const weft_launch *launch, weft_error *error);
+
+/** Run task(user, i) for i in [0, n) on the host's worker threads (in order of i on one thread for
+ *  devices without threads). Tasks must not depend on each other. */
+typedef void (*weft_task)(void *user, int64_t i);
+weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user, weft_error *error);
+
+/** What null (and any device, when asked) has recorded: launches so far. */
+int64_t weft_device_launches(const weft_device *device);
+/** Bytes of device memory now and at most. */
+size_t weft_device_bytes(const weft_device *device);
+size_t weft_device_bytes_peak(const weft_device *device);
+
+/* ---- the JIT cache, for the tool -------------------------------------------------------------- */
+
+typedef struct weft_cache_entry {
+    char key[33];
+    char description[256]; /* "poisson, double, gcc 12.2.0, znver4" */
+    size_t bytes;
+    double age_seconds;
+    bool valid;
+} weft_cache_entry;
+/** List the entries of a cache directory (NULL: the default). Each is verified (header, hash, size). *out is malloc'd. */
+weft_status weft_cache_list(const char *directory, weft_cache_entry **out, size_t *n, weft_error *error);
+/** Remove every entry (only_invalid: the invalid ones) and say how many. Touches nothing that is not a cache entry. */
+weft_status weft_cache_clear(const char *directory, bool only_invalid, size_t *n_removed, weft_error *error);
+/** The directory used by default, as text. WEFT_ERROR_IO when there is no home. */
+weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
