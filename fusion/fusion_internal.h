@@ -1,0 +1,486 @@
+/** The types of the compiler in flow order: tokens, script, functions, graph, fusions,
+ *  implementations, cover, plan. All of a compilation lives in one arena. */
+#ifndef FUSION_INTERNAL_H
+#define FUSION_INTERNAL_H
+
+#include "weft_fusion.h"
+
+#define WEFT_RANK_MAX 4
+#define WEFT_ARGUMENTS_MAX 12
+#define WEFT_CALLS_MAX 512
+#define WEFT_ELEMENTS_MAX 65536 /* components of one element; sizes are refused beyond */
+
+/* ---- text (tokens.c) ---------------------------------------------------------------------------- */
+
+/** A named text; tokens and places point into it. */
+typedef struct weft_source {
+    const char *name, *text;
+} weft_source;
+
+typedef struct weft_place {
+    const weft_source *source;
+    int line, column; /* from 1 */
+} weft_place;
+
+typedef enum weft_token_kind {
+    TOKEN_END,
+    TOKEN_NAME,
+    TOKEN_NUMBER, /* 1, 1.5, 1e-3, .5 */
+    TOKEN_SYMBOL, /* ( ) [ ] , ; : = + - * / ^ and -> += */
+} weft_token_kind;
+
+typedef struct weft_token {
+    weft_token_kind kind;
+    weft_place place;
+    const char *text; /* terminated copy, in the arena */
+    double number;
+    bool integer; /* a number without point or exponent */
+} weft_token;
+
+/** Set message and place at once; returns status. */
+weft_status weft_error_at(weft_error *error, weft_status status, weft_place place, const char *format, ...)
+    WEFT_PRINTF(4, 5);
+
+/** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of the line. */
+weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
+                             weft_error *error);
+
+/* ---- script (script.c): what was written ---------------------------------------------------------- */
+
+/** Abstract syntax of an expression. */
+typedef enum weft_node_kind {
+    NODE_NUMBER,
+    NODE_NAME,
+    NODE_CALL,    /* name(children...; keys) : function, intrinsic or script expression */
+    NODE_NEGATE,  /* -child */
+    NODE_BINARY,  /* child op child, op one of + - * / ^ */
+    NODE_SUBSCRIPT /* child 0 [ child 1, ... ] : x[dofs] or P[0] or A[dofs,dofs] (targets only) */
+} weft_node_kind;
+
+typedef struct weft_node weft_node;
+struct weft_node {
+    weft_node_kind kind;
+    weft_place place; /* of the operator, the name or the number */
+    double number;
+    bool integer;
+    const char *name;
+    char op;
+    weft_node **children;
+    int n_children;
+    /* f(a, b, degree = 4): parameters of the function, integer expressions in parameters */
+    const char **keys;
+    weft_node **key_values;
+    int n_keys;
+};
+
+typedef struct weft_script_index {
+    const char *name;
+    bool plain; /* `index nodes plain;` or the target of a connectivity */
+    weft_place place;
+} weft_script_index;
+
+/** connectivity dofs : cells -> nodes[d+1]; */
+typedef struct weft_script_connectivity {
+    const char *name, *from, *to;
+    weft_node *width;
+    weft_place place, from_place, to_place;
+} weft_script_connectivity;
+
+/** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL: uniform */
+typedef struct weft_script_input {
+    const char *name, *over;
+    weft_node *sizes[WEFT_RANK_MAX];
+    int rank;
+    weft_place place, over_place;
+} weft_script_input;
+
+/** parameter d = 2; */
+typedef struct weft_script_parameter {
+    const char *name;
+    int value;
+    weft_place place;
+} weft_script_parameter;
+
+/** expression source(x, y, z) = 1;   body is the bound text's when one is bound */
+typedef struct weft_script_expression {
+    const char *name;
+    const char **arguments;
+    int n_arguments;
+    weft_node *body;
+    weft_place place;
+} weft_script_expression;
+
+/** name = value;   target[maps] += value; */
+typedef struct weft_script_statement {
+    const char *name;
+    bool accumulate;
+    const char *maps[2]; /* of an accumulation */
+    weft_place map_places[2];
+    int n_maps;
+    weft_node *value;
+    weft_place place;
+} weft_script_statement;
+
+typedef struct weft_script_return {
+    const char *name;
+    weft_place place;
+} weft_script_return;
+
+typedef struct weft_script {
+    weft_script_index *indices;
+    int n_indices;
+    weft_script_connectivity *connectivities;
+    int n_connectivities;
+    weft_script_input *inputs;
+    int n_inputs;
+    weft_script_parameter *parameters;
+    int n_parameters;
+    weft_script_expression *expressions;
+    int n_expressions;
+    weft_script_statement *statements;
+    int n_statements;
+    weft_script_return *returns;
+    int n_returns;
+    weft_source *sources; /* one a fragment */
+    int n_sources;
+} weft_script;
+
+/** Read fragments as one script. Values of options->parameters replace the defaults, texts of
+ *  options->expressions the bodies (each parsed with its own origin as source name, so that errors show the
+ *  user's text). Checks what needs no types: every name declared once and before use where it is a declaration
+ *  (index sets, connectivities), unknown parameters and expressions in options refused with the nearest name.
+ *  `return` may stand anywhere; several add up. */
+weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, int n_fragments,
+                             const weft_compile_options *options, weft_script **out, weft_error *error);
+/** Evaluate an integer expression in parameters (sizes, subscripts, keys). */
+weft_status weft_script_integer(const weft_script *script, const weft_node *node, int *out, weft_error *error);
+/** Print tokens as a table; a script as canonical text that reads back. */
+void weft_tokens_print(const weft_token *tokens, int n, weft_text *out);
+void weft_script_print(const weft_script *script, weft_text *out);
+void weft_node_print(const weft_node *node, weft_text *out);
+
+/* ---- elementary functions (library.c, instance.c, body.c) ------------------------------------------ */
+
+typedef struct weft_function weft_function; /* defined in library_internal.h */
+
+const weft_function *weft_library_find(const weft_library *library, const char *name);
+/** The names of all functions, for suggestions. Borrowed. */
+const char *const *weft_library_names(const weft_library *library, size_t *n);
+
+typedef struct weft_shape {
+    int rank; /* 0: scalar */
+    int sizes[WEFT_RANK_MAX];
+} weft_shape;
+int weft_shape_count(const weft_shape *shape); /* components: 1 for a scalar */
+bool weft_shape_equal(const weft_shape *a, const weft_shape *b);
+/** "real", "real[3,3]" */
+void weft_shape_print(const weft_shape *shape, weft_text *out);
+
+/** A function with its sizes bound: what one call in a script means. */
+typedef struct weft_instance {
+    const weft_function *function;
+    weft_shape arguments[WEFT_ARGUMENTS_MAX];
+    int n_arguments;
+    weft_shape result;
+    double flops;
+    int n_variants;
+    int *threads; /* [n_variants], evaluated: 1, 3, 9 */
+    /* size names, parameters and tables, evaluated; for body.c */
+    int n_names;
+    const char **names;
+    int *values;
+    int n_tables;
+    const char **table_names;
+    weft_shape *table_shapes;
+    double **tables;
+} weft_instance;
+
+/** Unify the argument shapes with the function's signature (sizes m, k, n), take parameters from keys
+ *  (else their defaults), make its tables, infer the result's shape, evaluate flops and threads.
+ *  Errors are placed at `place` and show both shapes and the signature. */
+weft_status weft_instance_make(weft_arena *arena, const weft_library *library, const weft_function *function,
+                               const weft_shape *arguments, int n_arguments, const char *const *keys,
+                               const int *key_values, int n_keys, weft_place place, weft_instance **out,
+                               weft_error *error);
+
+/** Where an operand lives in generated code: component (i, j) of a shape [.., n] is
+ *  base[offset + i * n + j]; a scalar is base[offset]. */
+typedef struct weft_accessor {
+    const char *base;
+    int offset;
+} weft_accessor;
+
+/** What a backend's bodies look like (backend_host.c). */
+typedef struct weft_body_style {
+    const char *splat; /* macro that turns a scalar or a vector into a `real`, around initialisers of and
+                          assignments to `real` variables and accessors; NULL where real is a C scalar */
+    const char *thread; /* the name that `t` becomes */
+    const char *indent;
+} weft_body_style;
+
+/** Write the body of one variant with accessors replaced by their places, sizes and parameters by
+ *  numbers, tables by constants, `t` by the thread index. The emitted code is the statements of one thread.
+ *  The caller wraps it into braces, and into `for (int t = 0; t < threads; ++t)` where it is run by one.
+ *  arguments [n_arguments], result: accessors. Errors with the kernel file's line. */
+weft_status weft_body_emit(const weft_instance *instance, int variant, const weft_accessor *arguments,
+                           const weft_accessor *result, const weft_body_style *style, weft_text *out,
+                           weft_error *error);
+
+/* ---- graph (graph.c): calls, data, dependencies ----------------------------------------------------- */
+
+typedef struct weft_index_set {
+    const char *name;
+    bool plain;
+} weft_index_set;
+
+typedef struct weft_map {
+    const char *name;
+    int from, to; /* index sets */
+    int width;
+} weft_map;
+
+typedef enum weft_datum_kind {
+    DATUM_INPUT,
+    DATUM_RESULT,      /* made by a call */
+    DATUM_ACCUMULATED, /* target of accumulations */
+    DATUM_MATRIX       /* sparse target of A[dofs,dofs] += K */
+} weft_datum_kind;
+
+typedef struct weft_datum {
+    int id;
+    const char *name;
+    weft_datum_kind kind;
+    weft_shape shape;
+    int index_set; /* -1: uniform */
+    int producer;  /* call, or -1 */
+    bool returned;
+    bool is_input; /* also of accumulated lists that continue an input */
+    int map;       /* DATUM_MATRIX: its connectivity */
+    weft_place place;
+} weft_datum;
+
+/** How a call sees a datum: directly or through a connectivity, whole or a leading part of it. */
+typedef struct weft_operand {
+    int datum;
+    int map; /* -1: direct; else loaded as [width, shape...] */
+    int offset; /* first component, after leading subscripts */
+    weft_shape shape; /* as the call sees it */
+} weft_operand;
+
+/** Elementwise arithmetic as a tree in an array; node i uses earlier nodes only. */
+typedef enum weft_arithmetic_op {
+    ARITHMETIC_NUMBER, ARITHMETIC_OPERAND, ARITHMETIC_NEGATE, ARITHMETIC_ADD, ARITHMETIC_SUBTRACT,
+    ARITHMETIC_MULTIPLY, ARITHMETIC_DIVIDE, ARITHMETIC_POWER, ARITHMETIC_INTRINSIC
+} weft_arithmetic_op;
+
+typedef struct weft_arithmetic {
+    weft_arithmetic_op op;
+    double number;
+    int operand;       /* ARITHMETIC_OPERAND */
+    const char *name;  /* ARITHMETIC_INTRINSIC: sqrt, exp, ... */
+    int a, b;          /* -1: none */
+} weft_arithmetic;
+
+typedef struct weft_call {
+    int id;
+    const char *label; /* "jacobian", or "arithmetic" */
+    const weft_instance *instance; /* NULL: arithmetic */
+    weft_arithmetic *arithmetic;
+    int n_arithmetic;
+    weft_operand *operands;
+    int n_operands;
+    int result; /* datum */
+    int index_set; /* -1: uniform only */
+    double flops;
+    weft_place place;
+} weft_call;
+
+/** target[map] += source, or target[map,map] += source. */
+typedef struct weft_accumulation {
+    int source, target; /* data */
+    int map;
+    bool matrix;
+    int call; /* the producer of source, which stores it */
+    weft_place place;
+} weft_accumulation;
+
+typedef struct weft_graph {
+    weft_index_set *index_sets;
+    int n_index_sets;
+    weft_map *maps;
+    int n_maps;
+    weft_datum *data;
+    int n_data;
+    weft_call *calls; /* in script order, which is a topological order */
+    int n_calls;
+    weft_accumulation *accumulations;
+    int n_accumulations;
+} weft_graph;
+
+weft_status weft_graph_make(weft_arena *arena, const weft_library *library, const weft_script *script,
+                            weft_graph **out, weft_error *error);
+
+/* ---- fusions (fusions.c): which calls may share a kernel --------------------------------------------- */
+
+/** Why two calls may not be in one kernel. */
+typedef enum weft_split_reason {
+    SPLIT_NONE,       /* they may */
+    SPLIT_INDEX_SET,  /* they range over different index sets */
+    SPLIT_BARRIER,    /* an accumulated list lies between them */
+    SPLIT_PATH        /* a path between them leaves the kernel (not convex) */
+} weft_split_reason;
+
+typedef struct weft_fusion {
+    int *calls; /* ascending */
+    int n_calls;
+    int index_set;
+    int level; /* global barriers before it */
+} weft_fusion;
+
+typedef struct weft_fusions {
+    weft_fusion *list; /* candidates: every call alone first, then the maximal legal ones */
+    int n;
+    int *level;        /* [n_calls] global barriers before each call */
+} weft_fusions;
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out, weft_error *error);
+/** SPLIT_NONE, or why; *through gets the datum or call in the way, or -1. */
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a, int b, int *through);
+
+/* ---- implementations (implementations.c): how a fusion is done ----------------------------------------- */
+
+typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
+
+/** What the kernel does with a datum besides computing with it. */
+typedef struct weft_implementation {
+    const weft_fusion *fusion;
+    int *order;    /* [fusion->n_calls] calls in the order of their execution */
+    int *variants; /* [fusion->n_calls] variant of order[i] */
+    int instances_per_block, serial_iterations;
+    /* on-chip data: one entry a datum-and-map used in the kernel */
+    int n_onchip;
+    weft_operand *onchip; /* offset 0, whole */
+    weft_placement *placement;
+    int onchip_peak; /* components live at once, most */
+    /* traffic per instance, in bytes */
+    double bytes_loaded, bytes_stored, flops;
+    double seconds; /* predicted per instance */
+    const char *reason; /* why it was pruned; NULL: kept */
+} weft_implementation;
+
+typedef struct weft_implementations {
+    weft_implementation *list;
+    int n;
+} weft_implementations;
+
+weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph, const weft_fusions *fusions,
+                                      const weft_limits *limits, const weft_compile_options *options,
+                                      weft_implementations **out, weft_error *error);
+
+/* ---- cover (cover.c) and plan (plan.c) ---------------------------------------------------------------- */
+
+/** Implementations that cover every call once, in an order of execution. */
+typedef struct weft_cover {
+    const weft_implementation **list;
+    int n;
+    double seconds;
+} weft_cover;
+
+weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const weft_implementations *implementations,
+                            weft_plan_kind kind, weft_cover **out, weft_error *error);
+
+/** Argument of a kernel. */
+typedef enum weft_argument_kind {
+    ARGUMENT_DATUM,     /* buffer of a datum */
+    ARGUMENT_MAP,       /* interleaved connectivity */
+    ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
+    ARGUMENT_GATHER     /* transposed connectivity: start[n_to + 1] then positions (two arguments) */
+} weft_argument_kind;
+
+typedef struct weft_argument {
+    weft_argument_kind kind;
+    int index; /* datum or map; ARGUMENT_GATHER: map */
+    int part;  /* ARGUMENT_GATHER: 0 start, 1 positions */
+} weft_argument;
+
+typedef struct weft_plan_kernel {
+    const char *name;
+    const weft_implementation *implementation; /* NULL: a gather */
+    int index_set;
+    weft_operand *loads;  /* loaded at the start: whole data, direct or through a map */
+    int n_loads;
+    int *stores;          /* data stored */
+    int n_stores;
+    int *scatters;        /* accumulations done by coloured stores */
+    int n_scatters;
+    int gather;           /* accumulation that this kernel gathers, or -1 */
+    weft_argument *arguments;
+    int n_arguments;
+    int *zero;            /* data zeroed before the launch */
+    int n_zero;
+    double bytes_loaded, bytes_stored, flops;
+} weft_plan_kernel;
+
+/** A buffer of device memory; intermediates with disjoint lifetimes share one. */
+typedef struct weft_plan_buffer {
+    int index_set, components; /* components: the most of those that share it */
+    int first, last; /* kernels in whose span it is in use */
+} weft_plan_buffer;
+
+typedef struct weft_plan {
+    weft_plan_kernel *kernels;
+    int n_kernels;
+    int *buffer_of; /* [n_data] buffer of an intermediate stored in memory, or -1 (bound, returned or on chip) */
+    weft_plan_buffer *buffers;
+    int n_buffers;
+    int lanes;
+} weft_plan;
+
+weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
+                           const weft_limits *limits, const weft_compile_options *options, weft_plan **out,
+                           weft_error *error);
+
+/* ---- source (source.c) ----------------------------------------------------------------------------------- */
+
+weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
+                             const weft_limits *limits, const weft_compile_options *options, const char **out,
+                             weft_error *error);
+
+/* ---- the compilation -------------------------------------------------------------------------------------- */
+
+struct weft_compilation {
+    weft_arena *arena;
+    const weft_library *library;
+    weft_limits limits;
+    weft_compile_options options; /* copied into the arena */
+    weft_token **tokens;          /* [n_sources] */
+    int *n_tokens;
+    weft_script *script;
+    weft_graph *graph;
+    weft_fusions *fusions;
+    weft_implementations *implementations;
+    weft_cover *cover;
+    weft_plan *plan;
+    const char *source;
+};
+
+/* printing (graph_print.c, plan_print.c) */
+void weft_graph_print_text(const weft_graph *graph, weft_text *out);
+void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
+void weft_graph_print_json(const weft_graph *graph, weft_text *out);
+void weft_fusions_print(const weft_graph *graph, const weft_fusions *fusions, weft_text *out);
+void weft_implementations_print(const weft_graph *graph, const weft_implementations *implementations, weft_text *out);
+void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out);
+void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out);
+void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);
+void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, weft_text *out);
+
+/* connectivity internals for programs (connectivity.c) */
+weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes, weft_memory **out, weft_error *error);
+weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes, const weft_schedule **out, weft_error *error);
+/** start [n_to + 1] int64_t; positions [n_from * width] uint32_t or int64_t (see *wide): the component index
+ *  cell block layout ((cell / lanes) * width + local) * lanes + cell % lanes, ascending. */
+weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes, weft_memory **start,
+                                         weft_memory **positions, weft_error *error);
+
+#endif
