@@ -1,0 +1,42 @@
+# What every folder's target needs.
+
+# weft_embed(target folder pattern table header): embed the files below `folder` whose names match
+# `pattern`. The names stand in the command, so that a file added or removed rebuilds too.
+function(weft_embed target folder pattern table header)
+    set(root "${PROJECT_SOURCE_DIR}/${folder}")
+    file(GLOB_RECURSE names RELATIVE "${root}" CONFIGURE_DEPENDS "${root}/${pattern}")
+    list(SORT names)
+    set(paths ${names})
+    list(TRANSFORM paths PREPEND "${root}/")
+    string(REPLACE ";" "|" joined "${names}")
+    set(output "${PROJECT_BINARY_DIR}/embedded/${table}.c")
+    add_custom_command(OUTPUT "${output}"
+        COMMAND "${CMAKE_COMMAND}" "-DROOT=${root}" "-DNAMES=${joined}" -DTABLE=${table}
+                -DHEADER=${header} "-DOUTPUT=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+        DEPENDS ${paths} "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+        COMMENT "Embedding ${folder}" VERBATIM)
+    target_sources(${target} PRIVATE "${output}")
+endfunction()
+
+# weft_library(target glob...): a static library of the sources that match, which may be none yet.
+function(weft_library target)
+    file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+    if(NOT sources)
+        set(sources "${PROJECT_BINARY_DIR}/embedded/${target}_empty.c")
+        file(WRITE "${sources}" "typedef int ${target}_has_no_sources;\n")
+    endif()
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PRIVATE weft_options)
+endfunction()
+
+# weft_program(target library... GLOB glob...): a program, where it has sources.
+function(weft_program target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "GLOB;LIBRARIES")
+    file(GLOB sources CONFIGURE_DEPENDS ${arg_GLOB})
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${target} ${sources})
+    target_link_libraries(${target} PRIVATE weft_options ${arg_LIBRARIES})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+endfunction()

@@ -1,0 +1,16 @@
+# Flags of every target of ours: an interface target, so that nothing else gets them.
+add_library(weft_options INTERFACE)
+target_compile_definitions(weft_options INTERFACE _GNU_SOURCE)
+target_compile_options(weft_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+if(WEFT_SANITIZE)
+    target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})
+    if(WEFT_SANITIZE STREQUAL "undefined")
+        target_compile_options(weft_options INTERFACE -fno-sanitize-recover=undefined)
+    endif()
+endif()
+if(WEFT_FUZZ)
+    target_compile_options(weft_options INTERFACE -fsanitize=fuzzer-no-link,address)
+    target_link_options(weft_options INTERFACE -fsanitize=address)
+endif()
