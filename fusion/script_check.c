@@ -1,0 +1,145 @@
+#include "script_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- bodies of expressions ---- */
+
+static weft_status unknown_in_body(const weft_script_expression *expression, const weft_node *node,
+                                   weft_error *error) {
+    const char *allowed[WEFT_ARGUMENTS_MAX + 1];
+    size_t n = 0;
+    char list[WEFT_ARGUMENTS_MAX * (WEFT_NAME_MAX + 2) + 1] = "";
+    for (int i = 0; i < expression->n_arguments; ++i) {
+        allowed[n++] = expression->arguments[i];
+        strcat(strcat(list, i > 0 ? ", " : ""), expression->arguments[i]);
+    }
+    allowed[n++] = "pi";
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                  "'%s' is unknown here: '%s' is a formula in %s and pi", node->name,
+                  expression->name, list);
+    script_suggest(error, node->name, allowed, n, NULL);
+    return WEFT_ERROR_TYPE;
+}
+
+static weft_status check_call_in_body(const weft_node *node, weft_error *error) {
+    int wanted = script_intrinsic_arguments(node->name);
+    if (wanted == 0) {
+        size_t n = 0;
+        const char *const *intrinsics = script_intrinsics(&n);
+        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s' for formulas",
+                      node->name);
+        if (strcmp(node->name, "pow") == 0)
+            weft_error_hint(error, "a power is written with ^: x^2");
+        else
+            script_suggest(error, node->name, intrinsics, n, "the functions are");
+        return WEFT_ERROR_TYPE;
+    }
+    if (node->n_keys > 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->key_values[0]->place,
+                             "'%s' has no parameter '%s'", node->name, node->keys[0]);
+    if (node->n_children != wanted)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "'%s' takes %d argument%s, and %d %s given", node->name, wanted,
+                             wanted == 1 ? "" : "s", node->n_children,
+                             node->n_children == 1 ? "is" : "are");
+    return WEFT_OK;
+}
+
+static weft_status check_body(const weft_script_expression *expression, const weft_node *node,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (node->kind == NODE_SUBSCRIPT)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "a formula has no subscripts: its arguments are numbers");
+    if (node->kind == NODE_CALL)
+        TRY(check_call_in_body(node, error));
+    if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0) {
+        bool known = false;
+        for (int i = 0; i < expression->n_arguments; ++i)
+            known = known || strcmp(expression->arguments[i], node->name) == 0;
+        if (!known)
+            return unknown_in_body(expression, node, error);
+    }
+    for (int i = 0; i < node->n_children; ++i)
+        TRY(check_body(expression, node->children[i], error));
+done:
+    return status;
+}
+
+weft_status script_check_body(const weft_script_expression *expression, weft_error *error) {
+    return check_body(expression, expression->body, error);
+}
+
+/* ---- what needs the whole script ---- */
+
+static weft_status check_size(const script_parser *parser, const weft_node *node,
+                              int64_t *product) {
+    weft_status status = WEFT_OK;
+    int size = 0;
+    TRY(weft_script_integer(parser->script, node, &size, parser->error));
+    if (size < 1) {
+        status = weft_error_at(parser->error, WEFT_ERROR_SHAPE, node->place,
+                               "this size is %d: sizes are at least 1", size);
+        goto done;
+    }
+    *product *= size;
+    if (*product > WEFT_ELEMENTS_MAX)
+        status = weft_error_at(parser->error, WEFT_ERROR_SHAPE, node->place,
+                               "more than %d components", WEFT_ELEMENTS_MAX);
+done:
+    return status;
+}
+
+/* Parameters given in calls, such as degree = 2*p. */
+static weft_status check_keys(const script_parser *parser, const weft_node *node) {
+    weft_status status = WEFT_OK;
+    int value = 0;
+    for (int i = 0; i < node->n_keys; ++i)
+        TRY(weft_script_integer(parser->script, node->key_values[i], &value, parser->error));
+    for (int i = 0; i < node->n_children; ++i)
+        TRY(check_keys(parser, node->children[i]));
+done:
+    return status;
+}
+
+static weft_status check_return(const script_parser *parser, const weft_script_return *result) {
+    const script_name *found = script_find(parser, result->name);
+    bool list = found && (found->kind == SCRIPT_INPUT || found->kind == SCRIPT_ASSIGNED ||
+                          found->kind == SCRIPT_ACCUMULATED);
+    if (list)
+        return WEFT_OK;
+    if (found)
+        return weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
+                             "'%s' is %s and cannot be returned", result->name,
+                             script_kind_words(found->kind));
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < parser->n_names; ++i)
+        if (parser->names[i].kind == SCRIPT_ASSIGNED || parser->names[i].kind == SCRIPT_ACCUMULATED)
+            names[n++] = parser->names[i].name;
+    weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place, "'%s' is returned and never made",
+                  result->name);
+    script_suggest(parser->error, result->name, names, n, "the results of this script are");
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status script_check(const script_parser *parser) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = parser->script;
+    for (int i = 0; i < script->n_connectivities; ++i) {
+        int64_t product = 1;
+        TRY(check_size(parser, script->connectivities[i].width, &product));
+    }
+    for (int i = 0; i < script->n_inputs; ++i) {
+        int64_t product = 1;
+        for (int j = 0; j < script->inputs[i].rank; ++j)
+            TRY(check_size(parser, script->inputs[i].sizes[j], &product));
+    }
+    for (int i = 0; i < script->n_statements; ++i)
+        TRY(check_keys(parser, script->statements[i].value));
+    for (int i = 0; i < script->n_returns; ++i)
+        TRY(check_return(parser, &script->returns[i]));
+done:
+    return status;
+}
