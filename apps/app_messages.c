@@ -1,0 +1,91 @@
+#include "app_support.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 30 };
+static const double BAR_INTERVAL = 0.1; /* seconds between two drawings */
+
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
+
+void app_messages_clear(app_messages *messages) {
+    if (!messages->drawn)
+        return;
+    fputs("\r\033[K", messages->stream);
+    fflush(messages->stream);
+    messages->drawn = false;
+}
+
+static void write_log(void *user, weft_log_level level, const char *message) {
+    app_messages *messages = user;
+    if (level > messages->level)
+        return;
+    app_messages_clear(messages);
+    fprintf(messages->stream, "%s: %s: %s\n", messages->program, level_names[level], message);
+}
+
+static void draw_progress(void *user, const char *phase, double done, double total) {
+    app_messages *messages = user;
+    if (!messages->bar)
+        return;
+    double now = weft_clock();
+    if (messages->drawn && now - messages->drawn_at < BAR_INTERVAL)
+        return;
+    if (total > 0) {
+        double part = done / total;
+        part = part > 0 ? part < 1 ? part : 1 : 0;
+        int filled = (int)(part * BAR_WIDTH);
+        fprintf(messages->stream, "\r\033[K%-10s [%.*s%*s] %3.0f %%", phase, filled,
+                "==============================", BAR_WIDTH - filled, "", 100 * part);
+    } else {
+        fprintf(messages->stream, "\r\033[K%-10s %.0f", phase, done);
+    }
+    fflush(messages->stream);
+    messages->drawn = true;
+    messages->drawn_at = now;
+}
+
+static weft_status find_level(const char *text, weft_log_level *out, weft_error *error) {
+    for (int i = 0; i < 4; ++i)
+        if (strcmp(text, level_names[i]) == 0) {
+            *out = (weft_log_level)i;
+            return WEFT_OK;
+        }
+    weft_error_set(error, WEFT_ERROR_USAGE, "'%s' is no log level", text);
+    weft_error_place(error, "WEFT_LOG", text, 1, 1);
+    const char *nearest = weft_nearest_name(text, level_names, 4);
+    weft_error_hint(error,
+                    "%s%s%sset the environment variable WEFT_LOG to error, warning, info or debug",
+                    nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status app_messages_make(app_messages *out, const char *program, FILE *stream,
+                              app_verbosity verbosity, weft_error *error) {
+    static const weft_log_level levels[] = {WEFT_LOG_ERROR, WEFT_LOG_WARNING, WEFT_LOG_INFO};
+    weft_status status = WEFT_OK;
+    *out = (app_messages){.monitor = {write_log, draw_progress, out},
+                          .program = program,
+                          .stream = stream,
+                          .level = levels[verbosity + 1]};
+    const char *terminal = getenv("TERM");
+    out->bar = verbosity > APP_QUIET && isatty(fileno(stream)) &&
+               !(terminal && strcmp(terminal, "dumb") == 0);
+    const char *text = getenv("WEFT_LOG");
+    if (text && text[0] && verbosity == APP_NORMAL)
+        TRY(find_level(text, &out->level, error));
+done:
+    return status;
+}
+
+int app_messages_fail(app_messages *messages, const weft_error *error) {
+    char text[4096];
+    weft_error_text(error, text, sizeof text);
+    app_messages_clear(messages);
+    /* A message with a place starts with it, so that editors can jump there. */
+    bool placed = error->file[0] || error->line > 0;
+    fprintf(messages->stream, "%s%s%s\n", placed ? "" : messages->program, placed ? "" : ": ",
+            text);
+    return weft_status_exit_code(error->status);
+}

@@ -1,0 +1,304 @@
+#include "app_support.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 128 };
+
+/* argp adds these to every program. */
+static const struct argp_option argp_options[] = {{"help", '?', NULL, 0, NULL, 0},
+                                                  {"usage", -3, NULL, 0, NULL, 0},
+                                                  {"version", 'V', NULL, 0, NULL, 0}};
+
+static bool is_last(const struct argp_option *option) {
+    return !option->name && !option->key && !option->doc && !option->group;
+}
+
+typedef struct option_list {
+    const struct argp_option *items[OPTIONS_MAX];
+    size_t n;
+} option_list;
+
+static void list_options(const struct argp_option *options, option_list *out) {
+    out->n = 0;
+    for (const struct argp_option *o = options; !is_last(o) && out->n < OPTIONS_MAX - 3; ++o)
+        if (o->name)
+            out->items[out->n++] = o;
+    for (size_t i = 0; i < sizeof argp_options / sizeof argp_options[0]; ++i)
+        out->items[out->n++] = &argp_options[i];
+}
+
+/* An exact name, or a beginning that only one option has, as getopt_long takes it. */
+static const struct argp_option *find_long(const option_list *list, const char *name,
+                                           size_t length) {
+    const struct argp_option *found = NULL;
+    int n_found = 0;
+    for (size_t i = 0; i < list->n; ++i) {
+        if (strncmp(list->items[i]->name, name, length) != 0)
+            continue;
+        if (strlen(list->items[i]->name) == length)
+            return list->items[i];
+        found = list->items[i];
+        ++n_found;
+    }
+    return n_found == 1 ? found : NULL;
+}
+
+static weft_status refuse_unknown(const option_list *list, const char *argument, size_t length,
+                                  weft_error *error) {
+    const char *names[OPTIONS_MAX];
+    for (size_t i = 0; i < list->n; ++i)
+        names[i] = list->items[i]->name;
+    char *name = strndup(argument + 2, length);
+    if (!name)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    const char *nearest = weft_nearest_name(name, names, list->n);
+    weft_error_set(error, WEFT_ERROR_USAGE, "unknown option '--%s'", name);
+    if (nearest)
+        weft_error_hint(error, "did you mean '--%s'? --help lists all options", nearest);
+    else
+        weft_error_hint(error, "--help lists all options");
+    free(name);
+    return WEFT_ERROR_USAGE;
+}
+
+/* One "--name", "--name=value" or "--name value"; *skip is set when the next argument is its value.
+ */
+static weft_status check_long(const option_list *list, const char *argument, bool has_next,
+                              bool *skip, weft_error *error) {
+    size_t length = strcspn(argument + 2, "=");
+    bool has_value = argument[2 + length] == '=';
+    const struct argp_option *option = find_long(list, argument + 2, length);
+    if (!option)
+        return refuse_unknown(list, argument, length, error);
+    if (has_value && !option->arg) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "option '--%s' takes no value", option->name);
+        weft_error_hint(error, "write --%s alone", option->name);
+        return WEFT_ERROR_USAGE;
+    }
+    bool wants = option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
+    if (wants && !has_value && !has_next) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "option '--%s' needs a value", option->name);
+        weft_error_hint(error, "write --%s %s", option->name, option->arg);
+        return WEFT_ERROR_USAGE;
+    }
+    *skip = wants && !has_value;
+    return WEFT_OK;
+}
+
+/* A cluster of letters: "-qv", "-oFILE", "-o FILE". */
+static weft_status check_short(const option_list *list, const char *argument, bool has_next,
+                               bool *skip, weft_error *error) {
+    for (const char *c = argument + 1; *c; ++c) {
+        const struct argp_option *option = NULL;
+        for (size_t i = 0; i < list->n && !option; ++i)
+            if (list->items[i]->key == *c)
+                option = list->items[i];
+        if (!option) {
+            weft_error_set(error, WEFT_ERROR_USAGE, "unknown option '-%c'", *c);
+            weft_error_hint(error, "--help lists all options");
+            return WEFT_ERROR_USAGE;
+        }
+        if (!option->arg)
+            continue;
+        if (c[1])
+            return WEFT_OK;
+        if (!has_next) {
+            weft_error_set(error, WEFT_ERROR_USAGE, "option '-%c' needs a value", *c);
+            weft_error_hint(error, "write -%c %s", *c, option->arg);
+            return WEFT_ERROR_USAGE;
+        }
+        *skip = true;
+        return WEFT_OK;
+    }
+    return WEFT_OK;
+}
+
+weft_status app_options_check(const struct argp_option *options, int argc, char *const *argv,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    option_list list;
+    list_options(options, &list);
+    for (int i = 1; i < argc; ++i) {
+        const char *argument = argv[i];
+        bool skip = false, has_next = i + 1 < argc;
+        if (strcmp(argument, "--") == 0)
+            break;
+        if (argument[0] == '-' && argument[1] == '-')
+            TRY(check_long(&list, argument, has_next, &skip, error));
+        else if (argument[0] == '-' && argument[1])
+            TRY(check_short(&list, argument, has_next, &skip, error));
+        i += skip;
+    }
+done:
+    return status;
+}
+
+static weft_status refuse_value(weft_error *error, const char *option, const char *text,
+                                size_t offset, const char *message) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);
+    weft_error_place(error, option, text, 1, (int)offset + 1);
+    return WEFT_ERROR_USAGE;
+}
+
+/* strtod, less what is no plain decimal number: hexadecimal, nan, inf. */
+static const char *scan_number(const char *text, double *out) {
+    const char *c = text + (*text == '-' || *text == '+');
+    if (!isdigit((unsigned char)*c) && !(*c == '.' && isdigit((unsigned char)c[1])))
+        return text;
+    if (c[0] == '0' && (c[1] == 'x' || c[1] == 'X'))
+        return c + 1;
+    char *end = NULL;
+    *out = strtod(text, &end);
+    return end;
+}
+
+static weft_status parse_part(const char *option, const char *text, const char **at, double *out,
+                              weft_error *error) {
+    *at += strspn(*at, " \t");
+    const char *start = *at;
+    *at = scan_number(start, out);
+    if (*at == start) {
+        refuse_value(error, option, text, (size_t)(start - text), "expected a number");
+        weft_error_hint(error, "write it as 0.01 or 1e-2");
+        return WEFT_ERROR_USAGE;
+    }
+    if (!isfinite(*out))
+        return refuse_value(error, option, text, (size_t)(start - text),
+                            "this number is too large");
+    *at += strspn(*at, " \t");
+    return WEFT_OK;
+}
+
+weft_status app_parse_number(const char *option, const char *text, double low, double high,
+                             double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *at = text;
+    double value = 0;
+    TRY(parse_part(option, text, &at, &value, error));
+    if (*at) {
+        status = refuse_value(error, option, text, (size_t)(at - text),
+                              "this does not belong to a number");
+        weft_error_hint(error, "give one number, such as 0.01 or 1e-2");
+    } else if (value < low || value > high) {
+        status = refuse_value(error, option, text, 0, "this number is out of range");
+        if (high < HUGE_VAL)
+            weft_error_hint(error, "it must lie between %g and %g", low, high);
+        else
+            weft_error_hint(error, "it must be at least %g", low);
+    } else {
+        *out = value;
+    }
+done:
+    return status;
+}
+
+weft_status app_parse_integer(const char *option, const char *text, int low, int high, int *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    double value = 0;
+    TRY(app_parse_number(option, text, low, high, &value, error));
+    if (value != floor(value)) {
+        status = refuse_value(error, option, text, 0, "expected a whole number");
+        weft_error_hint(error, "it must be a whole number between %d and %d", low, high);
+    } else {
+        *out = (int)value;
+    }
+done:
+    return status;
+}
+
+weft_status app_parse_choice(const char *option, const char *text, const char *const *names, int n,
+                             int *out, weft_error *error) {
+    weft_text list = {0};
+    for (int i = 0; i < n; ++i) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = i;
+            weft_text_free(&list);
+            return WEFT_OK;
+        }
+        weft_text_add(&list, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", names[i]);
+    }
+    char message[256];
+    snprintf(message, sizeof message, "'%.100s' is not one of its values", text);
+    refuse_value(error, option, text, 0, message);
+    const char *nearest = weft_nearest_name(text, names, (size_t)n);
+    weft_error_hint(error, "%s%s%sthe values are %s", nearest ? "did you mean '" : "",
+                    nearest ? nearest : "", nearest ? "'? " : "",
+                    list.failed ? "listed by --help" : list.data);
+    weft_text_free(&list);
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status app_parse_point(const char *option, const char *text, double out[3], int *n,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *at = text;
+    for (*n = 0;; ++at) {
+        TRY(parse_part(option, text, &at, &out[*n], error));
+        ++*n;
+        if (*at != ',' || *n == 3)
+            break;
+    }
+    if (*at || *n < 2) {
+        status = refuse_value(error, option, text, (size_t)(at - text),
+                              *at == ',' ? "a point has at most three coordinates"
+                              : *at      ? "expected a comma"
+                                         : "a point needs at least two coordinates");
+        weft_error_hint(error, "write %s X,Y in the plane and %s X,Y,Z in space", option, option);
+    }
+done:
+    return status;
+}
+
+/* Copies of what stands before and after text[at]; both sides must hold something but blanks. */
+static weft_status split_at(const char *option, const char *text, size_t at, const char *form,
+                            char **left, char **right, weft_error *error) {
+    const char *rest = text + at + 1;
+    size_t before = strspn(text, " \t");
+    if (before >= at || !rest[strspn(rest, " \t")]) {
+        refuse_value(error, option, text, before >= at ? 0 : at + 1,
+                     before >= at ? "nothing stands before the separator"
+                                  : "nothing stands after the separator");
+        weft_error_hint(error, "write %s %s", option, form);
+        return WEFT_ERROR_USAGE;
+    }
+    char *a = strndup(text, at), *b = strdup(rest);
+    if (!a || !b) {
+        free(a);
+        free(b);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    *left = a;
+    *right = b;
+    return WEFT_OK;
+}
+
+weft_status app_split_assignment(const char *option, const char *text, const char *form,
+                                 char **left, char **right, weft_error *error) {
+    size_t at = strcspn(text, "=");
+    if (!text[at]) {
+        refuse_value(error, option, text, at, "expected '='");
+        weft_error_hint(error, "write %s %s; GROUP is the name of a physical group, or boundary",
+                        option, form);
+        return WEFT_ERROR_USAGE;
+    }
+    return split_at(option, text, at, form, left, right, error);
+}
+
+weft_status app_split_comma(const char *option, const char *text, const char *form, char **left,
+                            char **right, weft_error *error) {
+    int depth = 0;
+    size_t at = 0;
+    for (; text[at] && !(text[at] == ',' && depth == 0); ++at)
+        depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (!text[at]) {
+        refuse_value(error, option, text, at, "expected a comma between two expressions");
+        weft_error_hint(error, "write %s %s", option, form);
+        return WEFT_ERROR_USAGE;
+    }
+    return split_at(option, text, at, form, left, right, error);
+}

@@ -1,0 +1,88 @@
+/** What the apps share: messages on stderr, options, JSON, files written whole. */
+#ifndef APP_SUPPORT_H
+#define APP_SUPPORT_H
+
+#include "weft_core.h"
+
+#include <argp.h>
+#include <jansson.h>
+#include <stdio.h>
+
+/* ---- messages (app_messages.c) ----------------------------------------------------------------
+ */
+
+typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } app_verbosity;
+
+/** Writes a log and a progress bar to a stream, stderr in the apps. Zero verbosity shows warnings,
+ * unless WEFT_LOG of the environment (error, warning, info or debug) says otherwise; quiet shows
+ * errors, verbose information too. The bar is drawn only where the stream is a terminal. */
+typedef struct app_messages {
+    weft_monitor monitor; /* give &messages.monitor to the library */
+    const char *program;  /* borrowed */
+    FILE *stream;         /* borrowed */
+    weft_log_level level;
+    bool bar;   /* draw progress at all */
+    bool drawn; /* a bar stands on the last line */
+    double drawn_at;
+} app_messages;
+
+/** Fill *out, which must not move afterwards: its monitor points to it.
+ *  Errors  WEFT_ERROR_USAGE: WEFT_LOG is no level */
+weft_status app_messages_make(app_messages *out, const char *program, FILE *stream,
+                              app_verbosity verbosity, weft_error *error);
+/** Erase the progress bar, where one is drawn. Call before anything else is printed. */
+void app_messages_clear(app_messages *messages);
+/** Print one error with its place, line, caret and hint; returns the exit code for it. */
+int app_messages_fail(app_messages *messages, const weft_error *error);
+
+/* ---- options (app_options.c)
+ * --------------------------------------------------------------------- */
+
+/** Find what argp would refuse, before argp does, to say it in one message with the nearest name:
+ *  unknown options, missing or unexpected arguments. options ends with a zero entry.
+ *  Errors  WEFT_ERROR_USAGE */
+weft_status app_options_check(const struct argp_option *options, int argc, char *const *argv,
+                              weft_error *error);
+
+/** Parse the text of an option. Errors are WEFT_ERROR_USAGE, placed in the user's own text under
+ * the name of the option ("--tolerance:1:3"). number   a finite number in [low, high] integer  the
+ * same without fraction choice   the position in names; the nearest is suggested point    2 or 3
+ * numbers with commas between */
+weft_status app_parse_number(const char *option, const char *text, double low, double high,
+                             double *out, weft_error *error);
+weft_status app_parse_integer(const char *option, const char *text, int low, int high, int *out,
+                              weft_error *error);
+weft_status app_parse_choice(const char *option, const char *text, const char *const *names, int n,
+                             int *out, weft_error *error);
+weft_status app_parse_point(const char *option, const char *text, double out[3], int *n,
+                            weft_error *error);
+/** Split "GROUP=REST" at the first '='; both malloc'd. form shows what is wanted, "GROUP=EXPR".
+ *  Errors  WEFT_ERROR_USAGE (no '=', empty side), WEFT_ERROR_MEMORY */
+weft_status app_split_assignment(const char *option, const char *text, const char *form,
+                                 char **left, char **right, weft_error *error);
+/** Split at the first comma outside parentheses; both malloc'd. Errors as above. */
+weft_status app_split_comma(const char *option, const char *text, const char *form, char **left,
+                            char **right, weft_error *error);
+
+/* ---- JSON and files (app_json.c)
+ * ------------------------------------------------------------------ */
+
+/** A number, or null where it is NaN or infinite, which JSON cannot say. */
+json_t *app_json_real(double value);
+/** Set key of an object to a new value, which it takes over; false when value is NULL or memory is
+ * out. */
+bool app_json_set(json_t *object, const char *key, json_t *value);
+/** Write root and a newline to a file, or to stdout for "-". A file is written beside its place and
+ *  renamed, so that it is whole or not there.  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status app_json_write(const char *path, const json_t *root, weft_error *error);
+/** Write text in the same way. */
+weft_status app_file_write(const char *path, const char *text, weft_error *error);
+/** Can this file be written? Leaves nothing behind; "-" always can.  Errors  WEFT_ERROR_IO */
+weft_status app_file_check(const char *path, weft_error *error);
+
+/** "1.5 GB", "340 kB": bytes for people, in out. */
+const char *app_print_bytes(double bytes, char out[32]);
+/** "12.3 s", "4.56 ms": seconds for people, in out. */
+const char *app_print_seconds(double seconds, char out[32]);
+
+#endif
