@@ -18,8 +18,7 @@ struct weft_arena {
     size_t chunk_bytes;
 };
 
-weft_status weft_arena_make(weft_arena **out, weft_error *error)
-{
+weft_status weft_arena_make(weft_arena **out, weft_error *error) {
     weft_arena *arena = calloc(1, sizeof *arena);
     if (!arena)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for an arena");
@@ -28,8 +27,7 @@ weft_status weft_arena_make(weft_arena **out, weft_error *error)
     return WEFT_OK;
 }
 
-void weft_arena_free(weft_arena **arena)
-{
+void weft_arena_free(weft_arena **arena) {
     if (!arena || !*arena)
         return;
     for (arena_chunk *chunk = (*arena)->chunks; chunk;) {
@@ -41,8 +39,7 @@ void weft_arena_free(weft_arena **arena)
     *arena = NULL;
 }
 
-static arena_chunk *chunk_make(size_t capacity)
-{
+static arena_chunk *chunk_make(size_t capacity) {
     size_t bytes;
     if (__builtin_add_overflow(capacity, sizeof(arena_chunk), &bytes))
         return NULL;
@@ -52,8 +49,7 @@ static arena_chunk *chunk_make(size_t capacity)
     return chunk;
 }
 
-void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size)
-{
+void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)ARENA_ALIGNMENT - 1, &bytes))
@@ -84,8 +80,7 @@ void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size)
     return fresh->bytes;
 }
 
-char *weft_arena_copy(weft_arena *arena, const char *text, size_t length)
-{
+char *weft_arena_copy(weft_arena *arena, const char *text, size_t length) {
     if (length == SIZE_MAX)
         return NULL;
     char *copy = weft_arena_alloc(arena, length + 1, 1);
@@ -94,8 +89,7 @@ char *weft_arena_copy(weft_arena *arena, const char *text, size_t length)
     return copy;
 }
 
-char *weft_arena_print(weft_arena *arena, const char *format, ...)
-{
+char *weft_arena_print(weft_arena *arena, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);

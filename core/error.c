@@ -12,14 +12,12 @@ enum {
     ELLIPSIS = 3
 };
 
-static bool is_continuation(char c)
-{
+static bool is_continuation(char c) {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
 /* Copy text of any length, cut at a character's edge and marked with an ellipsis. */
-static void copy_cut(char *out, size_t size, const char *text, size_t length)
-{
+static void copy_cut(char *out, size_t size, const char *text, size_t length) {
     if (length < size) {
         memmove(out, text, length);
         out[length] = '\0';
@@ -32,8 +30,7 @@ static void copy_cut(char *out, size_t size, const char *text, size_t length)
     memcpy(out + end, "...", ELLIPSIS + 1);
 }
 
-static void print_cut(char *out, size_t size, const char *format, va_list arguments)
-{
+static void print_cut(char *out, size_t size, const char *format, va_list arguments) {
     /* Formatted aside, so that the arguments may point into the error that is being filled. */
     char buffer[2048];
     int length = vsnprintf(buffer, sizeof buffer, format, arguments);
@@ -46,8 +43,7 @@ static void print_cut(char *out, size_t size, const char *format, va_list argume
     copy_cut(out, size, buffer, held);
 }
 
-weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...)
-{
+weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...) {
     if (error) {
         va_list arguments;
         va_start(arguments, format);
@@ -63,13 +59,11 @@ weft_status weft_error_set(weft_error *error, weft_status status, const char *fo
     return status;
 }
 
-static size_t window_start(int column)
-{
+static size_t window_start(int column) {
     return column > WINDOW_LIMIT ? (size_t)(column - 1 - WINDOW_BEFORE) : 0;
 }
 
-static void copy_line(weft_error *error, const char *text)
-{
+static void copy_line(weft_error *error, const char *text) {
     for (int line = 1; line < error->line; ++line) {
         const char *end = strchr(text, '\n');
         if (!end)
@@ -95,8 +89,7 @@ static void copy_line(weft_error *error, const char *text)
             *c = ' ';
 }
 
-void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column)
-{
+void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column) {
     if (!error)
         return;
     if (file)
@@ -110,8 +103,7 @@ void weft_error_place(weft_error *error, const char *file, const char *text, int
         copy_line(error, text);
 }
 
-void weft_error_hint(weft_error *error, const char *format, ...)
-{
+void weft_error_hint(weft_error *error, const char *format, ...) {
     if (!error)
         return;
     va_list arguments;
@@ -126,20 +118,17 @@ typedef struct text_sink {
     size_t size, length;
 } text_sink;
 
-static void sink_bytes(text_sink *sink, const char *bytes, size_t n)
-{
+static void sink_bytes(text_sink *sink, const char *bytes, size_t n) {
     for (size_t i = 0; i < n; ++i, ++sink->length)
         if (sink->length + 1 < sink->size)
             sink->out[sink->length] = bytes[i];
 }
 
-static void sink_string(text_sink *sink, const char *string)
-{
+static void sink_string(text_sink *sink, const char *string) {
     sink_bytes(sink, string, strlen(string));
 }
 
-static void sink_place(text_sink *sink, const weft_error *error)
-{
+static void sink_place(text_sink *sink, const weft_error *error) {
     char number[32];
     sink_string(sink, error->file[0] ? error->file : error->line > 0 ? "input" : "");
     if (error->line > 0) {
@@ -156,8 +145,7 @@ static void sink_place(text_sink *sink, const weft_error *error)
 
 /* The caret stands under the character that starts at the column: one blank for each character
  * before it, and tabs as they are, so that it lines up at any tab width. */
-static void sink_caret(text_sink *sink, const weft_error *error)
-{
+static void sink_caret(text_sink *sink, const weft_error *error) {
     size_t start = window_start(error->column);
     size_t before = (size_t)error->column - 1 - start + (start > 0 ? (size_t)ELLIPSIS : 0);
     size_t length = strlen(error->source_line);
@@ -170,8 +158,7 @@ static void sink_caret(text_sink *sink, const weft_error *error)
     sink_string(sink, "^");
 }
 
-size_t weft_error_text(const weft_error *error, char *out, size_t size)
-{
+size_t weft_error_text(const weft_error *error, char *out, size_t size) {
     text_sink sink = {out, out ? size : 0, 0};
     if (error) {
         sink_place(&sink, error);
@@ -193,8 +180,7 @@ size_t weft_error_text(const weft_error *error, char *out, size_t size)
     return sink.length;
 }
 
-int weft_status_exit_code(weft_status status)
-{
+int weft_status_exit_code(weft_status status) {
     switch (status) {
     case WEFT_OK:
         return 0;
@@ -215,8 +201,7 @@ int weft_status_exit_code(weft_status status)
     return 3;
 }
 
-const char *weft_status_name(weft_status status)
-{
+const char *weft_status_name(weft_status status) {
     switch (status) {
     case WEFT_OK:
         return "ok";

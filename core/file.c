@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static weft_status read_error(const char *path, int number, weft_error *error)
-{
+static weft_status read_error(const char *path, int number, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_IO, "cannot read %s: %s", path, strerror(number));
     if (number == ENOENT)
         weft_error_hint(error, "check the name and the folder it is looked for in");
@@ -21,9 +20,8 @@ static weft_status read_error(const char *path, int number, weft_error *error)
 }
 
 /* Pipes and /proc files tell no size, so the buffer grows until the end is seen. */
-static weft_status read_all(int file, const char *path, size_t expected, char **out,
-                            size_t *length, weft_error *error)
-{
+static weft_status read_all(int file, const char *path, size_t expected, char **out, size_t *length,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     size_t used = 0, capacity = expected < SIZE_MAX / 4 ? expected + 2 : 4096;
     char *data = malloc(capacity);
@@ -60,8 +58,7 @@ done:
     return status;
 }
 
-weft_status weft_file_read(const char *path, char **out, size_t *length, weft_error *error)
-{
+weft_status weft_file_read(const char *path, char **out, size_t *length, weft_error *error) {
     struct stat info;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)

@@ -3,8 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-void weft_hash(const void *bytes, size_t length, char out[33])
-{
+void weft_hash(const void *bytes, size_t length, char out[33]) {
     static const char digits[] = "0123456789abcdef";
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, length));

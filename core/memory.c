@@ -1,16 +1,24 @@
-#include "weft_core.h"
+#include "core_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-void *weft_array_make(size_t count, size_t size)
-{
+/* From this size on arrays ask for huge pages: gathers over large meshes otherwise spend much of
+ * their time on misses of the address translation. */
+#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_ENOUGH ((size_t)8 << 20)
+
+void *weft_array_make(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)WEFT_PADDING + 63, &bytes))
         return NULL;
     bytes &= ~(size_t)63;
-    void *array = aligned_alloc(64, bytes);
+    bool huge = bytes >= HUGE_ENOUGH;
+    void *array = aligned_alloc(huge ? HUGE_PAGE : 64, bytes);
+    if (array && huge)
+        (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish, not a need */
     if (array)
         memset(array, 0, bytes);
     return array;

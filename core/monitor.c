@@ -2,8 +2,7 @@
 
 #include <stdio.h>
 
-void weft_log(const weft_monitor *monitor, weft_log_level level, const char *format, ...)
-{
+void weft_log(const weft_monitor *monitor, weft_log_level level, const char *format, ...) {
     if (!monitor || !monitor->log)
         return;
     char message[2048];
@@ -15,8 +14,7 @@ void weft_log(const weft_monitor *monitor, weft_log_level level, const char *for
         monitor->log(monitor->user, level, message);
 }
 
-void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total)
-{
+void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total) {
     if (monitor && monitor->progress)
         monitor->progress(monitor->user, phase, done, total);
 }

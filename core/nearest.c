@@ -5,15 +5,13 @@
 
 enum { LONGEST = 63 };
 
-static size_t smaller(size_t a, size_t b)
-{
+static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
 /* Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment); a change
  * of case costs nothing, so that it is always the nearest. */
-static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
-{
+static size_t edit_distance(const char *a, size_t n, const char *b, size_t m) {
     size_t rows[3][LONGEST + 1];
     size_t *before = rows[0], *last = rows[1], *row = rows[2];
     for (size_t j = 0; j <= m; ++j)
@@ -35,8 +33,7 @@ static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
     return last[m];
 }
 
-const char *weft_nearest_name(const char *name, const char *const *names, size_t n)
-{
+const char *weft_nearest_name(const char *name, const char *const *names, size_t n) {
     const char *nearest = NULL;
     if (!name)
         return NULL;

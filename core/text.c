@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* Room for `more` bytes and the terminator. */
-static bool text_grow(weft_text *text, size_t more)
-{
+static bool text_grow(weft_text *text, size_t more) {
     size_t need;
     if (text->failed)
         return false;
@@ -32,8 +31,7 @@ static bool text_grow(weft_text *text, size_t more)
     return true;
 }
 
-void weft_text_add(weft_text *text, const char *format, ...)
-{
+void weft_text_add(weft_text *text, const char *format, ...) {
     va_list arguments;
     if (text->failed)
         return;
@@ -58,8 +56,7 @@ void weft_text_add(weft_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
-void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length)
-{
+void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length) {
     if (!text_grow(text, length))
         return;
     if (length > 0)
@@ -68,8 +65,7 @@ void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length)
     text->data[text->length] = '\0';
 }
 
-void weft_text_add_json(weft_text *text, const char *string)
-{
+void weft_text_add_json(weft_text *text, const char *string) {
     weft_text_add_bytes(text, "\"", 1);
     for (const char *c = string ? string : ""; *c; ++c) {
         size_t plain = 0;
@@ -101,8 +97,7 @@ void weft_text_add_json(weft_text *text, const char *string)
     weft_text_add_bytes(text, "\"", 1);
 }
 
-void weft_text_free(weft_text *text)
-{
+void weft_text_free(weft_text *text) {
     if (!text)
         return;
     free(text->data);

@@ -108,7 +108,12 @@ weft_status weft_file_read(const char *path, char **out, size_t *length, weft_er
 
 /* ---- messages to the user ------------------------------------------------------------------- */
 
-typedef enum weft_log_level { WEFT_LOG_ERROR, WEFT_LOG_WARNING, WEFT_LOG_INFO, WEFT_LOG_DEBUG } weft_log_level;
+typedef enum weft_log_level {
+    WEFT_LOG_ERROR,
+    WEFT_LOG_WARNING,
+    WEFT_LOG_INFO,
+    WEFT_LOG_DEBUG
+} weft_log_level;
 
 /** Callbacks that an app installs; every member may be NULL, and a NULL monitor is silent.
  *  Borrowed by what it is given to, which must not outlive it. */
@@ -131,21 +136,26 @@ void weft_hash(const void *bytes, size_t length, char out[33]);
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-typedef enum weft_device_kind { WEFT_DEVICE_HOST, WEFT_DEVICE_NULL, WEFT_DEVICE_CUDA } weft_device_kind;
+typedef enum weft_device_kind {
+    WEFT_DEVICE_HOST,
+    WEFT_DEVICE_NULL,
+    WEFT_DEVICE_CUDA
+} weft_device_kind;
 
 /** What a plan must respect. Sizes in bytes. */
 typedef struct weft_limits {
     weft_device_kind kind;
-    char name[128];         /* "host: AMD EPYC, avx512f, 2 threads" */
-    int lanes_double;       /* cells a block of interleaved data, real = double: 8, 4 or 2 on the host, 32 on cuda */
-    int lanes_float;        /* the same for float */
-    int threads;            /* worker threads (host), 1 on null */
-    size_t register_bytes;  /* vector registers a core, or registers a multiprocessor */
-    size_t onchip_bytes;    /* L1 data cache a core, or shared memory a block */
-    size_t memory_bytes;    /* device memory in all */
-    double bandwidth;       /* bytes a second, nominal; for analytic costs */
-    double flops;           /* double-precision operations a second, nominal */
-    double launch_seconds;  /* one launch, nominal */
+    char name[128];   /* "host: AMD EPYC, avx512f, 2 threads" */
+    int lanes_double; /* cells a block of interleaved data, real = double: 8, 4 or 2 on the host, 32
+                         on cuda */
+    int lanes_float;  /* the same for float */
+    int threads;      /* worker threads (host), 1 on null */
+    size_t register_bytes; /* vector registers a core, or registers a multiprocessor */
+    size_t onchip_bytes;   /* L1 data cache a core, or shared memory a block */
+    size_t memory_bytes;   /* device memory in all */
+    double bandwidth;      /* bytes a second, nominal; for analytic costs */
+    double flops;          /* double-precision operations a second, nominal */
+    double launch_seconds; /* one launch, nominal */
 } weft_limits;
 
 typedef enum weft_cache_mode { WEFT_CACHE_ON, WEFT_CACHE_READ, WEFT_CACHE_OFF } weft_cache_mode;
@@ -160,9 +170,11 @@ typedef struct weft_device_options {
 /** The defaults, with WEFT_CACHE, WEFT_KEEP and CC of the environment read. */
 weft_device_options weft_device_options_default(const weft_monitor *monitor);
 
+/** A device outlives the memories and modules made on it. Memories and modules may be made, and
+ * work launched, from several threads at once; launches of two threads do not share the workers. */
 typedef struct weft_device weft_device;
-/** Open a device by name: "auto" (WEFT_DEVICE of the environment, else host), "host", "host:THREADS", "null"
- *  (records launches, computes nothing), "null:h200" (with an H200's limits).
+/** Open a device by name: "auto" (WEFT_DEVICE of the environment, else host), "host",
+ * "host:THREADS", "null" (records launches, computes nothing), "null:h200" (with an H200's limits).
  *  Errors WEFT_ERROR_USAGE (lists the names that exist), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
 weft_status weft_device_open(const char *name, const weft_device_options *options,
                              weft_device **out, weft_error *error);
@@ -173,15 +185,18 @@ const weft_monitor *weft_device_monitor(const weft_device *device);
 
 /** Device memory: `bytes` usable, zeroed, then WEFT_PADDING spare. */
 typedef struct weft_memory weft_memory;
-weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out, weft_error *error);
+weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out,
+                             weft_error *error);
 /** Memory of the caller's (from weft_array_make, so padded), used in place where the device can
  *  (host) and copied where it cannot. The caller keeps ownership and keeps it alive. */
 weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
                              weft_error *error);
 void weft_memory_free(weft_memory **memory);
 size_t weft_memory_bytes(const weft_memory *memory);
-weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n, weft_error *error);
-weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n, weft_error *error);
+weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n,
+                              weft_error *error);
+weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
+                             weft_error *error);
 weft_status weft_memory_zero(weft_memory *memory, weft_error *error);
 /** The address itself where the host can use it; NULL on devices with memory of their own and on
  *  null (whose memories record their size and hold nothing). */
@@ -189,7 +204,8 @@ void *weft_memory_host(const weft_memory *memory);
 
 /** Generated source made runnable: compiled by the system compiler, or found in the cache.
  *  On null: remembers the source. name is for messages and kept files.
- *  Errors WEFT_ERROR_COMPILER (message holds the compiler's first lines), WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
+ *  Errors WEFT_ERROR_COMPILER (message holds the compiler's first lines), WEFT_ERROR_MEMORY,
+ * WEFT_ERROR_DEVICE */
 typedef struct weft_module weft_module;
 weft_status weft_module_make(weft_device *device, const char *name, const char *source,
                              weft_module **out, weft_error *error);
@@ -198,8 +214,8 @@ void weft_module_free(weft_module **module);
 bool weft_module_cached(const weft_module *module);
 double weft_module_seconds(const weft_module *module);
 
-/** The order in which blocks may run. Colours run one after another; the ranges of one colour have no
- *  store in common and run on any thread. Ranges hold blocks [first, last). The order within a
+/** The order in which blocks may run. Colours run one after another; the ranges of one colour have
+ * no store in common and run on any thread. Ranges hold blocks [first, last). The order within a
  *  range is ascending, so results do not depend on the number of threads. */
 typedef struct weft_schedule {
     int n_colours;
@@ -209,8 +225,8 @@ typedef struct weft_schedule {
 void weft_schedule_free(weft_schedule **schedule);
 
 /** One launch. Host kernels have the signature
- *      void NAME(void *const *arguments, int64_t n_instances, int64_t first_block, int64_t last_block)
- *  and handle blocks [first_block, last_block) of ceil(n_instances / lanes). */
+ *      void NAME(void *const *arguments, int64_t n_instances, int64_t first_block, int64_t
+ * last_block) and handle blocks [first_block, last_block) of ceil(n_instances / lanes). */
 typedef struct weft_launch {
     const weft_module *module;
     const char *kernel;            /* its name in the module */
@@ -225,15 +241,17 @@ weft_status weft_device_launch(weft_device *device, const weft_launch *launch, w
 /** Run task(user, i) for i in [0, n) on the host's worker threads (in order of i on one thread for
  *  devices without threads). Tasks must not depend on each other. */
 typedef void (*weft_task)(void *user, int64_t i);
-weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user, weft_error *error);
+weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user,
+                            weft_error *error);
 
 /** What null (and any device, when asked) has recorded: launches so far. */
 int64_t weft_device_launches(const weft_device *device);
-/** Bytes of device memory now and at most. */
+/** Bytes of the weft_memory there is now, made or wrapped, and at most so far. */
 size_t weft_device_bytes(const weft_device *device);
 size_t weft_device_bytes_peak(const weft_device *device);
 
-/* ---- the JIT cache, for the tool -------------------------------------------------------------- */
+/* ---- the JIT cache, for the tool --------------------------------------------------------------
+ */
 
 typedef struct weft_cache_entry {
     char key[33];
@@ -242,10 +260,14 @@ typedef struct weft_cache_entry {
     double age_seconds;
     bool valid;
 } weft_cache_entry;
-/** List the entries of a cache directory (NULL: the default). Each is verified (header, hash, size). *out is malloc'd. */
-weft_status weft_cache_list(const char *directory, weft_cache_entry **out, size_t *n, weft_error *error);
-/** Remove every entry (only_invalid: the invalid ones) and say how many. Touches nothing that is not a cache entry. */
-weft_status weft_cache_clear(const char *directory, bool only_invalid, size_t *n_removed, weft_error *error);
+/** List the entries of a cache directory (NULL: the default). Each is verified (header, hash,
+ * size). *out is malloc'd. */
+weft_status weft_cache_list(const char *directory, weft_cache_entry **out, size_t *n,
+                            weft_error *error);
+/** Remove every entry (only_invalid: the invalid ones) and say how many. Touches nothing that is
+ * not a cache entry. */
+weft_status weft_cache_clear(const char *directory, bool only_invalid, size_t *n_removed,
+                             weft_error *error);
 /** The directory used by default, as text. WEFT_ERROR_IO when there is no home. */
 weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
 
