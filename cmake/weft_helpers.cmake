@@ -26,7 +26,7 @@ function(weft_library target)
         file(WRITE "${sources}" "typedef int ${target}_has_no_sources;\n")
     endif()
     add_library(${target} STATIC ${sources})
-    target_link_libraries(${target} PRIVATE weft_options)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:weft_options>)
 endfunction()
 
 # weft_program(target library... GLOB glob...): a program, where it has sources.

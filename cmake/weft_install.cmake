@@ -1,0 +1,35 @@
+# cmake --install: libraries, headers, the CMake package `weft`, weft.pc, programs, meshes, docs.
+include(CMakePackageConfigHelpers)
+
+foreach(folder core fusion fem)
+    set_target_properties(weft_${folder} PROPERTIES EXPORT_NAME ${folder})
+    install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+endforeach()
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
+install(EXPORT weft-targets NAMESPACE weft:: DESTINATION ${package})
+configure_package_config_file(cmake/weft-config.cmake.in "${PROJECT_BINARY_DIR}/weft-config.cmake"
+    INSTALL_DESTINATION ${package})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/weft-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/weft-config.cmake"
+    "${PROJECT_BINARY_DIR}/weft-config-version.cmake" cmake/FindMETIS.cmake DESTINATION ${package})
+
+# Relative to the .pc file, so that the tree can be moved.
+file(RELATIVE_PATH to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+configure_file(cmake/weft.pc.in "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+foreach(program poisson weft weft-gmsh)
+    if(TARGET ${program})
+        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+endforeach()
+install(DIRECTORY meshes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/meshes)
+install(DIRECTORY fem/scripts/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/scripts
+    FILES_MATCHING PATTERN "*.weft")
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(EXISTS "${PROJECT_SOURCE_DIR}/README.md")
+    install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
