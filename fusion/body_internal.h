@@ -1,0 +1,43 @@
+/** Bodies as generated code, from the inside. */
+#ifndef BODY_INTERNAL_H
+#define BODY_INTERNAL_H
+
+#include "library_internal.h"
+
+/* A body whose unrolled loops stay below this many statements becomes straight-line code, whose
+ * subscripts are then all constants, so that register arrays really live in registers. */
+#define WEFT_UNROLL_MAX 256
+
+typedef struct body_writer {
+    const weft_instance *instance;
+    const weft_variant *variant;
+    const weft_accessor *arguments, *result;
+    const weft_body_style *style;
+    weft_text *out;
+    weft_error *error;
+    bool thread_known; /* the style's thread is a number */
+    int64_t thread;
+    /* ints whose value is known here; others are emitted by name */
+    bool known[WEFT_LOCALS_MAX];
+    int64_t values[WEFT_LOCALS_MAX];
+    bool uses_table[WEFT_TABLES_MAX]; /* tables with a subscript that is not known: emitted as arrays */
+    int depth;                        /* of indentation */
+} body_writer;
+
+weft_status body_error(body_writer *w, int line, int column, const char *format, ...) WEFT_PRINTF(4, 5);
+/** The value of an int or condition, where it is known. */
+bool body_integer(const body_writer *w, const weft_term *term, int64_t *out);
+/** The value of a real that depends on no data: literals, sizes, table entries. */
+bool body_constant(const body_writer *w, const weft_term *term, double *out);
+/** Subscripts that are known must lie inside. */
+weft_status body_check(body_writer *w, const weft_term *term);
+
+void body_print_integer(body_writer *w, const weft_term *term);
+/** A value where a `real` is needed: splat when it depends on no data. */
+void body_print_real(body_writer *w, const weft_term *term);
+/** A value that an operator mixes with a `real`. */
+void body_print_mixed(body_writer *w, const weft_term *term);
+void body_print_place(body_writer *w, const weft_term *term);
+void body_print_number(body_writer *w, double value);
+
+#endif

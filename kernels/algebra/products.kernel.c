@@ -1,0 +1,44 @@
+// Products of small dense matrices and vectors, row by row in memory.
+
+//@ function  mmul(A: real[m,k], B: real[k,n]) -> C: real[m,n]
+//@ kind      map
+//@ flops     2*m*k*n
+//@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
+//@ threads   1
+for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+        real s = A(i,0) * B(0,j);
+        for (int l = 1; l < k; ++l)
+            s += A(i,l) * B(l,j);
+        C(i,j) = s;
+    }
+//@ threads   m   A(t,:) B(:,:) C(t,:)
+for (int j = 0; j < n; ++j) {
+    real s = A(t,0) * B(0,j);
+    for (int l = 1; l < k; ++l)
+        s += A(t,l) * B(l,j);
+    C(t,j) = s;
+}
+//@ threads   m*n   A(t/n,:) B(:,t%n) C(t/n,t%n)
+int i = t / n, j = t % n;
+real s = A(i,0) * B(0,j);
+for (int l = 1; l < k; ++l)
+    s += A(i,l) * B(l,j);
+C(i,j) = s;
+
+//@ function  mvmul(A: real[m,n], x: real[n]) -> y: real[m]
+//@ kind      map
+//@ flops     2*m*n
+//@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
+//@ threads   1
+for (int i = 0; i < m; ++i) {
+    real s = A(i,0) * x(0);
+    for (int j = 1; j < n; ++j)
+        s += A(i,j) * x(j);
+    y(i) = s;
+}
+//@ threads   m   A(t,:) x(:) y(t)
+real s = A(t,0) * x(0);
+for (int j = 1; j < n; ++j)
+    s += A(t,j) * x(j);
+y(t) = s;
