@@ -4,6 +4,13 @@
 
 #include "weft_fem.h"
 
+/* ---- text -------------------------------------------------------------------------------------- */
+
+/** Add to the message of an error that is set already. */
+void weft_error_append(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
+/** Copy as much as fits, terminated. */
+void weft_copy_cut(char *out, size_t size, const char *text);
+
 /* ---- mesh --------------------------------------------------------------------------------------- */
 
 /** Facet k is opposite vertex k; its vertices stand so that, seen from outside a positively
@@ -20,5 +27,23 @@ weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int
 void weft_mesh_data_free(weft_mesh_data *data);
 /** Signed volume of one cell, positive when well oriented; nodes [d+1] of x [..][d]. */
 double weft_cell_volume(int dimension, const double *x, const int32_t *nodes);
+
+/** The facets of positively oriented cells. Free nodes and number with free(). */
+typedef struct weft_facets {
+    int64_t n_facets, n_boundary_facets;
+    int32_t *nodes;  /* [n_facets][d], from weft_array_make; the boundary first, by lowest node */
+    int32_t *number; /* [n_group_facets]: facet of each group facet, -1 where no cell has it */
+} weft_facets;
+/** What weft_facets_find saw and must not be. Cells and nodes count from 0. */
+typedef struct weft_facet_faults {
+    int64_t n_doubled, doubled, original; /* cells with the nodes of another: the first, and that other */
+    int64_t n_crowded;                    /* facets of three cells or more */
+    int32_t crowded[3];                   /* nodes of the first */
+} weft_facet_faults;
+/** Find the boundary and the facets of groups. data is borrowed; node numbers are in range, nodes of
+ *  a cell distinct, n_cells < 2^31. Memory while it runs: 8 bytes a cell and 4 to 8 a node.
+ *  Errors WEFT_ERROR_MEMORY; *out untouched. Faults are no errors here. */
+weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out, weft_facet_faults *faults,
+                             weft_error *error);
 
 #endif

@@ -7,6 +7,26 @@
 const int weft_facet_vertices_2[3][2] = {{1, 2}, {2, 0}, {0, 1}};
 const int weft_facet_vertices_3[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
+void weft_error_append(weft_error *error, const char *format, ...)
+{
+    if (!error)
+        return;
+    size_t used = strlen(error->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+    va_end(arguments);
+}
+
+void weft_copy_cut(char *out, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size)
+        length = size - 1;
+    memmove(out, text, length);
+    out[length] = '\0';
+}
+
 weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
                             int n_groups, int64_t n_group_facets, const char *source,
                             weft_mesh **out, weft_error *error)
@@ -21,7 +41,7 @@ weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int
     mesh->n_cells = n_cells;
     mesh->n_facets = n_facets;
     mesh->n_groups = n_groups;
-    snprintf(mesh->source, sizeof mesh->source, "%s", source);
+    weft_copy_cut(mesh->source, sizeof mesh->source, source);
     mesh->x = weft_array_make((size_t)n_nodes, d * sizeof *mesh->x);
     mesh->cells = weft_array_make((size_t)n_cells, (d + 1) * sizeof *mesh->cells);
     mesh->facets = weft_array_make((size_t)n_facets, d * sizeof *mesh->facets);
