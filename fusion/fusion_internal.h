@@ -249,6 +249,7 @@ typedef enum weft_datum_kind {
 typedef struct weft_datum {
     int id;
     const char *name;
+    bool named; /* by the script, not by us */
     weft_datum_kind kind;
     weft_shape shape;
     int index_set; /* -1: uniform */
@@ -327,7 +328,8 @@ typedef enum weft_split_reason {
     SPLIT_NONE,       /* they may */
     SPLIT_INDEX_SET,  /* they range over different index sets */
     SPLIT_BARRIER,    /* an accumulated list lies between them */
-    SPLIT_PATH        /* a path between them leaves the kernel (not convex) */
+    SPLIT_PATH,       /* a path between them leaves the kernel (not convex) */
+    SPLIT_NOTHING     /* they could, but share no data: no traffic would be spared */
 } weft_split_reason;
 
 typedef struct weft_fusion {
@@ -394,7 +396,7 @@ typedef enum weft_argument_kind {
     ARGUMENT_DATUM,     /* buffer of a datum */
     ARGUMENT_MAP,       /* interleaved connectivity */
     ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
-    ARGUMENT_GATHER     /* transposed connectivity: start[n_to + 1] then positions (two arguments) */
+    ARGUMENT_GATHER     /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
 typedef struct weft_argument {
@@ -414,6 +416,7 @@ typedef struct weft_plan_kernel {
     int *scatters;        /* accumulations done by coloured stores */
     int n_scatters;
     int gather;           /* accumulation that this kernel gathers, or -1 */
+    bool adds;            /* a gather that adds to what is there, else it writes */
     weft_argument *arguments;
     int n_arguments;
     int *zero;            /* data zeroed before the launch */

@@ -1,0 +1,201 @@
+/* The host's prelude: `real` is a vector of LANES instances by the compilers' vector extension. */
+#include "source_internal.h"
+
+static void types(weft_text *out, int lanes, bool single)
+{
+    weft_text_add(out,
+                  "#include <math.h>\n"
+                  "#include <stdint.h>\n"
+                  "#include <string.h>\n\n"
+                  "#define LANES %d\n"
+                  "typedef %s scalar;\n"
+                  "typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));\n"
+                  "typedef int%d_t mask __attribute__((vector_size(LANES * sizeof(scalar))));\n"
+                  "#define INLINE static inline __attribute__((always_inline))\n"
+                  "#define UNROLL _Pragma(\"GCC unroll 16\")\n"
+                  "#define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */\n",
+                  lanes, single ? "float" : "double", single ? 32 : 64);
+    weft_text_add(out, "#define EACH_LANE(M) ");
+    for (int i = 0; i < lanes; ++i)
+        weft_text_add(out, "%sM(%d)", i > 0 ? ", " : "", i);
+    weft_text_add(out, "\n\n");
+}
+
+static const char loads[] =
+    "/* interleaved lists: [block][component][lane] */\n"
+    "INLINE void load_block(real *v, const scalar *p, int components)\n"
+    "{\n"
+    "    UNROLL for (int c = 0; c < components; ++c)\n"
+    "        v[c] = ((const real *)p)[c];\n"
+    "}\n\n"
+    "/* plain lists: [instance][component]; lanes past the end repeat the last instance */\n"
+    "INLINE void load_plain(real *v, const scalar *p, int components, int64_t first, int64_t n)\n"
+    "{\n"
+    "    if (first + LANES <= n) {\n"
+    "        p += first * components;\n"
+    "#define ELEMENT(l) p[(l) * components + c]\n"
+    "        UNROLL for (int c = 0; c < components; ++c)\n"
+    "            v[c] = (real){EACH_LANE(ELEMENT)};\n"
+    "#undef ELEMENT\n"
+    "        return;\n"
+    "    }\n"
+    "    for (int c = 0; c < components; ++c)\n"
+    "        for (int l = 0; l < LANES; ++l)\n"
+    "            v[c][l] = p[(first + l < n ? first + l : n - 1) * components + c];\n"
+    "}\n\n"
+    "/* plain lists through a connectivity: v[vertex][component] */\n"
+    "INLINE void load_indirect(real *v, const scalar *p, const int32_t *map, int width, int components)\n"
+    "{\n"
+    "#define ELEMENT(l) p[(int64_t)map[a * LANES + (l)] * components + c]\n"
+    "    UNROLL for (int a = 0; a < width; ++a)\n"
+    "        UNROLL for (int c = 0; c < components; ++c)\n"
+    "            v[a * components + c] = (real){EACH_LANE(ELEMENT)};\n"
+    "#undef ELEMENT\n"
+    "}\n\n"
+    "INLINE void load_uniform(real *v, const scalar *p, int components)\n"
+    "{\n"
+    "    for (int c = 0; c < components; ++c)\n"
+    "        v[c] = SPLAT(p[c]);\n"
+    "}\n\n";
+
+static const char stores[] =
+    "/* past the caches when the list does not fit them anyway: saves reading the lines first */\n"
+    "INLINE void store_stream(real *p, real v)\n"
+    "{\n"
+    "#if defined(__clang__)\n"
+    "    __builtin_nontemporal_store(v, p);\n"
+    "#elif defined(__AVX512F__)\n"
+    "    if (sizeof(real) == 64) {\n"
+    "        __attribute__((vector_size(64))) double d;\n"
+    "        memcpy(&d, &v, sizeof d);\n"
+    "        __builtin_ia32_movntpd512((double *)p, d);\n"
+    "    }\n"
+    "    else\n"
+    "        *p = v;\n"
+    "#elif defined(__AVX__)\n"
+    "    if (sizeof(real) == 32) {\n"
+    "        __attribute__((vector_size(32))) double d;\n"
+    "        memcpy(&d, &v, sizeof d);\n"
+    "        __builtin_ia32_movntpd256((double *)p, d);\n"
+    "    }\n"
+    "    else\n"
+    "        *p = v;\n"
+    "#else\n"
+    "    *p = v;\n"
+    "#endif\n"
+    "}\n\n"
+    "INLINE void store_fence(void)\n"
+    "{\n"
+    "#if defined(__SSE2__)\n"
+    "    __builtin_ia32_sfence();\n"
+    "#endif\n"
+    "}\n\n"
+    "INLINE void store_block(scalar *p, const real *v, int components, int stream)\n"
+    "{\n"
+    "    if (stream) {\n"
+    "        UNROLL for (int c = 0; c < components; ++c)\n"
+    "            store_stream((real *)p + c, v[c]);\n"
+    "        return;\n"
+    "    }\n"
+    "    UNROLL for (int c = 0; c < components; ++c)\n"
+    "        ((real *)p)[c] = v[c];\n"
+    "}\n\n"
+    "INLINE void store_plain(scalar *p, const real *v, int components, int64_t first, int64_t n)\n"
+    "{\n"
+    "    const int lanes = first + LANES <= n ? LANES : (int)(n - first);\n"
+    "    p += first * components;\n"
+    "    if (components == 1 && lanes == LANES)\n"
+    "        memcpy(p, v, sizeof *v);\n"
+    "    else\n"
+    "        for (int l = 0; l < lanes; ++l)\n"
+    "            for (int c = 0; c < components; ++c)\n"
+    "                p[l * components + c] = v[c][l];\n"
+    "}\n\n"
+    "/* accumulating stores: cell after cell; blocks that share a target never run at once */\n"
+    "INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int components, int lanes)\n"
+    "{\n"
+    "    if (lanes == LANES) {\n"
+    "        UNROLL for (int a = 0; a < width; ++a)\n"
+    "            UNROLL for (int c = 0; c < components; ++c) {\n"
+    "                const real one = v[a * components + c];\n"
+    "                UNROLL for (int l = 0; l < LANES; ++l)\n"
+    "                    p[(int64_t)map[a * LANES + l] * components + c] += one[l];\n"
+    "            }\n"
+    "        return;\n"
+    "    }\n"
+    "    for (int a = 0; a < width; ++a)\n"
+    "        for (int c = 0; c < components; ++c)\n"
+    "            for (int l = 0; l < lanes; ++l)\n"
+    "                p[(int64_t)map[a * LANES + l] * components + c] += v[a * components + c][l];\n"
+    "}\n\n"
+    "/* into a sparse matrix at known positions */\n"
+    "INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int entries, int lanes)\n"
+    "{\n"
+    "    if (lanes == LANES) {\n"
+    "        UNROLL for (int k = 0; k < entries; ++k) {\n"
+    "            const real one = v[k];\n"
+    "            UNROLL for (int l = 0; l < LANES; ++l)\n"
+    "                p[positions[k * LANES + l]] += one[l];\n"
+    "        }\n"
+    "        return;\n"
+    "    }\n"
+    "    for (int k = 0; k < entries; ++k)\n"
+    "        for (int l = 0; l < lanes; ++l)\n"
+    "            p[positions[k * LANES + l]] += v[k][l];\n"
+    "}\n\n";
+
+static const char intrinsics[] =
+    "INLINE real select_(mask c, real a, real b)\n"
+    "{\n"
+    "    return (real)((c & (mask)a) | (~c & (mask)b));\n"
+    "}\n"
+    "#define weft_select(c, a, b) select_(c, SPLAT(a), SPLAT(b))\n"
+    "INLINE real abs_(real x) { return (real)((mask)x & ~(mask)SPLAT((scalar)-0.0)); }\n"
+    "INLINE real min_(real a, real b) { return select_(b < a, b, a); }\n"
+    "INLINE real max_(real a, real b) { return select_(a < b, b, a); }\n"
+    "#define weft_abs(x) abs_(SPLAT(x))\n"
+    "#define weft_min(a, b) min_(SPLAT(a), SPLAT(b))\n"
+    "#define weft_max(a, b) max_(SPLAT(a), SPLAT(b))\n"
+    "#define LANEWISE(NAME, FUNCTION) \\\n"
+    "    INLINE real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = FUNCTION(x[l]); return r; }\n";
+
+static void lanewise(weft_text *out, bool single)
+{
+    static const char *const names[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};
+    const char *suffix = single ? "f" : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        weft_text_add(out, "LANEWISE(%s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n", names[i], names[i],
+                      suffix, names[i], names[i]);
+    weft_text_add(out,
+                  "INLINE real pow_(real x, real y)\n"
+                  "{\n"
+                  "    real r;\n"
+                  "    for (int l = 0; l < LANES; ++l)\n"
+                  "        r[l] = __builtin_pow%s(x[l], y[l]);\n"
+                  "    return r;\n"
+                  "}\n"
+                  "#define weft_pow(x, y) pow_(SPLAT(x), SPLAT(y))\n"
+                  "INLINE real powi_(real x, int n)\n"
+                  "{\n"
+                  "    real r = SPLAT((scalar)1);\n"
+                  "    for (int k = n < 0 ? -n : n; k > 0; k >>= 1) {\n"
+                  "        if (k & 1)\n"
+                  "            r *= x;\n"
+                  "        x *= x;\n"
+                  "    }\n"
+                  "    return n < 0 ? (scalar)1 / r : r;\n"
+                  "}\n"
+                  "#define weft_powi(x, n) powi_(SPLAT(x), n)\n\n",
+                  suffix);
+}
+
+static void host_prelude(weft_text *out, int lanes, bool single)
+{
+    types(out, lanes, single);
+    weft_text_add_bytes(out, loads, sizeof loads - 1);
+    weft_text_add_bytes(out, stores, sizeof stores - 1);
+    weft_text_add_bytes(out, intrinsics, sizeof intrinsics - 1);
+    lanewise(out, single);
+}
+
+const weft_backend weft_backend_host = {.prelude = host_prelude, .splat = "SPLAT"};

@@ -1,0 +1,160 @@
+/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, or one made
+ * over another index set, must be complete before the kernel that reads it starts: such data put their
+ * readers one level up. Calls of one level and one index set are convex together: an edge out of them leads to a
+ * higher level and never back (Fousek et al. 2011, section 4.2.1). */
+#include "graph_internal.h"
+
+static int level_of(const weft_graph *graph, const int *level, const weft_call *call)
+{
+    int highest = 0;
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        const weft_datum *datum = &graph->data[operand->datum];
+        int needed = 0;
+        if (datum->producer >= 0)
+            needed = level[datum->producer] + (operand->map >= 0);
+        for (int k = 0; k < graph->n_accumulations; ++k) {
+            const weft_accumulation *a = &graph->accumulations[k];
+            if (a->target == operand->datum && level[a->call] + 1 > needed)
+                needed = level[a->call] + 1;
+        }
+        if (needed > highest)
+            highest = needed;
+    }
+    return highest;
+}
+
+/* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or map? */
+static bool shares(const weft_graph *graph, const weft_call *a, const weft_call *b)
+{
+    for (int i = 0; i < b->n_operands; ++i) {
+        if (b->operands[i].datum == a->result)
+            return true;
+        for (int k = 0; k < a->n_operands; ++k)
+            if (a->operands[k].datum == b->operands[i].datum ||
+                (a->operands[k].map >= 0 && a->operands[k].map == b->operands[i].map))
+                return true;
+    }
+    for (int i = 0; i < a->n_operands; ++i)
+        if (a->operands[i].datum == b->result)
+            return true;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        for (int k = 0; k < graph->n_accumulations; ++k)
+            if (graph->accumulations[i].call == a->id && graph->accumulations[k].call == b->id &&
+                graph->accumulations[i].map == graph->accumulations[k].map)
+                return true;
+    return false;
+}
+
+/* Connected components by sharing, within one level and index set. group[i] is the lowest call of i's. */
+static void group_calls(const weft_graph *graph, const int *level, int *group)
+{
+    for (int i = 0; i < graph->n_calls; ++i)
+        group[i] = i;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        for (int k = 0; k < i; ++k) {
+            if (level[i] != level[k] || graph->calls[i].index_set != graph->calls[k].index_set ||
+                group[i] == group[k] || !shares(graph, &graph->calls[k], &graph->calls[i]))
+                continue;
+            int low = group[i] < group[k] ? group[i] : group[k];
+            int high = group[i] < group[k] ? group[k] : group[i];
+            for (int m = 0; m <= i; ++m)
+                if (group[m] == high)
+                    group[m] = low;
+        }
+    }
+}
+
+static weft_status fusion_fill(weft_arena *arena, const weft_graph *graph, const int *level, const int *group,
+                               int first, weft_fusion *out, weft_error *error)
+{
+    out->calls = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *out->calls);
+    if (out->calls == NULL)
+        return no_memory(error);
+    out->index_set = graph->calls[first].index_set;
+    out->level = level[first];
+    for (int i = first; i < graph->n_calls; ++i)
+        if (i == first || (group != NULL && group[i] == group[first]))
+            out->calls[out->n_calls++] = i;
+    return WEFT_OK;
+}
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)graph->n_calls;
+    weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
+    int *group = weft_arena_alloc(arena, n, sizeof *group);
+    if (made == NULL || group == NULL)
+        return no_memory(error);
+    made->level = weft_arena_alloc(arena, n, sizeof *made->level);
+    made->list = weft_arena_alloc(arena, 2 * n, sizeof *made->list);
+    if (made->level == NULL || made->list == NULL)
+        return no_memory(error);
+    for (int i = 0; i < graph->n_calls; ++i)
+        made->level[i] = level_of(graph, made->level, &graph->calls[i]);
+    group_calls(graph, made->level, group);
+    for (int i = 0; i < graph->n_calls; ++i)
+        TRY(fusion_fill(arena, graph, made->level, NULL, i, &made->list[made->n++], error));
+    for (int i = 0; i < graph->n_calls; ++i) {
+        if (group[i] != i)
+            continue;
+        TRY(fusion_fill(arena, graph, made->level, group, i, &made->list[made->n], error));
+        if (made->list[made->n].n_calls > 1)
+            ++made->n;
+        else
+            made->list[made->n] = (weft_fusion){0};
+    }
+    *out = made;
+done:
+    return status;
+}
+
+/* The datum that forces b after a global barrier behind a, or -1. */
+static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b)
+{
+    for (int i = 0; i < graph->calls[b].n_operands; ++i) {
+        const weft_operand *operand = &graph->calls[b].operands[i];
+        if (graph->data[operand->datum].producer == a && operand->map >= 0)
+            return operand->datum;
+        for (int k = 0; k < graph->n_accumulations; ++k)
+            if (graph->accumulations[k].target == operand->datum &&
+                fusions->level[graph->accumulations[k].call] >= fusions->level[a])
+                return operand->datum;
+    }
+    for (int i = 0; i < graph->calls[b].n_operands; ++i) {
+        int producer = graph->data[graph->calls[b].operands[i].datum].producer;
+        if (producer >= 0 && fusions->level[producer] > fusions->level[a]) {
+            int through = barrier_between(graph, fusions, a, producer);
+            if (through >= 0)
+                return through;
+        }
+    }
+    return -1;
+}
+
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a, int b, int *through)
+{
+    *through = -1;
+    if (a > b) {
+        int swap = a;
+        a = b;
+        b = swap;
+    }
+    if (graph->calls[a].index_set != graph->calls[b].index_set)
+        return SPLIT_INDEX_SET;
+    if (fusions->level[a] != fusions->level[b]) {
+        *through = barrier_between(graph, fusions, a, b);
+        return SPLIT_BARRIER;
+    }
+    for (int i = 0; i < fusions->n; ++i) {
+        bool has_a = false, has_b = false;
+        for (int k = 0; k < fusions->list[i].n_calls; ++k) {
+            has_a |= fusions->list[i].calls[k] == a;
+            has_b |= fusions->list[i].calls[k] == b;
+        }
+        if (has_a && has_b)
+            return SPLIT_NONE;
+    }
+    return SPLIT_NOTHING;
+}

@@ -1,0 +1,71 @@
+/** What graph.c, graph_values.c and graph_live.c share: a graph under construction. */
+#ifndef GRAPH_INTERNAL_H
+#define GRAPH_INTERNAL_H
+
+#include "fusion_internal.h"
+
+#define UNIFORM (-1) /* the index set of lists over nothing */
+
+/** Elementwise arithmetic not yet made a call. */
+typedef struct tree {
+    weft_arithmetic *nodes;
+    int n, capacity;
+    weft_operand *operands;
+    int n_operands, operand_capacity;
+    weft_shape shape;
+    int index_set;
+} tree;
+
+/** What a name or a subexpression stands for: a datum seen some way, or arithmetic on uniforms
+ *  and constants that is computed wherever it is used. */
+typedef struct value {
+    weft_operand operand; /* when arithmetic is NULL */
+    tree *arithmetic;
+} value;
+
+typedef struct binding {
+    const char *name;
+    value value;
+    weft_place place;
+} binding;
+
+typedef struct graph_builder {
+    weft_arena *arena;
+    const weft_library *library;
+    const weft_script *script;
+    weft_graph *graph;
+    int data_capacity, call_capacity;
+    binding *names;
+    int n_names, name_capacity;
+    weft_place *first_read; /* [n_data], of lists that could be accumulated into; line 0: never */
+    int first_read_capacity;
+    int depth; /* of expressions inlined in expressions */
+} graph_builder;
+
+/** graph_values.c: the value of an expression; calls are added to the graph on the way. */
+weft_status value_make(graph_builder *builder, const weft_node *node, value *out, weft_error *error);
+/** Make a value a list element that a function can take: arithmetic becomes a call over index_set (or its own). */
+weft_status value_materialise(graph_builder *builder, const value *v, int index_set, weft_place place,
+                              weft_operand *out, weft_error *error);
+/** A copy of an operand as the direct result of a call, unless it is one already. */
+weft_status value_copy(graph_builder *builder, const value *v, weft_place place, weft_operand *out,
+                       weft_error *error);
+const binding *binding_find(const graph_builder *builder, const char *name);
+weft_status binding_add(graph_builder *builder, const char *name, const value *v, weft_place place, weft_error *error);
+
+/** Grow an arena array to hold one more element; NULL when out of memory. */
+void *array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size);
+weft_status datum_add(graph_builder *builder, const weft_datum *datum, int *id, weft_error *error);
+weft_status call_add(graph_builder *builder, weft_call *call, const weft_shape *shape, weft_operand *out,
+                     weft_error *error);
+const char *index_set_name(const weft_graph *graph, int index_set);
+weft_status no_memory(weft_error *error);
+
+/** graph_live.c: drop calls and data that nothing returned depends on. */
+weft_status graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
+
+/** implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape behind an operand. */
+bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum);
+weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);
+
+#endif

@@ -1,0 +1,241 @@
+/* From a cover to kernels, their arguments, buffers and launches in order. */
+#include "graph_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct planner {
+    weft_arena *arena;
+    const weft_graph *graph;
+    const weft_compile_options *options;
+    weft_plan *plan;
+    bool *started; /* [n_data] accumulated lists that some kernel has begun */
+} planner;
+
+static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argument argument, weft_error *error)
+{
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        if (memcmp(&kernel->arguments[i], &argument, sizeof argument) == 0)
+            return WEFT_OK;
+    if (kernel->n_arguments % 16 == 0) {
+        weft_argument *grown = weft_arena_alloc(p->arena, (size_t)kernel->n_arguments + 16, sizeof *grown);
+        if (grown == NULL)
+            return no_memory(error);
+        if (kernel->n_arguments > 0)
+            memcpy(grown, kernel->arguments, (size_t)kernel->n_arguments * sizeof *grown);
+        kernel->arguments = grown;
+    }
+    kernel->arguments[kernel->n_arguments++] = argument;
+    return WEFT_OK;
+}
+
+static bool in_fusion(const weft_fusion *fusion, int call)
+{
+    for (int i = 0; i < fusion->n_calls; ++i)
+        if (fusion->calls[i] == call)
+            return true;
+    return false;
+}
+
+static bool is_gathered(const planner *p, const weft_accumulation *a)
+{
+    return p->options->scatter == WEFT_SCATTER_GATHERED && !a->matrix;
+}
+
+/* "k2_jacobian_tform_dshape", of bounded length */
+static const char *kernel_name(planner *p, const weft_implementation *implementation)
+{
+    char name[96];
+    size_t length = (size_t)snprintf(name, sizeof name, "k%d", p->plan->n_kernels);
+    for (int i = 0; i < implementation->fusion->n_calls; ++i) {
+        const char *label = p->graph->calls[implementation->order[i]].label;
+        const size_t added = strlen(label) + 1;
+        if (length + added > 64) {
+            length += (size_t)snprintf(name + length, sizeof name - length, "_etc");
+            break;
+        }
+        length += (size_t)snprintf(name + length, sizeof name - length, "_%s", label);
+    }
+    return weft_arena_copy(p->arena, name, length);
+}
+
+static weft_status kernel_allocate(planner *p, weft_plan_kernel *kernel, weft_error *error)
+{
+    const size_t n_onchip = (size_t)kernel->implementation->n_onchip + 1;
+    const size_t n_accumulations = (size_t)p->graph->n_accumulations + 1;
+    kernel->loads = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->loads);
+    kernel->stores = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->stores);
+    kernel->scatters = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->scatters);
+    kernel->zero = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->zero);
+    return kernel->loads != NULL && kernel->stores != NULL && kernel->scatters != NULL && kernel->zero != NULL
+               ? WEFT_OK
+               : no_memory(error);
+}
+
+static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    const weft_implementation *implementation = kernel->implementation;
+    for (int i = 0; i < implementation->n_onchip; ++i) {
+        const weft_operand *operand = &implementation->onchip[i];
+        const weft_datum *datum = &graph->data[operand->datum];
+        const bool inside =
+            datum->producer >= 0 && operand->map < 0 && in_fusion(implementation->fusion, datum->producer);
+        if (!inside) {
+            kernel->loads[kernel->n_loads++] = *operand;
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, operand->datum, 0}, error));
+            if (operand->map >= 0)
+                TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_MAP, operand->map, 0}, error));
+            continue;
+        }
+        bool leaves = weft_datum_leaves(graph, implementation->fusion, operand->datum);
+        for (int k = 0; k < graph->n_accumulations; ++k)
+            leaves |= graph->accumulations[k].source == operand->datum && is_gathered(p, &graph->accumulations[k]);
+        if (leaves) {
+            kernel->stores[kernel->n_stores++] = operand->datum;
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, operand->datum, 0}, error));
+        }
+    }
+done:
+    return status;
+}
+
+static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int k = 0; k < graph->n_accumulations; ++k) {
+        const weft_accumulation *a = &graph->accumulations[k];
+        if (!in_fusion(kernel->implementation->fusion, a->call) || is_gathered(p, a))
+            continue;
+        kernel->scatters[kernel->n_scatters++] = k;
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
+        if (a->matrix)
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_POSITIONS, a->target, 0}, error));
+        else
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_MAP, a->map, 0}, error));
+        if (!p->started[a->target] && !graph->data[a->target].is_input)
+            kernel->zero[kernel->n_zero++] = a->target;
+        p->started[a->target] = true;
+    }
+done:
+    return status;
+}
+
+/* The gathers of what a kernel has stored, each a kernel over the target's index set. */
+static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    const double real_bytes = p->options->single ? sizeof(float) : sizeof(double);
+    for (int k = 0; k < graph->n_accumulations; ++k) {
+        const weft_accumulation *a = &graph->accumulations[k];
+        if (!in_fusion(fusion, a->call) || !is_gathered(p, a))
+            continue;
+        weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+        *kernel = (weft_plan_kernel){.gather = k, .index_set = graph->maps[a->map].to};
+        kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels, graph->data[a->target].name);
+        if (kernel->name == NULL)
+            return no_memory(error);
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->source, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 1}, error));
+        /* the first gather of a list that starts from zero writes it, later ones add */
+        kernel->adds = p->started[a->target] || graph->data[a->target].is_input;
+        p->started[a->target] = true;
+        kernel->bytes_stored = real_bytes * weft_shape_count(&graph->data[a->target].shape);
+        kernel->bytes_loaded = 8.0;
+        ++p->plan->n_kernels;
+    }
+done:
+    return status;
+}
+
+static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < cover->n; ++i) {
+        weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+        *kernel = (weft_plan_kernel){.implementation = cover->list[i], .gather = -1,
+                                     .index_set = cover->list[i]->fusion->index_set,
+                                     .bytes_loaded = cover->list[i]->bytes_loaded,
+                                     .bytes_stored = cover->list[i]->bytes_stored,
+                                     .flops = cover->list[i]->flops};
+        kernel->name = kernel_name(p, cover->list[i]);
+        if (kernel->name == NULL)
+            return no_memory(error);
+        TRY(kernel_allocate(p, kernel, error));
+        TRY(kernel_loads_and_stores(p, kernel, error));
+        TRY(kernel_scatters(p, kernel, error));
+        ++p->plan->n_kernels;
+        TRY(gathers_after(p, cover->list[i]->fusion, error));
+    }
+done:
+    return status;
+}
+
+static bool kernel_uses(const weft_plan_kernel *kernel, int datum)
+{
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        if (kernel->arguments[i].kind == ARGUMENT_DATUM && kernel->arguments[i].index == datum)
+            return true;
+    return false;
+}
+
+/* Intermediates in memory share buffers where their lifetimes, in kernels, are disjoint. */
+static weft_status plan_buffers(planner *p, weft_error *error)
+{
+    const weft_graph *graph = p->graph;
+    weft_plan *plan = p->plan;
+    plan->buffer_of = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffer_of);
+    plan->buffers = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffers);
+    if (plan->buffer_of == NULL || plan->buffers == NULL)
+        return no_memory(error);
+    for (int i = 0; i < graph->n_data; ++i)
+        plan->buffer_of[i] = -1;
+    for (int k = 0; k < plan->n_kernels; ++k) {
+        for (int i = 0; i < graph->n_data; ++i) {
+            const weft_datum *datum = &graph->data[i];
+            if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input || !kernel_uses(&plan->kernels[k], i))
+                continue;
+            int last = k, b = 0;
+            const int count = weft_shape_count(&datum->shape);
+            for (int m = k; m < plan->n_kernels; ++m)
+                if (kernel_uses(&plan->kernels[m], i))
+                    last = m;
+            while (b < plan->n_buffers && (plan->buffers[b].last >= k || plan->buffers[b].index_set != datum->index_set))
+                ++b;
+            if (b == plan->n_buffers)
+                plan->buffers[plan->n_buffers++] = (weft_plan_buffer){.index_set = datum->index_set, .first = k};
+            plan->buffers[b].last = last;
+            if (count > plan->buffers[b].components)
+                plan->buffers[b].components = count;
+            plan->buffer_of[i] = b;
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
+                           const weft_limits *limits, const weft_compile_options *options, weft_plan **out,
+                           weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    planner p = {.arena = arena, .graph = graph, .options = options};
+    p.plan = weft_arena_alloc(arena, 1, sizeof *p.plan);
+    p.started = weft_arena_alloc(arena, (size_t)graph->n_data + 1, sizeof *p.started);
+    if (p.plan == NULL || p.started == NULL)
+        return no_memory(error);
+    p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
+    p.plan->kernels =
+        weft_arena_alloc(arena, (size_t)(cover->n + graph->n_accumulations), sizeof *p.plan->kernels);
+    if (p.plan->kernels == NULL)
+        return no_memory(error);
+    TRY(plan_kernels(&p, cover, error));
+    TRY(plan_buffers(&p, error));
+    *out = p.plan;
+done:
+    return status;
+}
