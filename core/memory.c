@@ -16,10 +16,11 @@ void *weft_array_make(size_t count, size_t size) {
         return NULL;
     bytes &= ~(size_t)63;
     bool huge = bytes >= HUGE_ENOUGH;
-    void *array = aligned_alloc(huge ? HUGE_PAGE : 64, bytes);
-    if (array && huge)
+    void *array = NULL;
+    if (posix_memalign(&array, huge ? HUGE_PAGE : 64, bytes) != 0)
+        return NULL;
+    if (huge)
         (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish, not a need */
-    if (array)
-        memset(array, 0, bytes);
+    memset(array, 0, bytes);
     return array;
 }
