@@ -132,9 +132,12 @@ weft_status script_check(const script_parser *parser) {
         TRY(check_size(parser, script->connectivities[i].width, &product));
     }
     for (int i = 0; i < script->n_inputs; ++i) {
+        const weft_script_input *input = &script->inputs[i];
+        if (i > 0 && input->sizes[0] == input[-1].sizes[0])
+            continue; /* of one statement, checked already; or both scalars */
         int64_t product = 1;
-        for (int j = 0; j < script->inputs[i].rank; ++j)
-            TRY(check_size(parser, script->inputs[i].sizes[j], &product));
+        for (int j = 0; j < input->rank; ++j)
+            TRY(check_size(parser, input->sizes[j], &product));
     }
     for (int i = 0; i < script->n_statements; ++i)
         TRY(check_keys(parser, script->statements[i].value));

@@ -105,6 +105,29 @@ void weft_node_print(const weft_node *node, weft_text *out) {
     }
 }
 
+/* Inputs of one statement share its sizes, and so they share one statement again: the text would
+ * grow without bound otherwise. */
+static bool same_type(const weft_script_input *a, const weft_script_input *b) {
+    if (a->rank != b->rank || (a->rank > 0 && a->sizes[0] != b->sizes[0]))
+        return false;
+    return a->over && b->over ? strcmp(a->over, b->over) == 0 : a->over == b->over;
+}
+
+static void print_input(const weft_script *script, int i, weft_text *out) {
+    const weft_script_input *input = &script->inputs[i];
+    bool first = i == 0 || !same_type(input, &script->inputs[i - 1]);
+    bool last = i == script->n_inputs - 1 || !same_type(input, &script->inputs[i + 1]);
+    weft_text_add(out, "%s%s", first ? "input " : ", ", input->name);
+    if (!last)
+        return;
+    weft_text_add(out, " : real%s", input->rank > 0 ? "[" : "");
+    print_list(input->sizes, 0, input->rank, out);
+    weft_text_add(out, input->rank > 0 ? "]" : "");
+    if (input->over)
+        weft_text_add(out, " over %s", input->over);
+    weft_text_add(out, ";\n");
+}
+
 static void print_declarations(const weft_script *script, weft_text *out) {
     for (int i = 0; i < script->n_indices; ++i)
         weft_text_add(out, "%s%s%s%s", i == 0 ? "index " : ", ", script->indices[i].name,
@@ -120,15 +143,8 @@ static void print_declarations(const weft_script *script, weft_text *out) {
         weft_node_print(connectivity->width, out);
         weft_text_add(out, "];\n");
     }
-    for (int i = 0; i < script->n_inputs; ++i) {
-        const weft_script_input *input = &script->inputs[i];
-        weft_text_add(out, "input %s : real%s", input->name, input->rank > 0 ? "[" : "");
-        print_list(input->sizes, 0, input->rank, out);
-        weft_text_add(out, input->rank > 0 ? "]" : "");
-        if (input->over)
-            weft_text_add(out, " over %s", input->over);
-        weft_text_add(out, ";\n");
-    }
+    for (int i = 0; i < script->n_inputs; ++i)
+        print_input(script, i, out);
 }
 
 static void print_expression(const weft_script_expression *expression, weft_text *out) {
