@@ -1,0 +1,167 @@
+#include "weft_tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
+                             weft_error *error) {
+    weft_text list = {0};
+    for (size_t i = 0; i < n; ++i)
+        weft_text_add(&list, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " and ", names[i]);
+    const char *nearest = weft_nearest_name(word, names, n);
+    weft_error_set(error, WEFT_ERROR_USAGE, "unknown %s '%.200s'", what, word);
+    weft_error_hint(error, "%s%s%sthere are %s", nearest ? "did you mean '" : "",
+                    nearest ? nearest : "", nearest ? "'? " : "",
+                    list.failed || !list.data ? "none" : list.data);
+    weft_text_free(&list);
+    return WEFT_ERROR_USAGE;
+}
+
+/* --define NAME=EXPR */
+static weft_status add_expression(weft_tool_options *options, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *name = NULL, *value = NULL;
+    TRY(app_split_assignment("--define", text, "NAME=EXPR", &name, &value, error));
+    weft_expression *larger =
+        reallocarray(options->expressions, (size_t)options->n_expressions + 1, sizeof *larger);
+    if (!larger) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    options->expressions = larger;
+    larger[options->n_expressions++] = (weft_expression){name, value, "--define"};
+    name = value = NULL;
+done:
+    free(name);
+    free(value);
+    return status;
+}
+
+/* --set NAME=NUMBER */
+static weft_status add_parameter(weft_tool_options *options, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *name = NULL, *text_value = NULL;
+    int value = 0;
+    TRY(app_split_assignment("--set", text, "NAME=NUMBER", &name, &text_value, error));
+    TRY(app_parse_integer("--set", text_value, -1000000, 1000000, &value, error));
+    weft_parameter *larger =
+        reallocarray(options->parameters, (size_t)options->n_parameters + 1, sizeof *larger);
+    if (!larger) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    options->parameters = larger;
+    larger[options->n_parameters++] = (weft_parameter){name, value};
+    name = NULL;
+done:
+    free(name);
+    free(text_value);
+    return status;
+}
+
+static weft_status read_choice(weft_tool_options *options, int key, const char *text,
+                               weft_error *error) {
+    static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {"coloured",
+                                                                                  "gathered"};
+    weft_status status = WEFT_OK;
+    int choice = 0;
+    if (key == TOOL_PLAN) {
+        TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
+        options->plan = (weft_plan_kind)choice;
+    } else {
+        TRY(app_parse_choice("--scatter", text, scatters, 2, &choice, error));
+        options->scatter = (weft_scatter)choice;
+    }
+done:
+    return status;
+}
+
+static weft_status read_argument(weft_tool_options *options, const char *text, weft_error *error) {
+    if (options->n_arguments < options->n_arguments_max) {
+        options->arguments[options->n_arguments++] = text;
+        return WEFT_OK;
+    }
+    weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
+    weft_error_hint(error, "--help shows what this command takes");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status read_option(weft_tool_options *options, int key, const char *text,
+                               weft_error *error) {
+    switch (key) {
+    case TOOL_PRINT:
+        options->print = text;
+        return WEFT_OK;
+    case TOOL_FORMAT:
+        options->format = text;
+        return WEFT_OK;
+    case TOOL_DEVICE:
+        options->device = text;
+        return WEFT_OK;
+    case TOOL_KERNELS:
+        options->kernels = text;
+        return WEFT_OK;
+    case TOOL_SINGLE:
+        options->single = true;
+        return WEFT_OK;
+    case TOOL_INVALID:
+        options->invalid = true;
+        return WEFT_OK;
+    case TOOL_SET:
+        return add_parameter(options, text, error);
+    case TOOL_DEFINE:
+        return add_expression(options, text, error);
+    case ARGP_KEY_ARG:
+        return read_argument(options, text, error);
+    default:
+        return read_choice(options, key, text, error);
+    }
+}
+
+typedef struct reader {
+    weft_tool_options *options;
+    weft_error *error;
+    weft_status status;
+} reader;
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+    reader *in = state->input;
+    if ((key & 0x1000000) != 0)
+        return ARGP_ERR_UNKNOWN; /* argp's own events */
+    in->status = read_option(in->options, key, argument, in->error);
+    return in->status == WEFT_OK ? 0 : EINVAL;
+}
+
+weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
+                           int argc, char **argv, weft_tool_options *out, weft_error *error) {
+    const struct argp argp = {table, parse, usage, doc, NULL, NULL, NULL};
+    weft_status status = WEFT_OK;
+    *out = (weft_tool_options){.print = "plan",
+                               .format = "text",
+                               .device = "auto",
+                               .n_arguments_max = out->n_arguments_max};
+    reader in = {out, error, WEFT_OK};
+    TRY(app_options_check(table, argc, argv, error));
+    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0)
+        status = in.status != WEFT_OK
+                     ? in.status
+                     : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
+done:
+    if (status != WEFT_OK)
+        weft_tool_clear(out);
+    return status;
+}
+
+void weft_tool_clear(weft_tool_options *options) {
+    for (int i = 0; i < options->n_expressions; ++i) {
+        free((char *)(uintptr_t)options->expressions[i].name);
+        free((char *)(uintptr_t)options->expressions[i].text);
+    }
+    for (int i = 0; i < options->n_parameters; ++i)
+        free((char *)(uintptr_t)options->parameters[i].name);
+    free(options->expressions);
+    free(options->parameters);
+    options->expressions = NULL;
+    options->parameters = NULL;
+    options->n_expressions = options->n_parameters = 0;
+}

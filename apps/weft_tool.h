@@ -1,0 +1,64 @@
+/** The tool weft: one file a subcommand. */
+#ifndef WEFT_TOOL_H
+#define WEFT_TOOL_H
+
+#include "app_support.h"
+#include "weft_fem.h"
+
+/** A subcommand. argv[0] is "weft NAME"; the exit code goes to *code, which is 0 before.
+ *  Errors  any; main prints them */
+typedef weft_status (*weft_command)(int argc, char **argv, app_messages *messages, int *code,
+                                    weft_error *error);
+
+weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error);
+weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
+                            weft_error *error);
+weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+
+/** Options of all subcommands, collected by one parser; each has its own table of those it takes.
+ */
+typedef struct weft_tool_options {
+    const char *print, *format, *device, *kernels; /* borrowed from argv; kernels may be NULL */
+    weft_plan_kind plan;
+    weft_scatter scatter;
+    bool single, invalid;
+    weft_expression *expressions; /* names malloc'd */
+    int n_expressions;
+    weft_parameter *parameters; /* names malloc'd */
+    int n_parameters;
+    const char *arguments[2]; /* what is no option; borrowed */
+    int n_arguments, n_arguments_max;
+} weft_tool_options;
+
+enum {
+    TOOL_PRINT = 0x100,
+    TOOL_FORMAT,
+    TOOL_PLAN,
+    TOOL_SET,
+    TOOL_DEFINE,
+    TOOL_DEVICE,
+    TOOL_KERNELS,
+    TOOL_SINGLE,
+    TOOL_SCATTER,
+    TOOL_INVALID
+};
+
+/** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
+ *  usage and doc are argp's. --help prints and exits. */
+weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
+                           int argc, char **argv, weft_tool_options *out, weft_error *error);
+void weft_tool_clear(weft_tool_options *options);
+/** The shipped functions, and those of --kernels. */
+weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
+                                   weft_error *error);
+/** Refuse a word with the nearest of n names and the whole list. what: "subcommand". */
+weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
+                             weft_error *error);
+
+#endif
