@@ -48,7 +48,7 @@ static weft_status parse_connectivity(script_parser *parser) {
     TRY(script_expect(parser, "->", "between the two index sets"));
     TRY(script_expect_name(parser, "an index set", &to));
     TRY(script_require(parser, to, SCRIPT_INDEX));
-    TRY(script_expect(parser, "[", "and the number of entries, as in dofs : cells -> nodes[3],"));
+    TRY(script_expect(parser, "[", "and the number of entries, as in dofs : cells -> nodes[3]"));
     TRY(script_parse_expression(parser, &connectivity.width));
     TRY(script_expect(parser, "]", "after the number of entries"));
     TRY(expect_end(parser));

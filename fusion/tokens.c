@@ -124,7 +124,7 @@ static weft_status scan_number(const scanner *s, size_t *length, bool *integer) 
     return WEFT_ERROR_SYNTAX;
 }
 
-/* symbol: one of ( ) [ ] , ; : = + - * / ^ and -> += */
+/* symbol: one of ( ) [ ] { } , ; : = + - * / ^ < > and -> += */
 static weft_status scan_symbol(const scanner *s, size_t *length) {
     const char *c = s->at;
     *length = (c[0] == '-' && c[1] == '>') || (c[0] == '+' && c[1] == '=') ? 2 : 1;
@@ -133,7 +133,8 @@ static weft_status scan_symbol(const scanner *s, size_t *length) {
         weft_error_hint(s->error, "a power is written with ^: x^2");
         return WEFT_ERROR_SYNTAX;
     }
-    return strchr("()[],;:=+-*/^", *c) ? WEFT_OK : bad_character(s);
+    /* { } < > belong to loops, which the parser refuses by name */
+    return strchr("()[],;:=+-*/^{}<>", *c) ? WEFT_OK : bad_character(s);
 }
 
 /* Find the next token: its kind, place and length; s->at stands on its first byte. */
