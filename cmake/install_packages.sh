@@ -73,7 +73,8 @@ can_be_had() {
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-echo "Installing ${missing[*]} ${wanted[*]}" >&2
+names=("${missing[@]}" "${wanted[@]}")
+echo "Installing ${names[*]}" >&2
 updated=0
 for package in "${missing[@]}" "${wanted[@]}"; do
     if [ "$updated" = 0 ] && ! can_be_had "$package"; then
