@@ -2,7 +2,7 @@
 
 //@ function  mmul(A: real[m,k], B: real[k,n]) -> C: real[m,n]
 //@ kind      map
-//@ flops     2*m*k*n
+//@ flops     (2*k - 1)*m*n
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
 //@ threads   1
 for (int i = 0; i < m; ++i)
@@ -28,7 +28,7 @@ C(i,j) = s;
 
 //@ function  mvmul(A: real[m,n], x: real[n]) -> y: real[m]
 //@ kind      map
-//@ flops     2*m*n
+//@ flops     (2*n - 1)*m
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
 //@ threads   1
 for (int i = 0; i < m; ++i) {
@@ -42,3 +42,27 @@ real s = A(t,0) * x(0);
 for (int j = 1; j < n; ++j)
     s += A(t,j) * x(j);
 y(t) = s;
+
+//@ function  dot(x: real[n], y: real[n]) -> s: real
+//@ kind      map
+//@ flops     2*n - 1
+//@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
+//@ threads   1
+real a = x(0) * y(0);
+for (int i = 1; i < n; ++i)
+    a += x(i) * y(i);
+s = a;
+
+//@ function  outer(x: real[m], y: real[n]) -> A: real[m,n]
+//@ kind      map
+//@ flops     m*n
+//@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
+//@ threads   1
+for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+        A(i,j) = x(i) * y(j);
+//@ threads   m   x(t) y(:) A(t,:)
+for (int j = 0; j < n; ++j)
+    A(t,j) = x(t) * y(j);
+//@ threads   m*n   x(t/n) y(t%n) A(t/n,t%n)
+A(t / n,t % n) = x(t / n) * y(t % n);
