@@ -103,6 +103,9 @@ bool body_constant(const body_writer *w, const weft_term *term, double *out)
                : term->binary == BINARY_MULTIPLY ? a * b
                                                  : a / b;
         return isfinite(*out);
+    case TERM_INTRINSIC: /* select on sizes */
+        return weft_intrinsics[term->index].mask && term->children[0]->type == TYPE_CONDITION &&
+               body_integer(w, term->children[0], &i) && body_constant(w, term->children[i ? 1 : 2], out);
     default:
         return false;
     }
@@ -274,8 +277,11 @@ void body_print_place(body_writer *w, const weft_term *term)
 }
 
 /* Does the value depend on data, so that it has the type `real`? */
-static bool is_data(const weft_term *term)
+static bool is_data(const body_writer *w, const weft_term *term)
 {
+    double ignored;
+    if (body_constant(w, term, &ignored))
+        return false;
     if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT || term->kind == TERM_INTRINSIC ||
         (term->kind == TERM_LOCAL && term->type == TYPE_REAL))
         return true;
@@ -283,7 +289,7 @@ static bool is_data(const weft_term *term)
         return false;
     bool found = false;
     for (int k = 0; k < term->n_children; ++k)
-        found = found || is_data(term->children[k]);
+        found = found || is_data(w, term->children[k]);
     return found;
 }
 
@@ -408,7 +414,7 @@ static void print_mixed(body_writer *w, const weft_term *term, int level)
         if (!weft_intrinsics[term->index].mask || !print_select(w, term, level ? level : 1))
             print_intrinsic(w, term);
     } else if (term->kind == TERM_BINARY || term->kind == TERM_NEGATE) {
-        bool data = is_data(term);
+        bool data = is_data(w, term);
         int own = term->kind == TERM_NEGATE ? LEVEL_UNARY : levels[term->binary];
         bool open = data && own < level;
         add(w, !data ? "(scalar)(" : open ? "(" : "");
@@ -437,7 +443,7 @@ void body_print_real(body_writer *w, const weft_term *term)
     while (term->kind == TERM_INTRINSIC && weft_intrinsics[term->index].mask &&
            term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
         term = term->children[holds ? 1 : 2];
-    bool splat = w->style->splat && !is_data(term);
+    bool splat = w->style->splat && !is_data(w, term);
     if (splat)
         weft_text_add(w->out, "%s(", w->style->splat);
     print_mixed(w, term, 0);

@@ -247,18 +247,30 @@ done:
     return status;
 }
 
+static bool term_unbound(const weft_term *term, const bool *bound)
+{
+    if (term->kind == TERM_SIZE)
+        return !bound[term->index];
+    bool found = false;
+    for (int i = 0; i < term->n_children && !found; ++i)
+        found = term_unbound(term->children[i], bound);
+    return found;
+}
+
+/* Those that can be decided; before the tables are made these are the ones that no table is needed for. */
 static weft_status check_wheres(binder *b)
 {
     const weft_function *function = b->function;
     for (int i = 0; i < function->n_wheres; ++i) {
         int64_t holds = 0;
         const char *wrong = weft_term_evaluate(function->wheres[i], b->instance->values, b->bound, &holds);
-        if (!wrong && holds)
+        if ((!wrong && holds) || term_unbound(function->wheres[i], b->bound))
             continue;
         char values[256] = "";
         size_t n = 0;
         for (int k = 0; k < function->n_names && n < sizeof values - 1; ++k)
-            n += (size_t)snprintf(values + n, sizeof values - n, "%s%s = %d", k ? ", " : "",
+            if (b->bound[k])
+                n += (size_t)snprintf(values + n, sizeof values - n, "%s%s = %d", n ? ", " : "",
                                   function->names[k].name, b->instance->values[k]);
         return shape_error(b, "needs %s, but %s", function->where_texts[i], wrong ? wrong : values);
     }
@@ -338,6 +350,7 @@ weft_status weft_instance_make(weft_arena *arena, const weft_library *library, c
     TRY(allocate(&b));
     TRY(take_parameters(&b, keys, key_values, n_keys));
     TRY(take_arguments(&b, arguments, n_arguments));
+    TRY(check_wheres(&b));
     for (int i = 0; i < function->n_tables; ++i)
         TRY(make_table(&b, &function->tables[i], i));
     TRY(check_wheres(&b));
