@@ -1,11 +1,66 @@
-/* What the files around operators share: patterns, products, conjugate gradients. Not installed. */
+/* What the files around operators share: operators, products, conjugate gradients. Not installed. */
 #ifndef WEFT_OPERATOR_INTERNAL_H
 #define WEFT_OPERATOR_INTERNAL_H
 
 #include "fem_internal.h"
 
-/** count * size bytes for the time of one computation, not zeroed, on huge pages where the system has them;
- *  pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
+/** count * size bytes for the time of one computation, not zeroed, on huge pages where the system
+ *  has them; pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
 void *weft_scratch_make(size_t count, size_t size);
+
+/* ---- operators ---------------------------------------------------------------------------------- */
+
+/** What a kind of operator does. assemble may be NULL: nothing is stored. */
+typedef struct weft_operator_table {
+    weft_status (*assemble)(weft_operator *op, weft_error *error);
+    weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
+    weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
+    void (*free)(weft_operator *op);
+} weft_operator_table;
+
+struct weft_operator {
+    const weft_operator_table *table;
+    void *state;   /* the kind's own */
+    int64_t n_dofs;
+    weft_pattern *pattern; /* csr only */
+    weft_memory *values;   /* csr only */
+};
+
+/* ---- wide loops (wide.c): chosen for the processor at run time ------------------------------------ */
+
+/** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that results do not
+ *  depend on the number of threads. */
+#define WEFT_CHUNK 4096
+
+typedef struct weft_csr_rows {
+    const int64_t *row_start;
+    const int32_t *columns;
+    const double *values, *v;
+    double *y;
+} weft_csr_rows;
+
+/** d: what residuals are multiplied with, the inverse diagonal; all of n_dofs doubles. */
+typedef struct weft_cg_vectors {
+    double *x, *r, *p, *q, *d;
+} weft_cg_vectors;
+
+typedef struct weft_wide_kernels {
+    /* y = A v in rows [first, last); returns v.y over them */
+    double (*csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last);
+    double (*sum)(const double *a, int64_t n);
+    double (*dot)(const double *a, const double *b, int64_t n);
+    /* sums[0] = r.r, sums[1] = r.(d r) */
+    void (*norms)(const double *r, const double *d, int64_t n, double *sums);
+    /* x += alpha p, r -= alpha q, sums as norms */
+    void (*update)(const weft_cg_vectors *v, double alpha, int64_t first, int64_t n, double *sums);
+    /* p = d r + beta p */
+    void (*direction)(const weft_cg_vectors *v, double beta, int64_t first, int64_t n);
+} weft_wide_kernels;
+const weft_wide_kernels *weft_wide(void);
+
+/** weft_csr_product that also gives v.y of each chunk; dots [ceil(n_rows / WEFT_CHUNK)], or NULL. */
+weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
+                                  const double *values, const double *v, double *y, double *dots,
+                                  weft_error *error);
 
 #endif

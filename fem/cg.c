@@ -1,0 +1,195 @@
+#include "cg_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    PLATEAU_LEAST = 1000 /* iterations without a new lowest residual; n of them for larger systems */
+};
+
+const char *weft_cg_outcome_name(weft_cg_outcome outcome)
+{
+    switch (outcome) {
+    case WEFT_CG_CONVERGED: return "converged";
+    case WEFT_CG_MAX_ITERATIONS: return "max_iterations";
+    case WEFT_CG_INDEFINITE: return "indefinite";
+    case WEFT_CG_BREAKDOWN: return "breakdown";
+    case WEFT_CG_NAN: return "nan";
+    case WEFT_CG_STAGNATION: return "stagnation";
+    }
+    return "unknown";
+}
+
+typedef struct weft_cg_course {
+    int iterations, capacity;
+    double *history;
+    double lowest;  /* residual so far, and when */
+    int lowest_at;
+    double replaced; /* the true residual when the recurrence last met the tolerance */
+    bool is_true;    /* the residual is b - A x itself, not the recurrence's */
+} weft_cg_course;
+
+static weft_status course_note(weft_cg_course *course, double residual, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    if (course->iterations >= course->capacity) {
+        int capacity = course->capacity < 64 ? 64 : course->capacity + course->capacity / 2;
+        double *grown = realloc(course->history, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+            goto done;
+        }
+        course->history = grown;
+        course->capacity = capacity;
+    }
+    course->history[course->iterations] = residual;
+    if (residual < course->lowest) {
+        course->lowest = residual;
+        course->lowest_at = course->iterations;
+    }
+done:
+    return status;
+}
+
+static bool plateau(const weft_cg *cg, const weft_cg_course *course)
+{
+    int64_t patience = cg->n > PLATEAU_LEAST ? cg->n : PLATEAU_LEAST;
+    return course->iterations - course->lowest_at > patience;
+}
+
+/* The recurrence says converged: ask b - A x. Where that does not agree, it takes the recurrence's place
+ * (van der Vorst and Ye 2000), once for each halving. */
+static weft_status confirm(weft_cg *cg, weft_cg_course *course, bool *decided,
+                           weft_cg_outcome *outcome, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    if (!course->is_true)
+        TRY(weft_cg_residual(cg, error));
+    course->is_true = true;
+    double residual = sqrt(cg->rr) / cg->norm;
+    course->history[course->iterations] = residual;
+    *decided = true;
+    if (residual <= cg->options->tolerance)
+        *outcome = WEFT_CG_CONVERGED;
+    else if (isnan(residual))
+        *outcome = WEFT_CG_NAN;
+    else if (residual > 0.5 * course->replaced)
+        *outcome = WEFT_CG_STAGNATION;
+    else
+        *decided = false;
+    course->replaced = residual;
+done:
+    return status;
+}
+
+/* Does the present residual end the iteration? */
+static weft_status judge(weft_cg *cg, weft_cg_course *course, bool *decided,
+                         weft_cg_outcome *outcome, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    *decided = false;
+    if (sqrt(cg->rr) <= cg->options->tolerance * cg->norm)
+        TRY(confirm(cg, course, decided, outcome, error));
+    if (*decided)
+        goto done;
+    *decided = true;
+    if (isnan(cg->rr) || isinf(cg->rr) || isnan(cg->rz))
+        *outcome = WEFT_CG_NAN;
+    else if (!(cg->rz > 0))
+        *outcome = WEFT_CG_BREAKDOWN;
+    else if (course->iterations >= cg->options->max_iterations)
+        *outcome = WEFT_CG_MAX_ITERATIONS;
+    else if (plateau(cg, course))
+        *outcome = WEFT_CG_STAGNATION;
+    else
+        *decided = false;
+done:
+    return status;
+}
+
+/* Digits gained of those wanted. */
+static void tell(const weft_cg *cg, double residual)
+{
+    double tolerance = cg->options->tolerance;
+    double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
+    double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
+    weft_progress(cg->options->monitor, "solve", gained < wanted ? gained : wanted, wanted);
+}
+
+static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
+                           weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    bool decided = false;
+    double rz_before = INFINITY; /* beta = 0 in the first turn */
+    TRY(weft_cg_residual(cg, error));
+    course->is_true = true;
+    TRY(course_note(course, sqrt(cg->rr) / cg->norm, error));
+    TRY(judge(cg, course, &decided, outcome, error));
+    while (!decided) {
+        double pq = 0;
+        TRY(weft_cg_direction(cg, cg->rz / rz_before, error));
+        rz_before = cg->rz;
+        TRY(weft_cg_product(cg, &pq, error));
+        if (!(pq > 0)) {
+            *outcome = isnan(pq) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
+            break;
+        }
+        TRY(weft_cg_update(cg, cg->rz / pq, error));
+        course->is_true = false;
+        course->iterations += 1;
+        double residual = sqrt(cg->rr) / cg->norm;
+        TRY(course_note(course, residual, error));
+        if (course->iterations % 16 == 0)
+            tell(cg, residual);
+        TRY(judge(cg, course, &decided, outcome, error));
+    }
+done:
+    return status;
+}
+
+/* The reduced right-hand side is zero, so the solution is. */
+static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *error)
+{
+    weft_cg_clear(cg);
+    cg->rr = 0;
+    course->is_true = true;
+    return course_note(course, 0, error);
+}
+
+weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
+                          const weft_cg_options *options, weft_cg_result *result, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_cg_course course = {.lowest = INFINITY, .replaced = INFINITY};
+    weft_cg_outcome outcome = WEFT_CG_CONVERGED;
+    weft_cg cg;
+    double least = 0;
+    TRY(weft_cg_prepare(&cg, context, op, b, x, options, error));
+    TRY(weft_cg_diagonal(&cg, &least, error));
+    TRY(weft_cg_norm(&cg, error));
+    if (cg.norm <= 0) {
+        TRY(solve_zero(&cg, &course, error));
+    } else if (isnan(least) || !(least > 0)) {
+        TRY(weft_cg_residual(&cg, error));
+        course.is_true = true;
+        TRY(course_note(&course, sqrt(cg.rr) / cg.norm, error));
+        outcome = isnan(least) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
+    } else {
+        TRY(iterate(&cg, &course, &outcome, error));
+    }
+    if (options->project_mean)
+        TRY(weft_cg_subtract_mean(&cg, cg.v.x, error));
+    if (!course.is_true)
+        TRY(weft_cg_residual(&cg, error));
+    *result = (weft_cg_result){outcome, course.iterations,
+                               cg.norm > 0 ? sqrt(cg.rr) / cg.norm : 0, course.history};
+    if (isnan(cg.norm))
+        result->residual = NAN;
+    tell(&cg, result->residual);
+    course.history = NULL;
+done:
+    free(course.history);
+    weft_cg_release(&cg);
+    return status;
+}
