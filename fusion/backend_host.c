@@ -183,7 +183,9 @@ static void lanewise(weft_text *out, bool single)
                   "            r *= x;\n"
                   "        x *= x;\n"
                   "    }\n"
-                  "    return n < 0 ? (scalar)1 / r : r;\n"
+                  "    if (n < 0)\n"
+                  "        r = (scalar)1 / r;\n"
+                  "    return r;\n"
                   "}\n"
                   "#define weft_powi(x, n) powi_(SPLAT(x), n)\n\n",
                   suffix);

@@ -26,10 +26,10 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const we
     weft_cover *made = weft_arena_alloc(arena, 1, sizeof *made);
     bool *covered = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *covered);
     if (made == NULL || covered == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     made->list = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *made->list);
     if (made->list == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     /* the largest candidates stand last */
     for (int i = implementations->n - 1; i >= 0; --i) {
         const weft_implementation *one = &implementations->list[i];

@@ -70,7 +70,7 @@ static weft_status fusion_fill(weft_arena *arena, const weft_graph *graph, const
 {
     out->calls = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *out->calls);
     if (out->calls == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     out->index_set = graph->calls[first].index_set;
     out->level = level[first];
     for (int i = first; i < graph->n_calls; ++i)
@@ -86,11 +86,11 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_f
     weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
     int *group = weft_arena_alloc(arena, n, sizeof *group);
     if (made == NULL || group == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     made->level = weft_arena_alloc(arena, n, sizeof *made->level);
     made->list = weft_arena_alloc(arena, 2 * n, sizeof *made->list);
     if (made->level == NULL || made->list == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     for (int i = 0; i < graph->n_calls; ++i)
         made->level[i] = level_of(graph, made->level, &graph->calls[i]);
     group_calls(graph, made->level, group);

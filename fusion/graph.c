@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status no_memory(weft_error *error)
+weft_status weft_no_memory(weft_error *error)
 {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
 }
 
-void *array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size)
+void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size)
 {
     if (n < *capacity)
         return array;
@@ -29,29 +29,29 @@ const char *index_set_name(const weft_graph *graph, int index_set)
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
-weft_status datum_add(graph_builder *builder, const weft_datum *datum, int *id, weft_error *error)
+weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id, weft_error *error)
 {
     weft_graph *graph = builder->graph;
     if (weft_shape_count(&datum->shape) > WEFT_ELEMENTS_MAX)
         return weft_error_at(error, WEFT_ERROR_SHAPE, datum->place, "an element of %d components is more than %d",
                              weft_shape_count(&datum->shape), WEFT_ELEMENTS_MAX);
-    graph->data = array_grow(builder->arena, graph->data, graph->n_data, &builder->data_capacity, sizeof *graph->data);
-    builder->first_read = array_grow(builder->arena, builder->first_read, graph->n_data,
+    graph->data = weft_array_grow(builder->arena, graph->data, graph->n_data, &builder->data_capacity, sizeof *graph->data);
+    builder->first_read = weft_array_grow(builder->arena, builder->first_read, graph->n_data,
                                      &builder->first_read_capacity, sizeof *builder->first_read);
     if (graph->data == NULL || builder->first_read == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     *id = graph->n_data++;
     graph->data[*id] = *datum;
     graph->data[*id].id = *id;
     return WEFT_OK;
 }
 
-weft_status binding_add(graph_builder *builder, const char *name, const value *v, weft_place place, weft_error *error)
+weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v, weft_place place, weft_error *error)
 {
     builder->names =
-        array_grow(builder->arena, builder->names, builder->n_names, &builder->name_capacity, sizeof *builder->names);
+        weft_array_grow(builder->arena, builder->names, builder->n_names, &builder->name_capacity, sizeof *builder->names);
     if (builder->names == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     builder->names[builder->n_names++] = (binding){.name = name, .value = *v, .place = place};
     return WEFT_OK;
 }
@@ -96,7 +96,7 @@ static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_c
     return a->instance != NULL ? instance_equal(a->instance, b->instance) : arithmetic_equal(a, b);
 }
 
-weft_status call_add(graph_builder *builder, weft_call *call, const weft_shape *shape, weft_operand *out,
+weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape, weft_operand *out,
                      weft_error *error)
 {
     weft_graph *graph = builder->graph;
@@ -112,10 +112,10 @@ weft_status call_add(graph_builder *builder, weft_call *call, const weft_shape *
                             .producer = graph->n_calls, .map = -1, .place = call->place};
         datum.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
         graph->calls =
-            array_grow(builder->arena, graph->calls, graph->n_calls, &builder->call_capacity, sizeof *graph->calls);
+            weft_array_grow(builder->arena, graph->calls, graph->n_calls, &builder->call_capacity, sizeof *graph->calls);
         if (datum.name == NULL || graph->calls == NULL)
-            return no_memory(error);
-        weft_status status = datum_add(builder, &datum, &id, error);
+            return weft_no_memory(error);
+        weft_status status = weft_datum_add(builder, &datum, &id, error);
         if (status != WEFT_OK)
             return status;
         call->id = graph->n_calls;
@@ -153,7 +153,7 @@ static weft_status declare_maps(graph_builder *builder, weft_error *error)
     graph->index_sets = weft_arena_alloc(builder->arena, (size_t)script->n_indices + 1, sizeof *graph->index_sets);
     graph->maps = weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1, sizeof *graph->maps);
     if (graph->index_sets == NULL || graph->maps == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     for (int i = 0; i < script->n_indices; ++i)
         graph->index_sets[i] = (weft_index_set){script->indices[i].name, script->indices[i].plain};
     graph->n_index_sets = script->n_indices;
@@ -189,8 +189,8 @@ static weft_status declare_inputs(graph_builder *builder, weft_error *error)
         if (input->over != NULL)
             datum.index_set = index_set_find(builder->graph, input->over);
         v.operand = (weft_operand){.map = -1, .shape = datum.shape};
-        TRY(datum_add(builder, &datum, &v.operand.datum, error));
-        TRY(binding_add(builder, input->name, &v, input->place, error));
+        TRY(weft_datum_add(builder, &datum, &v.operand.datum, error));
+        TRY(weft_binding_add(builder, input->name, &v, input->place, error));
     }
 done:
     return status;
@@ -202,7 +202,7 @@ static weft_status assign(graph_builder *builder, const weft_script_statement *s
 {
     weft_status status = WEFT_OK;
     value v = {0};
-    TRY(value_make(builder, statement->value, &v, error));
+    TRY(weft_value_make(builder, statement->value, &v, error));
     if (v.arithmetic == NULL) {
         /* the first name that a call's result gets is the datum's own */
         weft_datum *datum = &builder->graph->data[v.operand.datum];
@@ -214,7 +214,7 @@ static weft_status assign(graph_builder *builder, const weft_script_statement *s
             builder->graph->calls[datum->producer].place = statement->place;
         }
     }
-    TRY(binding_add(builder, statement->name, &v, statement->place, error));
+    TRY(weft_binding_add(builder, statement->name, &v, statement->place, error));
 done:
     return status;
 }
@@ -235,13 +235,13 @@ static weft_status accumulation_target(graph_builder *builder, const weft_script
     weft_graph *graph = builder->graph;
     const bool matrix = statement->n_maps == 2;
     const weft_datum_kind kind = matrix ? DATUM_MATRIX : DATUM_ACCUMULATED;
-    const binding *known = binding_find(builder, statement->name);
+    const binding *known = weft_binding_find(builder, statement->name);
     if (known == NULL) {
         value v = {.operand = {.map = -1, .shape = *shape}};
         weft_datum datum = {.name = statement->name, .named = true, .kind = kind, .shape = *shape, .producer = -1, .map = map,
                             .index_set = graph->maps[map].to, .place = statement->place};
-        TRY(datum_add(builder, &datum, &v.operand.datum, error));
-        TRY(binding_add(builder, statement->name, &v, statement->place, error));
+        TRY(weft_datum_add(builder, &datum, &v.operand.datum, error));
+        TRY(weft_binding_add(builder, statement->name, &v, statement->place, error));
         *target = v.operand.datum;
         goto done;
     }
@@ -324,11 +324,11 @@ static weft_status accumulate(graph_builder *builder, const weft_script_statemen
         weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];", statement->maps[i]);
         return WEFT_ERROR_TYPE;
     }
-    TRY(value_make(builder, statement->value, &v, error));
+    TRY(weft_value_make(builder, statement->value, &v, error));
     if (v.arithmetic != NULL)
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place, "only a list over %s can be added here",
                              index_set_name(graph, graph->maps[made.map].from));
-    TRY(value_copy(builder, &v, statement->place, &source, error));
+    TRY(weft_value_copy(builder, &v, statement->place, &source, error));
     made.source = source.datum;
     made.call = graph->data[source.datum].producer;
     if (graph->data[source.datum].index_set != graph->maps[made.map].from) {
@@ -339,10 +339,10 @@ static weft_status accumulate(graph_builder *builder, const weft_script_statemen
     }
     TRY(accumulation_shape(builder, statement, made.map, &source, &shape, error));
     TRY(accumulation_target(builder, statement, made.map, &shape, &made.target, error));
-    graph->accumulations = array_grow(builder->arena, graph->accumulations, graph->n_accumulations, capacity,
+    graph->accumulations = weft_array_grow(builder->arena, graph->accumulations, graph->n_accumulations, capacity,
                                       sizeof *graph->accumulations);
     if (graph->accumulations == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     graph->accumulations[graph->n_accumulations++] = made;
 done:
     return status;
@@ -352,12 +352,12 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
 {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
-    const binding *b = binding_find(builder, ret->name);
+    const binding *b = weft_binding_find(builder, ret->name);
     weft_operand operand = {0};
     if (b == NULL) {
         const char **names = weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
         if (names == NULL)
-            return no_memory(error);
+            return weft_no_memory(error);
         for (int i = 0; i < builder->n_names; ++i)
             names[i] = builder->names[i].name;
         const char *near = weft_nearest_name(ret->name, names, (size_t)builder->n_names);
@@ -371,7 +371,7 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
         graph->data[datum->id].returned = true;
         goto done;
     }
-    TRY(value_copy(builder, &b->value, ret->place, &operand, error));
+    TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
     weft_datum *result = &graph->data[operand.datum];
     if (result->returned && strcmp(result->name, ret->name) != 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' and '%s' are the same value: return one of them",
@@ -390,7 +390,7 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library, cons
     graph_builder builder = {.arena = arena, .library = library, .script = script};
     builder.graph = weft_arena_alloc(arena, 1, sizeof *builder.graph);
     if (builder.graph == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     TRY(declare_maps(&builder, error));
     TRY(declare_inputs(&builder, error));
     for (int i = 0; i < script->n_statements; ++i) {
@@ -401,7 +401,7 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library, cons
     }
     for (int i = 0; i < script->n_returns; ++i)
         TRY(mark_return(&builder, &script->returns[i], error));
-    TRY(graph_keep_live(arena, builder.graph, error));
+    TRY(weft_graph_keep_live(arena, builder.graph, error));
     *out = builder.graph;
 done:
     return status;

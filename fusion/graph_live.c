@@ -69,13 +69,13 @@ static void compact(weft_graph *graph, const bool *live, const bool *live_accumu
     graph->n_accumulations = n;
 }
 
-weft_status graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error)
+weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error)
 {
     bool *live = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *live);
     bool *live_accumulation = weft_arena_alloc(arena, (size_t)graph->n_accumulations + 1, sizeof *live_accumulation);
     int *moved = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *moved);
     if (live == NULL || live_accumulation == NULL || moved == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     mark(graph, live, live_accumulation);
     compact(graph, live, live_accumulation, moved);
     if (graph->n_calls == 0) {

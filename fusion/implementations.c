@@ -46,7 +46,7 @@ static weft_status list_onchip(weft_arena *arena, const weft_graph *graph, weft_
     made->onchip = weft_arena_alloc(arena, most, sizeof *made->onchip);
     made->placement = weft_arena_alloc(arena, most, sizeof *made->placement);
     if (made->onchip == NULL || made->placement == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[made->order[i]];
         for (int k = 0; k <= call->n_operands; ++k) {
@@ -153,10 +153,10 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     const double real_bytes = options->single ? sizeof(float) : sizeof(double);
     weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     made->list = weft_arena_alloc(arena, (size_t)fusions->n, sizeof *made->list);
     if (made->list == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     for (int i = 0; i < fusions->n; ++i) {
         const weft_fusion *fusion = &fusions->list[i];
         weft_implementation *one = &made->list[made->n++];
@@ -164,7 +164,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
         one->order = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *one->order);
         one->variants = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *one->variants);
         if (one->order == NULL || one->variants == NULL)
-            return no_memory(error);
+            return weft_no_memory(error);
         /* script order is a topological order */
         memcpy(one->order, fusion->calls, (size_t)fusion->n_calls * sizeof *one->order);
         one->instances_per_block = options->single ? limits->lanes_float : limits->lanes_double;

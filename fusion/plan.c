@@ -20,7 +20,7 @@ static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argum
     if (kernel->n_arguments % 16 == 0) {
         weft_argument *grown = weft_arena_alloc(p->arena, (size_t)kernel->n_arguments + 16, sizeof *grown);
         if (grown == NULL)
-            return no_memory(error);
+            return weft_no_memory(error);
         if (kernel->n_arguments > 0)
             memcpy(grown, kernel->arguments, (size_t)kernel->n_arguments * sizeof *grown);
         kernel->arguments = grown;
@@ -69,7 +69,7 @@ static weft_status kernel_allocate(planner *p, weft_plan_kernel *kernel, weft_er
     kernel->zero = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->zero);
     return kernel->loads != NULL && kernel->stores != NULL && kernel->scatters != NULL && kernel->zero != NULL
                ? WEFT_OK
-               : no_memory(error);
+               : weft_no_memory(error);
 }
 
 static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel, weft_error *error)
@@ -137,7 +137,7 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
         *kernel = (weft_plan_kernel){.gather = k, .index_set = graph->maps[a->map].to};
         kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels, graph->data[a->target].name);
         if (kernel->name == NULL)
-            return no_memory(error);
+            return weft_no_memory(error);
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->source, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 0}, error));
@@ -165,7 +165,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
                                      .flops = cover->list[i]->flops};
         kernel->name = kernel_name(p, cover->list[i]);
         if (kernel->name == NULL)
-            return no_memory(error);
+            return weft_no_memory(error);
         TRY(kernel_allocate(p, kernel, error));
         TRY(kernel_loads_and_stores(p, kernel, error));
         TRY(kernel_scatters(p, kernel, error));
@@ -192,7 +192,7 @@ static weft_status plan_buffers(planner *p, weft_error *error)
     plan->buffer_of = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffer_of);
     plan->buffers = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffers);
     if (plan->buffer_of == NULL || plan->buffers == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     for (int i = 0; i < graph->n_data; ++i)
         plan->buffer_of[i] = -1;
     for (int k = 0; k < plan->n_kernels; ++k) {
@@ -227,12 +227,12 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     p.plan = weft_arena_alloc(arena, 1, sizeof *p.plan);
     p.started = weft_arena_alloc(arena, (size_t)graph->n_data + 1, sizeof *p.started);
     if (p.plan == NULL || p.started == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
     p.plan->kernels =
         weft_arena_alloc(arena, (size_t)(cover->n + graph->n_accumulations), sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)
-        return no_memory(error);
+        return weft_no_memory(error);
     TRY(plan_kernels(&p, cover, error));
     TRY(plan_buffers(&p, error));
     *out = p.plan;

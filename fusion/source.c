@@ -25,7 +25,7 @@ static void write_arguments(const source_writer *w, const weft_plan_kernel *kern
         const char *name = "";
         switch (argument->kind) {
         case ARGUMENT_DATUM:
-            name = source_variable(w, argument->index, -1) + 2;
+            name = weft_source_variable(w, argument->index, -1) + 2;
             weft_text_add(w->out, "    %sscalar *restrict p_%s = arguments[%d];\n",
                           is_written(w, kernel, argument->index) ? "" : "const ", name, i);
             break;
@@ -52,8 +52,8 @@ static void write_load(const source_writer *w, const weft_operand *load)
 {
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
-    const char *v = source_variable(w, load->datum, load->map);
-    const char *p = source_variable(w, load->datum, -1) + 2;
+    const char *v = weft_source_variable(w, load->datum, load->map);
+    const char *p = weft_source_variable(w, load->datum, -1) + 2;
     weft_text_add(w->out, "        real %s[%d];\n", v, weft_shape_count(&load->shape));
     if (load->map >= 0) {
         const weft_map *map = &w->graph->maps[load->map];
@@ -72,7 +72,7 @@ static void write_store(const source_writer *w, int stored)
 {
     const weft_datum *datum = &w->graph->data[stored];
     const int count = weft_shape_count(&datum->shape);
-    const char *v = source_variable(w, stored, -1);
+    const char *v = weft_source_variable(w, stored, -1);
     if (w->graph->index_sets[datum->index_set].plain)
         weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES, n_instances);\n", v + 2, v, count);
     else
@@ -82,8 +82,8 @@ static void write_store(const source_writer *w, int stored)
 
 static void write_scatter(const source_writer *w, const weft_accumulation *a)
 {
-    const char *v = source_variable(w, a->source, -1);
-    const char *target = source_variable(w, a->target, -1) + 2;
+    const char *v = weft_source_variable(w, a->source, -1);
+    const char *target = weft_source_variable(w, a->target, -1) + 2;
     const weft_map *map = &w->graph->maps[a->map];
     const int width = map->width;
     weft_text_add(w->out, "        /* %s:%d  %s[%s%s%s] += ... */\n", a->place.source->name, a->place.line,
@@ -119,7 +119,7 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
     for (int i = 0; i < kernel->n_loads; ++i)
         write_load(w, &kernel->loads[i]);
     for (int i = 0; i < implementation->fusion->n_calls; ++i)
-        TRY(source_call(w, &w->graph->calls[implementation->order[i]], implementation->variants[i], error));
+        TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]], implementation->variants[i], error));
     weft_text_add(w->out, "\n");
     for (int i = 0; i < kernel->n_stores; ++i)
         write_store(w, kernel->stores[i]);
@@ -138,8 +138,8 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
 {
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
     const int count = weft_shape_count(&w->graph->data[a->target].shape);
-    const char *source = source_variable(w, a->source, -1) + 2;
-    const char *target = source_variable(w, a->target, -1) + 2;
+    const char *source = weft_source_variable(w, a->source, -1) + 2;
+    const char *target = weft_source_variable(w, a->target, -1) + 2;
     weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name, a->place.line,
                   w->graph->data[a->target].name, w->graph->maps[a->map].name);
     write_head(w, kernel);
@@ -186,12 +186,12 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
             TRY(write_map_kernel(&writer, &plan->kernels[i], error));
     }
     if (text.failed) {
-        status = no_memory(error);
+        status = weft_no_memory(error);
         goto done;
     }
     *out = weft_arena_copy(arena, text.data, text.length);
     if (*out == NULL)
-        status = no_memory(error);
+        status = weft_no_memory(error);
 done:
     weft_text_free(&text);
     return status;

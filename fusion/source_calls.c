@@ -13,7 +13,7 @@ static bool name_taken(const weft_graph *graph, const char *name, int besides)
     return false;
 }
 
-const char *source_variable(const source_writer *w, int datum, int map)
+const char *weft_source_variable(const source_writer *w, int datum, int map)
 {
     const char *name = w->graph->data[datum].name;
     if (map >= 0)
@@ -65,7 +65,7 @@ static void number_write(const source_writer *w, double number)
 
 static void operand_write(const source_writer *w, const weft_operand *operand)
 {
-    const char *variable = source_variable(w, operand->datum, operand->map);
+    const char *variable = weft_source_variable(w, operand->datum, operand->map);
     if (operand->shape.rank == 0)
         weft_text_add(w->out, "%s[%d]", variable, operand->offset);
     else if (operand->offset == 0)
@@ -150,7 +150,7 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
     const weft_body_style style = {.splat = w->backend->splat, .thread = "t",
                                    .indent = threads > 1 ? "                " : "            "};
     for (int i = 0; i < call->n_operands; ++i)
-        arguments[i] = (weft_accessor){.base = source_variable(w, call->operands[i].datum, call->operands[i].map),
+        arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),
                                        .offset = call->operands[i].offset};
     if (threads > 1)
         weft_text_add(w->out, "        for (int t = 0; t < %d; ++t) {\n", threads);
@@ -161,9 +161,9 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
     return status;
 }
 
-weft_status source_call(const source_writer *w, const weft_call *call, int variant, weft_error *error)
+weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant, weft_error *error)
 {
-    const char *result = source_variable(w, call->result, -1);
+    const char *result = weft_source_variable(w, call->result, -1);
     const weft_datum *datum = &w->graph->data[call->result];
     weft_text_add(w->out, "\n        /* %s:%d  %s = %s(", call->place.source->name, call->place.line, datum->name,
                   call->label);

@@ -1,0 +1,319 @@
+/* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call. */
+#include "graph_internal.h"
+
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+static const char *const intrinsics[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "abs", "min", "max"};
+
+const char *const *weft_intrinsic_names(size_t *n)
+{
+    *n = sizeof intrinsics / sizeof *intrinsics;
+    return intrinsics;
+}
+
+int weft_intrinsic_arguments(const char *name)
+{
+    for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; ++i)
+        if (strcmp(intrinsics[i], name) == 0)
+            return strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ? 2 : 1;
+    return 0;
+}
+
+static weft_status tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out, weft_error *error)
+{
+    void *grown = weft_array_grow(builder->arena, t->nodes, t->n, &t->capacity, sizeof *t->nodes);
+    if (grown == NULL)
+        return weft_no_memory(error);
+    t->nodes = grown;
+    t->nodes[t->n] = node;
+    *out = t->n++;
+    return WEFT_OK;
+}
+
+/* Shapes and index sets of elementwise arithmetic: equal, or one of them a scalar. */
+static weft_status tree_widen(const graph_builder *builder, tree *t, const weft_shape *shape, int index_set,
+                              weft_place place, weft_error *error)
+{
+    if (t->shape.rank == 0)
+        t->shape = *shape;
+    else if (shape->rank > 0 && !weft_shape_equal(&t->shape, shape)) {
+        weft_text text = {0};
+        weft_shape_print(&t->shape, &text);
+        weft_text_add(&text, " and ");
+        weft_shape_print(shape, &text);
+        weft_error_at(error, WEFT_ERROR_SHAPE, place, "elementwise arithmetic of different shapes: %s",
+                      text.data != NULL ? text.data : "");
+        weft_error_hint(error, "shapes must be equal, or one a scalar; mmul, mvmul and dot are the products of tensors");
+        weft_text_free(&text);
+        return WEFT_ERROR_SHAPE;
+    }
+    if (t->index_set == UNIFORM)
+        t->index_set = index_set;
+    else if (index_set != UNIFORM && index_set != t->index_set) {
+        weft_error_at(error, WEFT_ERROR_TYPE, place, "arithmetic of a list over %s and one over %s",
+                      index_set_name(builder->graph, t->index_set), index_set_name(builder->graph, index_set));
+        weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
+        return WEFT_ERROR_TYPE;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand, weft_place place,
+                                int *root, weft_error *error)
+{
+    const weft_graph *graph = builder->graph;
+    int set = operand->map >= 0 ? graph->maps[operand->map].from : graph->data[operand->datum].index_set;
+    int index = 0;
+    weft_status status = tree_widen(builder, t, &operand->shape, set, place, error);
+    if (status != WEFT_OK)
+        return status;
+    while (index < t->n_operands && memcmp(&t->operands[index], operand, sizeof *operand) != 0)
+        ++index;
+    if (index == t->n_operands) {
+        void *grown = weft_array_grow(builder->arena, t->operands, t->n_operands, &t->operand_capacity, sizeof *operand);
+        if (grown == NULL)
+            return weft_no_memory(error);
+        t->operands = grown;
+        t->operands[t->n_operands++] = *operand;
+    }
+    return tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1}, root,
+                    error);
+}
+
+/* A value inside arithmetic: pending arithmetic is copied in. */
+static weft_status tree_value(graph_builder *builder, tree *t, const value *v, weft_place place, int *root,
+                              weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    if (v->arithmetic == NULL)
+        return weft_tree_operand(builder, t, &v->operand, place, root, error);
+    const tree *source = v->arithmetic;
+    int *moved = weft_arena_alloc(builder->arena, (size_t)source->n, sizeof *moved);
+    if (moved == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < source->n; ++i) {
+        weft_arithmetic node = source->nodes[i];
+        if (node.op == ARITHMETIC_OPERAND) {
+            TRY(weft_tree_operand(builder, t, &source->operands[node.operand], place, &moved[i], error));
+            continue;
+        }
+        node.a = node.a >= 0 ? moved[node.a] : -1;
+        node.b = node.b >= 0 ? moved[node.b] : -1;
+        TRY(tree_add(builder, t, node, &moved[i], error));
+    }
+    TRY(tree_widen(builder, t, &source->shape, source->index_set, place, error));
+    *root = moved[source->n - 1];
+done:
+    return status;
+}
+
+static weft_status tree_name(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
+                             weft_error *error)
+{
+    value v = {0};
+    const weft_script_expression *expression = scope->expression;
+    if (expression != NULL) {
+        for (int i = 0; i < expression->n_arguments; ++i) {
+            if (strcmp(expression->arguments[i], node->name) != 0)
+                continue;
+            if (i < scope->n_bound)
+                return tree_value(builder, t, &scope->arguments[i], node->place, root, error);
+            weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' is not defined: there are %d dimensions here",
+                          node->name, scope->n_bound);
+            weft_error_hint(error, "use %s%s only", expression->arguments[0],
+                            scope->n_bound == 2 ? " and y" : "");
+            return WEFT_ERROR_TYPE;
+        }
+    }
+    if (strcmp(node->name, "pi") == 0 && (expression != NULL || weft_binding_find(builder, "pi") == NULL))
+        return tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1}, root,
+                        error);
+    if (expression == NULL)
+        for (int i = 0; i < builder->script->n_parameters; ++i)
+            if (strcmp(builder->script->parameters[i].name, node->name) == 0)
+                return tree_add(builder, t,
+                                (weft_arithmetic){.op = ARITHMETIC_NUMBER, .a = -1, .b = -1,
+                                                  .number = builder->script->parameters[i].value},
+                                root, error);
+    weft_status status = weft_operand_of_name(builder, node, &v, error);
+    return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
+}
+
+static const weft_script_expression *expression_find(const graph_builder *builder, const char *name)
+{
+    for (int i = 0; i < builder->script->n_expressions; ++i)
+        if (strcmp(builder->script->expressions[i].name, name) == 0)
+            return &builder->script->expressions[i];
+    return NULL;
+}
+
+/* The arguments of a formula: one a name, or a single tensor whose rows fill the names in order. */
+static weft_status expression_arguments(graph_builder *builder, const name_scope *outer, const weft_node *node,
+                                        const weft_script_expression *expression, value *arguments, int *n_bound,
+                                        weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < node->n_children; ++i) {
+        tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
+        int root = 0;
+        if (t == NULL)
+            return weft_no_memory(error);
+        t->index_set = UNIFORM;
+        if (outer->expression == NULL && (node->children[i]->kind == NODE_NAME || node->children[i]->kind == NODE_SUBSCRIPT) &&
+            strcmp(node->children[i]->kind == NODE_NAME ? node->children[i]->name : "", "pi") != 0) {
+            TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
+            continue;
+        }
+        TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
+        arguments[i] = (value){.arithmetic = t};
+    }
+    *n_bound = node->n_children;
+    const weft_shape *shape = &arguments[0].operand.shape;
+    if (node->n_children == 1 && arguments[0].arithmetic == NULL && shape->rank > 0 && expression->n_arguments > 1) {
+        const weft_operand whole = arguments[0].operand;
+        *n_bound = whole.shape.sizes[0];
+        if (*n_bound > expression->n_arguments)
+            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "%d rows for the %d arguments of '%s'",
+                                 *n_bound, expression->n_arguments, expression->name);
+        weft_shape row = {.rank = whole.shape.rank - 1};
+        for (int i = 0; i < row.rank; ++i)
+            row.sizes[i] = whole.shape.sizes[i + 1];
+        for (int i = 0; i < *n_bound; ++i) {
+            arguments[i] = (value){.operand = whole};
+            arguments[i].operand.shape = row;
+            arguments[i].operand.offset = whole.offset + i * weft_shape_count(&row);
+        }
+    }
+    else if (node->n_children != expression->n_arguments) {
+        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d arguments, not %d", expression->name,
+                      expression->n_arguments, node->n_children);
+        status = WEFT_ERROR_TYPE;
+    }
+done:
+    return status;
+}
+
+static weft_status tree_expression(graph_builder *builder, const name_scope *outer, const weft_node *node,
+                                   const weft_script_expression *expression, tree *t, int *root, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = builder->graph;
+    size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children : expression->n_arguments);
+    value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
+    int n_bound = 0;
+    if (arguments == NULL)
+        return weft_no_memory(error);
+    if (builder->depth > 32)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "expressions call each other too deeply");
+    if (node->n_children == 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' needs arguments", expression->name);
+    TRY(expression_arguments(builder, outer, node, expression, arguments, &n_bound, error));
+    const name_scope inner = {.expression = expression, .arguments = arguments, .n_bound = n_bound};
+    ++builder->depth;
+    status = weft_tree_build(builder, &inner, expression->body, t, root, error);
+    --builder->depth;
+    if (status != WEFT_OK)
+        goto done;
+    /* a formula that uses none of its arguments still has their shape */
+    for (int i = 0; i < n_bound; ++i) {
+        const value *v = &arguments[i];
+        int set = v->arithmetic != NULL  ? v->arithmetic->index_set
+                  : v->operand.map >= 0 ? graph->maps[v->operand.map].from
+                                        : graph->data[v->operand.datum].index_set;
+        TRY(tree_widen(builder, t, v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
+                       node->place, error));
+    }
+done:
+    return status;
+}
+
+static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
+                             weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const int n_arguments = weft_intrinsic_arguments(node->name);
+    int a = -1, b = -1;
+    if (n_arguments > 0 && weft_library_find(builder->library, node->name) == NULL) {
+        if (node->n_children != n_arguments || node->n_keys != 0)
+            return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d argument%s, not %d", node->name,
+                                 n_arguments, n_arguments == 1 ? "" : "s", node->n_children);
+        TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
+        if (n_arguments == 2)
+            TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));
+        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_INTRINSIC, .name = node->name, .a = a, .b = b},
+                     root, error));
+        goto done;
+    }
+    const weft_script_expression *expression = expression_find(builder, node->name);
+    if (expression != NULL) {
+        TRY(tree_expression(builder, scope, node, expression, t, root, error));
+        goto done;
+    }
+    if (scope->expression != NULL)
+        return weft_unknown_function(builder, node, error);
+    value v = {0};
+    TRY(weft_function_call(builder, node, &v, error));
+    TRY(tree_value(builder, t, &v, node->place, root, error));
+done:
+    return status;
+}
+
+static weft_status tree_binary(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
+                               weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_arithmetic made = {.a = -1, .b = -1};
+    switch (node->op) {
+    case '+': made.op = ARITHMETIC_ADD; break;
+    case '-': made.op = ARITHMETIC_SUBTRACT; break;
+    case '*': made.op = ARITHMETIC_MULTIPLY; break;
+    case '/': made.op = ARITHMETIC_DIVIDE; break;
+    default: made.op = ARITHMETIC_POWER; break;
+    }
+    TRY(weft_tree_build(builder, scope, node->children[0], t, &made.a, error));
+    TRY(weft_tree_build(builder, scope, node->children[1], t, &made.b, error));
+    TRY(tree_add(builder, t, made, root, error));
+done:
+    return status;
+}
+
+weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
+                              weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    value v = {0};
+    int a = -1;
+    switch (node->kind) {
+    case NODE_NUMBER:
+        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = node->number, .a = -1, .b = -1},
+                     root, error));
+        break;
+    case NODE_NAME: TRY(tree_name(builder, scope, node, t, root, error)); break;
+    case NODE_CALL: TRY(tree_call(builder, scope, node, t, root, error)); break;
+    case NODE_NEGATE:
+        TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
+        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = a, .b = -1}, root, error));
+        break;
+    case NODE_BINARY: TRY(tree_binary(builder, scope, node, t, root, error)); break;
+    case NODE_SUBSCRIPT:
+        TRY(weft_value_subscript(builder, scope, node, &v, error));
+        TRY(tree_value(builder, t, &v, node->place, root, error));
+        break;
+    }
+done:
+    return status;
+}
+
+weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set, weft_place place,
+                                  weft_operand *out, weft_error *error)
+{
+    int n_operations = 0;
+    for (int i = 0; i < t->n; ++i)
+        n_operations += t->nodes[i].op != ARITHMETIC_NUMBER && t->nodes[i].op != ARITHMETIC_OPERAND;
+    weft_call call = {.label = "arithmetic", .arithmetic = t->nodes, .n_arithmetic = t->n, .operands = t->operands,
+                      .n_operands = t->n_operands, .index_set = t->index_set != UNIFORM ? t->index_set : index_set,
+                      .flops = (double)n_operations * weft_shape_count(&t->shape), .place = place};
+    return weft_call_add(builder, &call, &t->shape, out, error);
+}
