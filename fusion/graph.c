@@ -371,6 +371,9 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
         graph->data[datum->id].returned = true;
         goto done;
     }
+    if (datum != NULL && datum->is_input && strcmp(datum->name, ret->name) == 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is an input: return what is made from it",
+                             ret->name);
     TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
     weft_datum *result = &graph->data[operand.datum];
     if (result->returned && strcmp(result->name, ret->name) != 0)

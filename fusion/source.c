@@ -47,21 +47,22 @@ static void write_arguments(const source_writer *w, const weft_plan_kernel *kern
     }
 }
 
-/* "p_x + block * 16" and the like */
+/* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
 static void write_load(const source_writer *w, const weft_operand *load)
 {
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, load->datum, load->map);
     const char *p = weft_source_variable(w, load->datum, -1) + 2;
-    weft_text_add(w->out, "        real %s[%d];\n", v, weft_shape_count(&load->shape));
+    weft_text_add(w->out, "%sreal %s[%d];\n", datum->index_set < 0 ? "    " : "        ", v,
+                  weft_shape_count(&load->shape));
     if (load->map >= 0) {
         const weft_map *map = &w->graph->maps[load->map];
         weft_text_add(w->out, "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES), %d, %d);\n", v, p, map->name,
                       map->width, map->width, count);
     }
     else if (datum->index_set < 0)
-        weft_text_add(w->out, "        load_uniform(%s, p_%s, %d);\n", v, p, count);
+        weft_text_add(w->out, "    load_uniform(%s, p_%s, %d);\n", v, p, count);
     else if (w->graph->index_sets[datum->index_set].plain)
         weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES, n_instances);\n", v, p, count);
     else
@@ -112,12 +113,16 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
     if (kernel->n_stores > 0)
         weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n", kernel->bytes_stored,
                       (double)WEFT_STREAM_BYTES);
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set < 0)
+            write_load(w, &kernel->loads[i]);
     weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
     if (kernel->n_scatters > 0)
         weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? (int)(n_instances - block "
                               "* LANES) : LANES;\n");
     for (int i = 0; i < kernel->n_loads; ++i)
-        write_load(w, &kernel->loads[i]);
+        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+            write_load(w, &kernel->loads[i]);
     for (int i = 0; i < implementation->fusion->n_calls; ++i)
         TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]], implementation->variants[i], error));
     weft_text_add(w->out, "\n");
