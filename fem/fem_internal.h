@@ -4,6 +4,8 @@
 
 #include "weft_fem.h"
 
+#include <sys/types.h>
+
 /* ---- text -------------------------------------------------------------------------------------- */
 
 /** Add to the message of an error that is set already. */
@@ -45,5 +47,28 @@ typedef struct weft_facet_faults {
  *  Errors WEFT_ERROR_MEMORY; *out untouched. Faults are no errors here. */
 weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out, weft_facet_faults *faults,
                              weft_error *error);
+
+/** As weft_array_make, with only what follows `bytes` zeroed: pages that are never written to are
+ *  never there, so an absurd count from a pipe costs no memory. */
+void *weft_array_make_unset(uint64_t bytes);
+
+/** Where a mesh stream (mesh_stream.h) comes from. */
+typedef struct weft_stream_source {
+    const char *name; /* for messages */
+    ssize_t (*read)(void *user, void *out, size_t n); /* 0 at the end, < 0 on errors */
+    void *user;
+    int64_t remaining;          /* bytes that can still come, or -1: unknown */
+    bool cut_short, told_error; /* out: it ended too early; it held an error, which was passed on */
+} weft_stream_source;
+/** Read a mesh as weft-gmsh sends it, before any check of the mesh itself. Survives any bytes.
+ *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor *monitor,
+                                  weft_mesh_data *out, weft_error *error);
+/** .geo and .msh files through weft-gmsh. size as in weft_mesh_read. */
+weft_status weft_mesh_read_gmsh(const char *path, double size, const weft_monitor *monitor,
+                                weft_mesh **out, weft_error *error);
+/** .vtkhdf files. */
+weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
+                                  weft_error *error);
 
 #endif

@@ -27,6 +27,17 @@ void weft_copy_cut(char *out, size_t size, const char *text)
     out[length] = '\0';
 }
 
+void *weft_array_make_unset(uint64_t bytes)
+{
+    if (bytes > SIZE_MAX - WEFT_PADDING - 64)
+        return NULL;
+    size_t whole = ((size_t)bytes + WEFT_PADDING + 63) & ~(size_t)63;
+    char *array = aligned_alloc(64, whole);
+    if (array)
+        memset(array + bytes, 0, whole - bytes);
+    return array;
+}
+
 weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
                             int n_groups, int64_t n_group_facets, const char *source,
                             weft_mesh **out, weft_error *error)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* "square:N", with N all digits. */
 static weft_status parse_n(const char *name, const char *digits, int64_t *n, weft_error *error)
@@ -26,21 +28,48 @@ static bool ends_with(const char *name, const char *ending)
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
+/* Gmsh opens a missing or an empty file and says nothing: look first. */
+static weft_status check_file(const char *path, weft_error *error)
+{
+    struct stat info;
+    const char *cause = NULL;
+    if (stat(path, &info) != 0)
+        cause = strerror(errno);
+    else if (S_ISDIR(info.st_mode))
+        cause = strerror(EISDIR);
+    else if (!S_ISREG(info.st_mode))
+        cause = "no regular file";
+    else if (access(path, R_OK) != 0)
+        cause = strerror(errno);
+    if (cause) {
+        weft_error_set(error, WEFT_ERROR_IO, "cannot read %s: %s", path, cause);
+        weft_error_hint(error, "check the name, the folder it is looked for in, and who may read it");
+        return WEFT_ERROR_IO;
+    }
+    if (info.st_size > 0)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s is empty", path);
+    weft_error_hint(error, "write it again: whatever wrote it stopped before its first byte");
+    return WEFT_ERROR_INPUT;
+}
+
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error)
 {
     weft_status status = WEFT_OK;
     int64_t n = 0;
-    (void)size;
-    (void)monitor;
     if (strncmp(name, "square:", 7) == 0) {
         TRY(parse_n(name, name + 7, &n, error));
         TRY(weft_mesh_make_square(n, out, error));
     } else if (strncmp(name, "cube:", 5) == 0) {
         TRY(parse_n(name, name + 5, &n, error));
         TRY(weft_mesh_make_cube(n, out, error));
-    } else if (ends_with(name, ".geo") || ends_with(name, ".msh") || ends_with(name, ".vtkhdf")) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: cannot be read yet", name);
+    } else if (ends_with(name, ".geo") || ends_with(name, ".msh")) {
+        TRY(check_file(name, error));
+        TRY(weft_mesh_read_gmsh(name, size, monitor, out, error));
+    } else if (ends_with(name, ".vtkhdf")) {
+        TRY(check_file(name, error));
+        TRY(weft_mesh_read_vtkhdf(name, monitor, out, error));
     } else {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is no mesh that Weft reads", name);
         weft_error_hint(error, "give FILE.geo, FILE.msh, FILE.vtkhdf, square:N or cube:N");

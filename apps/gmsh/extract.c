@@ -1,0 +1,337 @@
+/* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets of groups. */
+#include "../../fem/mesh_stream.h"
+#include "weft_gmsh.h"
+
+#include <gmshc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 1 << 14, TYPES = 160 };
+
+/* Elements of one entity, as node tags. */
+typedef struct block {
+    size_t *tags;
+    size_t n_tags;
+} block;
+
+typedef struct blocks {
+    block *list;
+    size_t n, capacity;
+} blocks;
+
+typedef struct node_map {
+    int64_t n;
+    size_t *tags;    /* as Gmsh gives them */
+    size_t greatest;
+    int32_t *number; /* [greatest + 1]: number of a tag, from 0; -1: none */
+} node_map;
+
+typedef struct extraction {
+    const loaded *mesh;
+    stream *out;
+    weft_error *error;
+    int dimension;
+    node_map nodes;
+    blocks cells, facets;
+    weft_stream_group *groups;
+    int n_groups;
+    int64_t n_cells, n_facets;
+} extraction;
+
+static weft_status no_memory(extraction *e)
+{
+    return weft_error_set(e->error, WEFT_ERROR_MEMORY, "out of memory reading %s", e->mesh->path);
+}
+
+static weft_status refuse(extraction *e, weft_status status, const char *hint, const char *message)
+{
+    weft_error_set(e->error, status, "%s", message);
+    weft_error_place(e->error, e->mesh->path, NULL, 0, 0);
+    weft_error_hint(e->error, "%s", hint);
+    return status;
+}
+
+/* Elements of a type on an entity (tag -1: on all), kept until they are written. */
+static weft_status keep_elements(extraction *e, blocks *to, int type, int entity, int64_t *n)
+{
+    size_t *elements = NULL, *tags = NULL, n_elements = 0, n_tags = 0;
+    int failed = 0;
+    if (to->n == to->capacity) {
+        size_t capacity = to->capacity ? 2 * to->capacity : 64;
+        block *list = realloc(to->list, capacity * sizeof *list);
+        if (!list)
+            return no_memory(e);
+        to->list = list;
+        to->capacity = capacity;
+    }
+    gmshModelMeshGetElementsByType(type, &elements, &n_elements, &tags, &n_tags, entity, 0, 1,
+                                   &failed);
+    gmshFree(elements);
+    if (failed) {
+        gmshFree(tags);
+        return no_memory(e);
+    }
+    to->list[to->n++] = (block){tags, n_tags};
+    *n += (int64_t)n_elements;
+    return WEFT_OK;
+}
+
+static void free_blocks(blocks *list)
+{
+    for (size_t i = 0; i < list->n; ++i)
+        gmshFree(list->list[i].tags);
+    free(list->list);
+    *list = (blocks){0};
+}
+
+/* How many elements of each type an entity has (dimension, tag -1: all of that dimension). */
+static bool count_types(int dimension, int entity, int64_t *counts)
+{
+    int *types = NULL, failed = 0;
+    size_t n_types = 0, n = 0, *n_elements = NULL, n_n = 0, **elements = NULL;
+    size_t **tags = NULL, *n_tags = NULL, n_n_tags = 0;
+    bool any = false;
+    gmshModelMeshGetElements(&types, &n_types, &elements, &n_elements, &n_n, &tags, &n_tags,
+                             &n_n_tags, dimension, entity, &failed);
+    for (n = 0; !failed && n < n_types; ++n) {
+        if (types[n] > 0 && types[n] < TYPES && n_elements[n] > 0) {
+            counts[types[n]] += (int64_t)n_elements[n];
+            any = true;
+        }
+        gmshFree(elements[n]);
+        gmshFree(tags[n]);
+    }
+    gmshFree(types);
+    gmshFree(elements);
+    gmshFree(n_elements);
+    gmshFree(tags);
+    gmshFree(n_tags);
+    return any;
+}
+
+/* Only triangles (2D) or tetrahedra (3D) of first order can be used. */
+static weft_status check_types(extraction *e, const int64_t *counts)
+{
+    int wanted = e->dimension == 2 ? 2 : 4;
+    bool recombined = false;
+    weft_text list = {0};
+    for (int type = 1; type < TYPES; ++type) {
+        if (type == wanted || counts[type] == 0)
+            continue;
+        bool simplex = type == 9 || type == 11 || (type >= 20 && type <= 25) ||
+                       (type >= 29 && type <= 31);
+        recombined |= !simplex;
+        weft_text_add(&list, "%s%lld %s (type %d)", list.length ? ", " : "",
+                      (long long)counts[type], msh_type_name(type), type);
+    }
+    weft_status status = WEFT_OK;
+    if (list.length > 0) {
+        weft_text message = {0};
+        weft_text_add(&message, "it has %s, and Weft takes %s", list.data,
+                      wanted == 2 ? "triangles of 3 nodes" : "tetrahedra of 4 nodes");
+        status = refuse(e, WEFT_ERROR_UNSUPPORTED,
+                        recombined ? "take Recombine out of the .geo file (Recombine Surface, "
+                                     "Recombine in Extrude, Mesh.RecombineAll) and mesh again"
+                                   : "set Mesh.ElementOrder = 1; in the .geo file and mesh again",
+                        message.failed ? "unsupported cells" : message.data);
+        weft_text_free(&message);
+    }
+    weft_text_free(&list);
+    return status;
+}
+
+/* Entities whose cells are wanted: of a .geo file those in physical groups, as Gmsh itself saves
+ * them, where there are any of this dimension; else all. */
+static weft_status keep_cells(extraction *e)
+{
+    weft_status status = WEFT_OK;
+    int *groups = NULL, *entities = NULL, failed = 0;
+    size_t n_groups = 0, n_entities = 0;
+    int64_t counts[TYPES] = {0};
+    int type = e->dimension == 2 ? 2 : 4;
+    gmshModelGetPhysicalGroups(&groups, &n_groups, e->dimension, &failed);
+    if (!e->mesh->is_geo || failed || n_groups == 0) {
+        count_types(e->dimension, -1, counts);
+        TRY(check_types(e, counts));
+        TRY(keep_elements(e, &e->cells, type, -1, &e->n_cells));
+        goto done;
+    }
+    gmshModelGetEntities(&entities, &n_entities, e->dimension, &failed);
+    for (size_t i = 0; !failed && i + 1 < n_entities; i += 2) {
+        int *in = NULL;
+        size_t n_in = 0;
+        gmshModelGetPhysicalGroupsForEntity(e->dimension, entities[i + 1], &in, &n_in, &failed);
+        gmshFree(in);
+        if (n_in == 0)
+            continue;
+        count_types(e->dimension, entities[i + 1], counts);
+        TRY(keep_elements(e, &e->cells, type, entities[i + 1], &e->n_cells));
+    }
+    TRY(check_types(e, counts));
+done:
+    gmshFree(groups);
+    gmshFree(entities);
+    return status;
+}
+
+static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream_group *group)
+{
+    weft_status status = WEFT_OK;
+    char *name = NULL;
+    int *entities = NULL, failed = 0;
+    size_t n_entities = 0;
+    gmshModelGetPhysicalName(dimension, tag, &name, &failed);
+    if (!failed && name && *name)
+        snprintf(group->name, sizeof group->name, "%.127s", name);
+    else
+        snprintf(group->name, sizeof group->name, "%d", tag);
+    gmshFree(name);
+    group->dimension = dimension;
+    group->first_facet = e->n_facets;
+    if (dimension == e->dimension - 1) {
+        gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &n_entities, &failed);
+        for (size_t i = 0; !failed && i < n_entities; ++i)
+            TRY(keep_elements(e, &e->facets, e->dimension == 2 ? 1 : 2, abs(entities[i]),
+                              &e->n_facets));
+    }
+    group->n_facets = e->n_facets - group->first_facet;
+done:
+    gmshFree(entities);
+    return status;
+}
+
+static weft_status keep_groups(extraction *e)
+{
+    weft_status status = WEFT_OK;
+    int *groups = NULL, failed = 0;
+    size_t n = 0;
+    gmshModelGetPhysicalGroups(&groups, &n, -1, &failed);
+    if (failed)
+        n = 0;
+    e->groups = calloc(n / 2 + 1, sizeof *e->groups);
+    if (!e->groups) {
+        status = no_memory(e);
+        goto done;
+    }
+    for (size_t i = 0; i + 1 < n; i += 2)
+        if (groups[i] <= e->dimension)
+            TRY(keep_group(e, groups[i], groups[i + 1], &e->groups[e->n_groups++]));
+done:
+    gmshFree(groups);
+    return status;
+}
+
+static weft_status check_plane(extraction *e, const double *x)
+{
+    double least[3] = {INFINITY, INFINITY, INFINITY};
+    double greatest[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * e->nodes.n; ++i) {
+        least[i % 3] = fmin(least[i % 3], x[i]);
+        greatest[i % 3] = fmax(greatest[i % 3], x[i]);
+    }
+    double extent = fmax(greatest[0] - least[0], greatest[1] - least[1]);
+    double off = fmax(fabs(least[2]), fabs(greatest[2]));
+    if (!(off > 1e-10 * extent))
+        return WEFT_OK;
+    return refuse(e, WEFT_ERROR_UNSUPPORTED,
+                  "for a body, add its volume: Surface Loop(1) = {...}; Volume(1) = {1}; and "
+                  "Physical Volume(\"domain\") = {1}; a flat mesh goes into the plane z = 0",
+                  "it has triangles and no tetrahedra, and they leave the plane z = 0");
+}
+
+static weft_status map_nodes(extraction *e, double **x)
+{
+    double *parameters = NULL;
+    size_t n = 0, n_x = 0, n_parameters = 0;
+    int failed = 0;
+    gmshModelMeshGetNodes(&e->nodes.tags, &n, x, &n_x, &parameters, &n_parameters, -1, -1, 0, 0,
+                          &failed);
+    gmshFree(parameters);
+    for (size_t i = 0; i < n; ++i)
+        if (e->nodes.tags[i] > e->nodes.greatest)
+            e->nodes.greatest = e->nodes.tags[i];
+    if (failed || n_x != 3 * n)
+        return no_memory(e);
+    if (n > INT32_MAX || e->nodes.greatest > (size_t)INT32_MAX * 4)
+        return refuse(e, WEFT_ERROR_UNSUPPORTED, "renumber its nodes: RenumberMeshNodes;",
+                      "its greatest node number is above 2^33");
+    e->nodes.n = (int64_t)n;
+    e->nodes.number = malloc((e->nodes.greatest + 1) * sizeof *e->nodes.number);
+    if (!e->nodes.number)
+        return no_memory(e);
+    memset(e->nodes.number, 0xFF, (e->nodes.greatest + 1) * sizeof *e->nodes.number);
+    for (size_t i = 0; i < n; ++i)
+        e->nodes.number[e->nodes.tags[i]] = (int32_t)i;
+    return WEFT_OK;
+}
+
+static void write_coordinates(extraction *e, const double *x)
+{
+    double piece[3 * PIECE];
+    size_t d = (size_t)e->dimension;
+    for (int64_t start = 0; start < e->nodes.n; start += PIECE) {
+        int64_t n = e->nodes.n - start < PIECE ? e->nodes.n - start : PIECE;
+        for (int64_t i = 0; i < n; ++i)
+            memcpy(piece + (size_t)i * d, x + 3 * (start + i), d * sizeof *piece);
+        stream_record(e->out, WEFT_STREAM_COORDINATES, piece, (uint64_t)n * d * sizeof *piece);
+    }
+}
+
+static void write_blocks(extraction *e, uint32_t kind, const blocks *list)
+{
+    int32_t piece[4 * PIECE];
+    for (size_t b = 0; b < list->n; ++b) {
+        const block *from = &list->list[b];
+        for (size_t start = 0; start < from->n_tags; start += 4 * PIECE) {
+            size_t n = from->n_tags - start < 4 * PIECE ? from->n_tags - start : 4 * PIECE;
+            for (size_t i = 0; i < n; ++i) {
+                size_t tag = from->tags[start + i];
+                piece[i] = tag <= e->nodes.greatest ? e->nodes.number[tag] : -1;
+            }
+            stream_record(e->out, kind, piece, n * sizeof *piece);
+        }
+    }
+}
+
+static void write_mesh(extraction *e, const double *x)
+{
+    weft_stream_header header = {.dimension = e->dimension,
+                                 .n_groups = e->n_groups,
+                                 .n_nodes = e->nodes.n,
+                                 .n_cells = e->n_cells,
+                                 .n_group_facets = e->n_facets};
+    stream_record(e->out, WEFT_STREAM_HEADER, &header, sizeof header);
+    write_coordinates(e, x);
+    write_blocks(e, WEFT_STREAM_CELLS, &e->cells);
+    write_blocks(e, WEFT_STREAM_GROUP_FACETS, &e->facets);
+    for (int g = 0; g < e->n_groups; ++g)
+        stream_record(e->out, WEFT_STREAM_GROUP, &e->groups[g], sizeof e->groups[g]);
+}
+
+weft_status extract(const loaded *mesh, stream *out, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    extraction e = {.mesh = mesh, .out = out, .error = error, .dimension = 3};
+    double *x = NULL;
+    int64_t counts[TYPES] = {0};
+    if (!count_types(3, -1, counts))
+        e.dimension = 2;
+    TRY(keep_cells(&e));
+    TRY(keep_groups(&e));
+    TRY(map_nodes(&e, &x));
+    if (e.dimension == 2)
+        TRY(check_plane(&e, x));
+    write_mesh(&e, x);
+    if (out->broken)
+        status = weft_error_set(error, WEFT_ERROR_IO, "the mesh could not be sent");
+done:
+    gmshFree(x);
+    gmshFree(e.nodes.tags);
+    free(e.nodes.number);
+    free(e.groups);
+    free_blocks(&e.cells);
+    free_blocks(&e.facets);
+    return status;
+}

@@ -1,0 +1,235 @@
+/* Open a file in Gmsh, and mesh it where it is a geometry. Gmsh's errors hide in its logger. */
+#include "weft_gmsh.h"
+
+#include <ctype.h>
+#include <gmshc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "Error: 'a.geo', line 3: syntax error (;)" -> place and message. */
+static void place_error(const char *entry, const char *path, weft_error *error)
+{
+    char file[512] = "", *text = NULL;
+    int line = 0, used = 0;
+    const char *message = entry;
+    if (sscanf(entry, "'%511[^']', line %d%n", file, &line, &used) == 2) {
+        message = entry + used;
+        message += strspn(message, " :");
+    }
+    if (line > 0)
+        weft_file_read(file, &text, NULL, NULL);
+    weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh: %s", message);
+    weft_error_place(error, line > 0 ? file : path, text, line, 0);
+    weft_error_hint(error, "open the file in Gmsh to see the geometry, and mend it there");
+    free(text);
+}
+
+/* Pass on warnings that came since *seen; an error among the entries, or a failed call, is ours. */
+static weft_status check_log(const char *path, int failed, size_t *seen, stream *out,
+                             weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    char **entries = NULL;
+    size_t n = 0;
+    int number = 0;
+    gmshLoggerGet(&entries, &n, &number);
+    for (size_t i = *seen; number == 0 && i < n; ++i) {
+        if (strncmp(entries[i], "Error: ", 7) == 0 && status == WEFT_OK) {
+            place_error(entries[i] + 7, path, error);
+            status = WEFT_ERROR_INPUT;
+        } else if (strncmp(entries[i], "Warning: ", 9) == 0) {
+            stream_log(out, WEFT_LOG_WARNING, entries[i] + 9);
+        }
+    }
+    for (size_t i = 0; number == 0 && i < n; ++i)
+        gmshFree(entries[i]);
+    gmshFree(entries);
+    *seen = n;
+    if (status == WEFT_OK && failed) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh failed and does not say why");
+        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_hint(error, "open the file in Gmsh to see why");
+    }
+    return status;
+}
+
+static void set_option(const char *name, double value)
+{
+    int number;
+    gmshOptionSetNumber(name, value, &number);
+}
+
+static double get_option(const char *name)
+{
+    double value = 0;
+    int number;
+    gmshOptionGetNumber(name, &value, &number);
+    return value;
+}
+
+/* Blank out comments, so that what stands in them is not found. */
+static void strip_comments(char *text)
+{
+    for (char *c = text; *c; ++c) {
+        if (c[0] == '/' && c[1] == '/') {
+            while (*c && *c != '\n')
+                *c++ = ' ';
+        } else if (c[0] == '/' && c[1] == '*') {
+            while (*c && !(c[0] == '*' && c[1] == '/'))
+                *c++ = ' ';
+            if (*c)
+                c[0] = c[1] = ' ';
+        }
+        if (!*c)
+            return;
+    }
+}
+
+/* The name of a constant in DefineConstant[ ... ] that sets the mesh size, or "". */
+static void find_constant(const char *text, char *out, size_t size)
+{
+    static const char *const names[] = {"h", "lc", "size", "cl", "meshsize", "mesh_size"};
+    out[0] = '\0';
+    while ((text = strstr(text, "DefineConstant"))) {
+        text += strcspn(text, "[");
+        for (; *text && *text != ']'; ++text) {
+            if (!isalpha((unsigned char)*text) || isalnum((unsigned char)text[-1]) ||
+                text[-1] == '_')
+                continue;
+            size_t length = 0;
+            while (isalnum((unsigned char)text[length]) || text[length] == '_')
+                ++length;
+            size_t space = strspn(text + length, " \t\r\n");
+            for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+                if (text[length + space] == '=' && length == strlen(names[i]) && length < size &&
+                    strncasecmp(text, names[i], length) == 0) {
+                    memcpy(out, text, length);
+                    out[length] = '\0';
+                    return;
+                }
+            text += length - 1;
+        }
+    }
+}
+
+/* How a .geo file is meshed. */
+typedef struct meshing {
+    double size;       /* <= 0: as the file says */
+    char constant[64]; /* that the size is given to; "": every cell has it */
+    bool own_3d;       /* the file chooses the algorithm in 3D, or needs the slow one */
+    bool slow_3d;
+    bool in_3d;        /* set when the meshing of volumes began */
+} meshing;
+
+static void initialize(const meshing *how)
+{
+    char number[40], program[] = "weft-gmsh", option[] = "-setnumber", name[64];
+    char *arguments[] = {program, option, name, number, NULL};
+    bool set = how->size > 0 && how->constant[0];
+    int ignored;
+    snprintf(number, sizeof number, "%.17g", how->size);
+    memcpy(name, how->constant, sizeof name);
+    gmshInitialize(set ? 4 : 1, arguments, 0, &ignored);
+    /* a crash must end the process: no handler of Gmsh's or its libraries' */
+    const int signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
+        signal(signals[i], SIG_DFL);
+    set_option("General.Terminal", 0);
+    set_option("General.NumThreads", 1);
+    gmshLoggerStart(&ignored);
+}
+
+/* Options that a .geo file may set itself are set after it was read. */
+static void set_options(const meshing *how, stream *out)
+{
+    if (how->size > 0 && !how->constant[0]) {
+        set_option("Mesh.MeshSizeMin", how->size);
+        set_option("Mesh.MeshSizeMax", how->size);
+    }
+    if (get_option("Mesh.Algorithm") == 8) {
+        set_option("Mesh.Algorithm", 6);
+        stream_log(out, WEFT_LOG_WARNING,
+                   "Mesh.Algorithm = 8 is for quadrangles and crashes in Gmsh: 6 is used");
+    }
+    if (!how->own_3d)
+        set_option("Mesh.Algorithm3D", how->slow_3d ? 1 : 10);
+}
+
+static weft_status mesh_geometry(const char *path, meshing *how, stream *out,
+                                 weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    size_t seen = 0;
+    int failed = 0;
+    initialize(how);
+    gmshOpen(path, &failed);
+    TRY(check_log(path, failed, &seen, out, error));
+    int dimension = gmshModelGetDimension(&failed);
+    if (failed || dimension < 2) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "the geometry has no surface and no volume");
+        weft_error_place(error, path, NULL, 0, 0);
+        weft_error_hint(error, "close its curves: Curve Loop(1) = {1, 2, 3, 4}; "
+                               "Plane Surface(1) = {1};");
+        goto done;
+    }
+    set_options(how, out);
+    for (int d = 1; d <= dimension; ++d) {
+        stream_progress(out, "meshing", d - 1, dimension);
+        how->in_3d = d == 3;
+        gmshModelMeshGenerate(d, &failed);
+        TRY(check_log(path, failed, &seen, out, error));
+    }
+    stream_progress(out, "meshing", dimension, dimension);
+done:
+    return status;
+}
+
+static weft_status load_geometry(const char *path, double size, stream *out, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    char *text = NULL;
+    meshing how = {.size = size};
+    TRY(weft_file_read(path, &text, NULL, error));
+    strip_comments(text);
+    find_constant(text, how.constant, sizeof how.constant);
+    how.own_3d = strstr(text, "Algorithm3D");
+    how.slow_3d = strstr(text, "In Volume");
+    status = mesh_geometry(path, &how, out, error);
+    if (status != WEFT_OK && how.in_3d && !how.own_3d && !how.slow_3d) {
+        int ignored;
+        gmshLoggerStop(&ignored);
+        stream_log(out, WEFT_LOG_INFO, error->message);
+        gmshFinalize(&ignored);
+        how.slow_3d = true;
+        status = mesh_geometry(path, &how, out, error);
+    }
+done:
+    free(text);
+    return status;
+}
+
+static weft_status load_mesh(const char *path, stream *out, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    size_t seen = 0;
+    int failed = 0;
+    initialize(&(meshing){0});
+    stream_progress(out, "reading", 0, 1);
+    gmshOpen(path, &failed);
+    TRY(check_log(path, failed, &seen, out, error));
+    stream_progress(out, "reading", 1, 1);
+done:
+    return status;
+}
+
+weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error)
+{
+    size_t length = strlen(path);
+    mesh->path = path;
+    mesh->is_geo = length > 4 && strcmp(path + length - 4, ".geo") == 0;
+    return mesh->is_geo ? load_geometry(path, size, out, error) : load_mesh(path, out, error);
+}

@@ -1,0 +1,152 @@
+/* Lines, numbers and errors of a .msh file in memory. */
+#include "weft_gmsh.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool msh_line(msh_file *file, const char **line, size_t *length)
+{
+    if (file->at >= file->size)
+        return false;
+    const char *start = file->text + file->at;
+    const char *end = memchr(start, '\n', file->size - file->at);
+    size_t n = end ? (size_t)(end - start) : file->size - file->at;
+    file->at += n + (end ? 1 : 0);
+    ++file->line;
+    while (n > 0 && (start[n - 1] == '\r' || start[n - 1] == ' '))
+        --n;
+    *line = start;
+    *length = n;
+    return true;
+}
+
+int msh_integers(const char *line, size_t length, int64_t *out, int most)
+{
+    int n = 0;
+    size_t i = 0;
+    while (n < most) {
+        while (i < length && (line[i] == ' ' || line[i] == '\t'))
+            ++i;
+        bool negative = i < length && line[i] == '-';
+        i += negative;
+        size_t first = i;
+        int64_t value = 0;
+        while (i < length && line[i] >= '0' && line[i] <= '9' && i - first < 18)
+            value = 10 * value + (line[i++] - '0');
+        if (i == first || (i < length && line[i] != ' ' && line[i] != '\t'))
+            return n;
+        out[n++] = negative ? -value : value;
+    }
+    return n;
+}
+
+int64_t msh_int(msh_file *file)
+{
+    uint32_t value;
+    if (file->size - file->at < sizeof value) {
+        file->cut = true;
+        file->at = file->size;
+        return 0;
+    }
+    memcpy(&value, file->text + file->at, sizeof value);
+    file->at += sizeof value;
+    return (int32_t)(file->swapped ? __builtin_bswap32(value) : value);
+}
+
+int64_t msh_size(msh_file *file)
+{
+    uint64_t value;
+    if (file->size - file->at < sizeof value) {
+        file->cut = true;
+        file->at = file->size;
+        return 0;
+    }
+    memcpy(&value, file->text + file->at, sizeof value);
+    file->at += sizeof value;
+    return (int64_t)(file->swapped ? __builtin_bswap64(value) : value);
+}
+
+void msh_skip(msh_file *file, int64_t n, size_t bytes)
+{
+    size_t left = file->size - file->at;
+    if (n < 0 || (bytes > 0 && (uint64_t)n > left / bytes)) {
+        file->cut = true;
+        file->at = file->size;
+        return;
+    }
+    file->at += (size_t)n * bytes;
+}
+
+weft_status msh_error(msh_file *file, const char *line, size_t length, const char *format, ...)
+{
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    weft_error_set(file->error, WEFT_ERROR_INPUT, "%s", message);
+    weft_error_place(file->error, file->path, NULL, file->binary ? 0 : (int)file->line, 0);
+    if (line && !file->binary) {
+        char *out = file->error->source_line;
+        size_t most = sizeof file->error->source_line - 1;
+        if (length > most)
+            length = most;
+        memcpy(out, line, length);
+        out[length] = '\0';
+    }
+    weft_error_hint(file->error, "the file is damaged: write it again");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status msh_cut(msh_file *file, const char *section)
+{
+    if (section[0])
+        msh_error(file, NULL, 0, "the file ends inside $%s", section);
+    else
+        msh_error(file, NULL, 0, "the file ends before its first section");
+    weft_error_hint(file->error, "it was cut short: write or copy it again");
+    return WEFT_ERROR_INPUT;
+}
+
+/* Gmsh's types 1 to 31, and the two hexahedra of higher order behind them. */
+static const unsigned char nodes_of_type[32] = {0,  2,  3,  4,  4,  8, 6,  5,  3,  6, 9,
+                                                10, 27, 18, 14, 1, 8,  20, 15, 13, 9, 10,
+                                                12, 15, 15, 21, 4, 5,  6,  20, 35, 56};
+
+int msh_type_nodes(int64_t type)
+{
+    if (type >= 1 && type <= 31)
+        return nodes_of_type[type];
+    return type == 92 ? 64 : type == 93 ? 125 : 0;
+}
+
+const char *msh_type_name(int64_t type)
+{
+    static const char *const names[32] = {NULL,
+                                          "lines",
+                                          "triangles",
+                                          "quadrangles",
+                                          "tetrahedra",
+                                          "hexahedra",
+                                          "prisms",
+                                          "pyramids",
+                                          "lines of 3 nodes",
+                                          "triangles of 6 nodes",
+                                          "quadrangles of 9 nodes",
+                                          "tetrahedra of 10 nodes",
+                                          "hexahedra of 27 nodes",
+                                          "prisms of 18 nodes",
+                                          "pyramids of 14 nodes",
+                                          "points",
+                                          "quadrangles of 8 nodes",
+                                          "hexahedra of 20 nodes",
+                                          "prisms of 15 nodes",
+                                          "pyramids of 13 nodes"};
+    if (type >= 1 && type <= 19)
+        return names[type];
+    if (type >= 20 && type <= 25)
+        return "triangles of higher order";
+    if (type >= 29 && type <= 31)
+        return "tetrahedra of higher order";
+    return "cells of another shape";
+}

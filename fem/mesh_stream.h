@@ -1,0 +1,62 @@
+/** The stream in which the program weft-gmsh hands back a mesh: one machine, so its own byte order.
+ *
+ *      weft_stream_start, then records: weft_stream_record, then `bytes` bytes
+ *
+ *  progress and log stand anywhere; error ends the stream; else one header, then coordinates, cells, group facets (each
+ *  in any number of records) and groups in any order, and end when all that the header announced is there. */
+#ifndef WEFT_MESH_STREAM_H
+#define WEFT_MESH_STREAM_H
+
+#include <stdint.h>
+
+typedef struct weft_stream_start {
+    char magic[8]; /* WEFT_STREAM_MAGIC without its end */
+    uint32_t version, byte_order; /* WEFT_STREAM_VERSION, 0x01020304 */
+} weft_stream_start;
+#define WEFT_STREAM_MAGIC "WEFTMESH"
+enum { WEFT_STREAM_VERSION = 1, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
+
+typedef enum weft_stream_kind {
+    WEFT_STREAM_PROGRESS = 1, /* weft_stream_progress */
+    WEFT_STREAM_LOG,          /* weft_stream_log */
+    WEFT_STREAM_ERROR,        /* weft_stream_error */
+    WEFT_STREAM_HEADER,       /* weft_stream_header */
+    WEFT_STREAM_COORDINATES,  /* double [..][d] */
+    WEFT_STREAM_CELLS,        /* int32 [..][d+1], from 0 */
+    WEFT_STREAM_GROUP_FACETS, /* int32 [..][d], from 0 */
+    WEFT_STREAM_GROUP,        /* weft_stream_group */
+    WEFT_STREAM_END           /* nothing */
+} weft_stream_kind;
+
+typedef struct weft_stream_record {
+    uint32_t kind, zero;
+    uint64_t bytes;
+} weft_stream_record;
+
+typedef struct weft_stream_progress {
+    char phase[64];
+    double done, total;
+} weft_stream_progress;
+
+typedef struct weft_stream_log {
+    int32_t level, zero; /* weft_log_level */
+    char message[1016];
+} weft_stream_log;
+
+typedef struct weft_stream_error {
+    int32_t status, line; /* weft_status; 0: no line */
+    char message[1024], file[512], source_line[256], hint[512];
+} weft_stream_error;
+
+typedef struct weft_stream_header {
+    int32_t dimension, n_groups;
+    int64_t n_nodes, n_cells, n_group_facets;
+} weft_stream_header;
+
+typedef struct weft_stream_group {
+    char name[128];
+    int32_t dimension, zero;
+    int64_t first_facet, n_facets;
+} weft_stream_group;
+
+#endif
