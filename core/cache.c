@@ -43,23 +43,34 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error) {
 
 int weft_cache_folder_open(const char *path, bool *missing, char *reason, size_t size) {
     struct stat info;
+    char plain[512];
     *missing = false;
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    /* With a slash at its end a link would be followed in spite of O_NOFOLLOW. */
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        --length;
+    if (length >= sizeof plain) {
+        snprintf(reason, size, "the name of the cache folder is too long");
+        return -1;
+    }
+    memcpy(plain, path, length);
+    plain[length] = '\0';
+    int folder = open(plain, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) {
         int number = errno;
         *missing = number == ENOENT;
-        if (number == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
-            snprintf(reason, size, "%s is a symbolic link, and links are not followed", path);
+        if (number == ENOTDIR && lstat(plain, &info) == 0 && S_ISLNK(info.st_mode))
+            snprintf(reason, size, "%s is a symbolic link, and links are not followed", plain);
         else
-            snprintf(reason, size, "cannot open %s: %s", path, strerror(number));
+            snprintf(reason, size, "cannot open %s: %s", plain, strerror(number));
         return -1;
     }
     if (fstat(folder, &info) != 0)
-        snprintf(reason, size, "cannot look at %s: %s", path, strerror(errno));
+        snprintf(reason, size, "cannot look at %s: %s", plain, strerror(errno));
     else if (info.st_uid != geteuid())
-        snprintf(reason, size, "%s belongs to another user", path);
+        snprintf(reason, size, "%s belongs to another user", plain);
     else if (info.st_mode & (S_IWGRP | S_IWOTH))
-        snprintf(reason, size, "others may write %s (chmod 700 mends it)", path);
+        snprintf(reason, size, "others may write %s (chmod 700 mends it)", plain);
     else
         return folder;
     close(folder);
