@@ -1,0 +1,180 @@
+/* The graph as a canonical script that reads back to the same graph: one call a statement, sizes as
+ * numbers, every value named. */
+#include "graph_print_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COMMENT_COLUMN = 44 };
+
+/* ---- declarations ---- */
+
+static void print_declarations(const weft_graph *graph, weft_text *out) {
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        weft_text_add(out, "%s%s%s%s", i == 0 ? "index " : ", ", graph->index_sets[i].name,
+                      graph->index_sets[i].plain ? " plain" : "",
+                      i == graph->n_index_sets - 1 ? ";\n" : "");
+    for (int i = 0; i < graph->n_maps; ++i) {
+        const weft_map *map = &graph->maps[i];
+        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", map->name,
+                      graph->index_sets[map->from].name, graph->index_sets[map->to].name,
+                      map->width);
+    }
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        if (!datum->is_input)
+            continue;
+        weft_text_add(out, "input %s : ", datum->name);
+        print_type(graph, &datum->shape, datum->kind == DATUM_MATRIX ? UNIFORM : datum->index_set,
+                   out);
+        weft_text_add(out, ";\n");
+    }
+}
+
+/* ---- values that take their index set or shape from elsewhere ---- */
+
+/* What arithmetic means without its context: where its operands range and their shape. */
+static void own_type(const weft_graph *graph, const weft_call *call, int *index_set, int *rank) {
+    *index_set = UNIFORM;
+    *rank = 0;
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        const int set = operand->map >= 0 ? graph->maps[operand->map].from
+                                          : graph->data[operand->datum].index_set;
+        *index_set = set != UNIFORM ? set : *index_set;
+        *rank = operand->shape.rank > *rank ? operand->shape.rank : *rank;
+    }
+}
+
+/* A formula that uses none of its arguments, or only scalars of them, still has their index set and
+ * shape; and a single operand written alone is another name, not a call. Both are written with a
+ * formula of two arguments, the value and a list to be like. */
+static bool needs_like(const weft_graph *graph, const weft_call *call) {
+    int index_set, rank;
+    if (call->instance != NULL)
+        return false;
+    own_type(graph, call, &index_set, &rank);
+    return index_set == UNIFORM || rank != graph->data[call->result].shape.rank ||
+           call->n_arithmetic == 1;
+}
+
+static bool some_need_like(const weft_graph *graph) {
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (needs_like(graph, &graph->calls[i]) && !print_call_is_silent(graph, &graph->calls[i]))
+            return true;
+    return false;
+}
+
+/* Does a part of the datum, its leading subscripts 0, have the wanted shape? */
+static bool part_like(const weft_graph *graph, int datum, int map, const weft_shape *wanted,
+                      weft_operand *out) {
+    *out = (weft_operand){.datum = datum, .map = map, .shape = *wanted};
+    const weft_shape whole = weft_operand_whole(graph, out);
+    const int skipped = whole.rank - wanted->rank;
+    bool right = skipped >= 0;
+    for (int i = 0; right && i < wanted->rank; ++i)
+        right = whole.sizes[skipped + i] == wanted->sizes[i];
+    return right;
+}
+
+static bool find_like(const weft_graph *graph, const weft_call *call, const weft_shape *wanted,
+                      weft_operand *out) {
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        const bool made = datum->kind == DATUM_INPUT ||
+                          (datum->producer >= 0 && datum->producer < call->id &&
+                           !print_call_is_silent(graph, &graph->calls[datum->producer]));
+        if (!made || datum->index_set == UNIFORM)
+            continue;
+        if (datum->index_set == call->index_set && part_like(graph, i, -1, wanted, out))
+            return true;
+        for (int map = 0; map < graph->n_maps; ++map)
+            if (graph->maps[map].from == call->index_set &&
+                graph->maps[map].to == datum->index_set && datum->shape.rank < WEFT_RANK_MAX &&
+                part_like(graph, i, map, wanted, out))
+                return true;
+    }
+    return false;
+}
+
+static const char *like_name(const weft_graph *graph, char *name, size_t size) {
+    snprintf(name, size, "like");
+    for (int i = 0; i < graph->n_data; ++i)
+        if (strcmp(graph->data[i].name, name) == 0 && strlen(name) + 1 < size) {
+            strcat(name, "_");
+            i = -1;
+        }
+    return name;
+}
+
+static void print_like(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    char name[64];
+    int index_set, rank;
+    const weft_shape scalar = {0}, *shape = &graph->data[call->result].shape;
+    weft_operand like = {0};
+    own_type(graph, call, &index_set, &rank);
+    bool found = true;
+    if (index_set != UNIFORM && rank == shape->rank)
+        like = call->operands[0]; /* a copy */
+    else
+        found = find_like(graph, call, rank == shape->rank ? &scalar : shape, &like);
+    weft_text_add(out, found ? "%s(" : "", like_name(graph, name, sizeof name));
+    print_call(graph, call, out);
+    if (found) {
+        weft_text_add(out, ", ");
+        print_operand(graph, &like, out);
+        weft_text_add(out, ")");
+    }
+}
+
+/* ---- statements ---- */
+
+static void print_statement(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    const weft_datum *result = &graph->data[call->result];
+    const size_t start = out->length;
+    print_name(graph, call->result, out);
+    weft_text_add(out, " = ");
+    (needs_like(graph, call) ? print_like : print_call)(graph, call, out);
+    weft_text_add(out, ";");
+    print_to_column(out, start, COMMENT_COLUMN);
+    weft_text_add(out, "# ");
+    print_type(graph, &result->shape, result->index_set, out);
+    weft_text_add(out, ", ");
+    print_number(call->flops, out);
+    weft_text_add(out, " flop\n");
+}
+
+static void print_add(const weft_graph *graph, const weft_accumulation *a, weft_text *out) {
+    const size_t start = out->length;
+    print_accumulation(graph, a, out);
+    weft_text_add(out, ";");
+    print_to_column(out, start, COMMENT_COLUMN);
+    weft_text_add(out, "# %s ", a->matrix ? "entries of a matrix," : "into");
+    print_type(graph, &graph->data[a->target].shape, graph->data[a->target].index_set, out);
+    weft_text_add(out, "\n");
+}
+
+void weft_graph_print_text(const weft_graph *graph, weft_text *out) {
+    char name[64];
+    int next = 0;
+    bool any = false;
+    print_declarations(graph, out);
+    if (some_need_like(graph))
+        weft_text_add(out, "expression %s(value, list) = value;\n",
+                      like_name(graph, name, sizeof name));
+    for (int i = 0; i < graph->n_calls; ++i) {
+        if (!print_call_is_silent(graph, &graph->calls[i]))
+            print_statement(graph, &graph->calls[i], out);
+        /* in script order, each as soon as its value is made: so before its list is read */
+        for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
+            print_add(graph, &graph->accumulations[next], out);
+    }
+    for (int i = 0; i < graph->n_data; ++i) {
+        if (!graph->data[i].returned)
+            continue;
+        weft_text_add(out, any ? ", " : "return ");
+        print_name(graph, i, out);
+        any = true;
+    }
+    weft_text_add(out, any ? ";\n" : "");
+}
