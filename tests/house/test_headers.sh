@@ -16,7 +16,7 @@ done
 for header in core/weft_core.h core/embedded.h fusion/weft_fusion.h fem/weft_fem.h; do
     name=${header##*/}
     printf '#include "%s"\n#include "%s"\nint weft_unused;\n' "$name" "$name" >"$scratch/one.c"
-    "${CC:-cc}" -std=c17 "${warnings[@]}" "${paths[@]}" "$scratch/one.c"
+    ${CC:-cc} -std=c17 "${warnings[@]}" "${paths[@]}" "$scratch/one.c"
     echo "$name: C"
     if [ -n "$cxx" ]; then
         cp "$scratch/one.c" "$scratch/one.cpp"

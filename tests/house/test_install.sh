@@ -68,7 +68,7 @@ check build/outside
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name weft.pc)")
 read -ra flags <<<"$(pkg-config --cflags --libs weft)"
-"${CC:-cc}" main.c -o by_pkg_config "${flags[@]}"
+${CC:-cc} main.c -o by_pkg_config "${flags[@]}"
 check ./by_pkg_config
 
 # Programs and data where they are looked for.
