@@ -162,6 +162,29 @@ static bool make_in_cache(weft_cache *cache, const char *key, weft_work_folder *
     return false;
 }
 
+/* What processes that were killed long ago left: weft-KEY-RANDOM, of ours, older than a day. */
+static void sweep_temporary(int parent) {
+    struct stat info;
+    int again = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = again >= 0 ? fdopendir(again) : NULL;
+    if (!list) {
+        if (again >= 0)
+            close(again);
+        return;
+    }
+    for (struct dirent *item; (item = readdir(list));) {
+        char renamed[64], key[33];
+        if (strncmp(item->d_name, "weft-", 5) != 0 || strlen(item->d_name) >= sizeof renamed)
+            continue;
+        snprintf(renamed, sizeof renamed, "tmp-%s", item->d_name + 5);
+        if (temporary_key(renamed, key) && is_old(parent, item->d_name) &&
+            fstatat(parent, item->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            info.st_uid == geteuid())
+            remove_folder(parent, item->d_name);
+    }
+    closedir(list);
+}
+
 static bool make_in_temporary(const char *base, const char *key, weft_work_folder *out) {
     char random[80];
     if (!base || base[0] != '/')
@@ -169,6 +192,7 @@ static bool make_in_temporary(const char *base, const char *key, weft_work_folde
     out->parent = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->parent < 0)
         return false;
+    sweep_temporary(out->parent);
     weft_temporary_name(key, random, sizeof random);
     snprintf(out->name, sizeof out->name, "weft-%.60s", random + 4);
     if (mkdirat(out->parent, out->name, 0700) == 0) {

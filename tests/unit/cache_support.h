@@ -39,17 +39,18 @@ static inline const char *real_compiler(void) {
 }
 
 /* A script that adds a line to `runs` each time and then behaves as the real compiler; where the
- * file "slow" lies beside it, it says so in "started" and sleeps instead of compiling. */
+ * file "slow" lies beside it, it makes "started" instead and fails when "slow" is gone. */
 static inline void write_compiler(const cache_place *place) {
     char text[2048];
     snprintf(text, sizeof text,
              "#!/bin/sh\n"
              "echo \"$1\" >> '%s'\n"
              "if [ \"$1\" != --version ] && [ -e '%s/slow' ]; then\n"
-             "  : > partial.o; : > '%s/started'; sleep 1; exit 1\n"
+             "  : > partial.o; : > '%s/started'\n"
+             "  while [ -e '%s/slow' ]; do sleep 0.02; done; exit 1\n"
              "fi\n"
              "exec %s \"$@\"\n",
-             place->runs, place->folder, place->folder, real_compiler());
+             place->runs, place->folder, place->folder, place->folder, real_compiler());
     test_text_write(place->compiler, text);
     assert_int_equal(chmod(place->compiler, 0755), 0);
 }

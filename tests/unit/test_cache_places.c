@@ -3,6 +3,7 @@
  * folders. Kernels run all the same, and the reason is said once. */
 #include "cache_support.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 
 /* It runs, keeps nothing, and warned once, with these words. */
@@ -246,6 +247,47 @@ static void modes(void **state) {
     place_free(place);
 }
 
+/* Without a cache folder the leftovers of killed processes lie in TMPDIR. */
+static void old_folders_in_tmpdir_are_swept(void **state) {
+    (void)state;
+    cache_place *place = place_make();
+    const char *old = getenv("TMPDIR");
+    char *kept = old ? strdup(old) : NULL, *temporary = test_path(place->folder, "tmp");
+    assert_int_equal(mkdir(temporary, 0700), 0);
+    static const char *const names[] = {
+        "weft-00000000000000000000000000000001-0123456789abcdef", /* old */
+        "weft-00000000000000000000000000000001-0123456789abcde0", /* young */
+        "weft-00000000000000000000000000000001-x",                /* not ours */
+    };
+    char *paths[3];
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    for (int i = 0; i < 3; ++i) {
+        paths[i] = test_path(temporary, names[i]);
+        assert_int_equal(mkdir(paths[i], 0700), 0);
+        char *file = test_path(paths[i], "module.o");
+        test_text_write(file, "x");
+        free(file);
+        if (i != 1)
+            assert_int_equal(utimensat(AT_FDCWD, paths[i], long_ago, 0), 0);
+    }
+    setenv("TMPDIR", temporary, 1);
+    place->options.cache = WEFT_CACHE_OFF;
+    assert_false(kernel_runs(place, 3));
+    assert_int_not_equal(access(paths[0], F_OK), 0);
+    assert_int_equal(access(paths[1], F_OK), 0);
+    assert_int_equal(access(paths[2], F_OK), 0);
+    assert_int_equal(count_files(temporary, "", "", NULL, 0), 2); /* nor anything of this run */
+    if (kept)
+        setenv("TMPDIR", kept, 1);
+    else
+        unsetenv("TMPDIR");
+    for (int i = 0; i < 3; ++i)
+        free(paths[i]);
+    free(kept);
+    free(temporary);
+    place_free(place);
+}
+
 static void the_environment(void **state) {
     (void)state;
     cache_log log = {0};
@@ -290,6 +332,7 @@ int main(void) {
         cmocka_unit_test(a_folder_of_another_user),
         cmocka_unit_test(a_read_only_folder),
         cmocka_unit_test(modes),
+        cmocka_unit_test(old_folders_in_tmpdir_are_swept),
         cmocka_unit_test(the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
