@@ -8,11 +8,13 @@
 static weft_status unknown_in_body(const weft_script_expression *expression, const weft_node *node,
                                    weft_error *error) {
     const char *allowed[WEFT_ARGUMENTS_MAX + 1];
-    size_t n = 0;
     char list[WEFT_ARGUMENTS_MAX * (WEFT_NAME_MAX + 2) + 1] = "";
+    size_t n = 0, length = 0;
     for (int i = 0; i < expression->n_arguments; ++i) {
         allowed[n++] = expression->arguments[i];
-        strcat(strcat(list, i > 0 ? ", " : ""), expression->arguments[i]);
+        int written = snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
+                               expression->arguments[i]);
+        length += (size_t)written;
     }
     allowed[n++] = "pi";
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,

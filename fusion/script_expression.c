@@ -165,6 +165,18 @@ static weft_status enter(script_parser *parser) {
                          WEFT_NESTING_MAX);
 }
 
+static weft_status check_key(const script_parser *parser, const weft_node *call,
+                             const weft_token *key) {
+    for (int i = 0; i < call->n_keys; ++i)
+        if (strcmp(call->keys[i], key->text) == 0)
+            return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, key->place,
+                                 "'%s' is given twice in this call", key->text);
+    if (call->n_keys == WEFT_ARGUMENTS_MAX)
+        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, key->place,
+                             "more than %d parameters in one call", WEFT_ARGUMENTS_MAX);
+    return WEFT_OK;
+}
+
 /* call: name '(' [sum {',' sum}] {',' name '=' sum} ')' */
 static weft_status parse_call(script_parser *parser, const weft_token *name, weft_node **out) {
     weft_status status = WEFT_OK;
@@ -176,19 +188,14 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
         const weft_token *token = script_token(parser);
         bool key = token->kind == TOKEN_NAME && token[1].kind == TOKEN_SYMBOL &&
                    strcmp(token[1].text, "=") == 0;
-        if (key)
+        if (key) {
+            TRY(check_key(parser, node, token));
             parser->position += 2;
-        else if (node->n_keys > 0) {
+        } else if (node->n_keys > 0) {
             status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                                    "arguments stand before '%s = ...'", node->keys[0]);
             goto done;
         }
-        for (int i = 0; key && i < node->n_keys; ++i)
-            if (strcmp(node->keys[i], token->text) == 0) {
-                status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
-                                       "'%s' is given twice in this call", token->text);
-                goto done;
-            }
         TRY(script_parse_expression(parser, &child));
         if (key)
             TRY(add_key(parser, node, token->text, child));

@@ -304,6 +304,10 @@ static void expressions(void **state) {
     SYNTAX("a = f(d = 1, d = 1);", "bad.weft:1:14: error: 'd' is given twice in this call\n"
                                    "    a = f(d = 1, d = 1);\n"
                                    "                 ^");
+    UNSUPPORTED("a = f(a=1,b=1,c=1,d=1,e=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1);",
+                "bad.weft:1:55: error: more than 12 parameters in one call\n"
+                "    a = f(a=1,b=1,c=1,d=1,e=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1);\n"
+                "                                                          ^");
     TYPE("a = f(x, degree = p);", "bad.weft:1:19: error: 'p' is not a parameter\n"
                                   "    a = f(x, degree = p);\n"
                                   "                      ^\n"
