@@ -83,7 +83,7 @@ static int make_folders(const char *path) {
     int number = ENAMETOOLONG;
     if (strlen(path) >= sizeof part)
         return number;
-    strcpy(part, path);
+    memcpy(part, path, strlen(path) + 1);
     for (char *c = part + 1;; ++c) {
         char kept = *c;
         if (kept != '/' && kept != '\0')
@@ -111,7 +111,7 @@ void weft_cache_open(weft_cache *cache, weft_cache_mode mode, const char *direct
         return;
     }
     if (directory)
-        strcpy(cache->path, directory);
+        memcpy(cache->path, directory, strlen(directory) + 1);
     else if (weft_cache_directory(cache->path, sizeof cache->path, &error) != WEFT_OK) {
         weft_cache_warn(cache, "%s", error.message);
         return;

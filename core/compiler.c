@@ -60,7 +60,7 @@ static bool find_program(const char *word, char *out, size_t size) {
 static weft_status cut_words(const char *command, weft_compiler *out, weft_error *error) {
     if (strlen(command) >= sizeof out->command)
         return missing("CC", "is too long a command", error);
-    strcpy(out->command, command);
+    memcpy(out->command, command, strlen(command) + 1);
     int n = 0;
     char *rest = out->command;
     for (char *word; (word = strsep(&rest, " \t\n"));) {
@@ -119,7 +119,7 @@ static weft_status version_line(weft_compiler *compiler, weft_cache *cache, char
     weft_entry entry = {.kind = WEFT_ENTRY_COMPILER};
     size_t known_size = 0;
     weft_hash(compiler->identity, strlen(compiler->identity), entry.key);
-    strcpy(entry.source_key, entry.key);
+    memcpy(entry.source_key, entry.key, sizeof entry.key);
     unsigned char *known = weft_cache_load(cache, &entry, false, &known_size);
     if (known && known_size > 0 && known_size < size) {
         memcpy(line, known, known_size);

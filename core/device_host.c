@@ -161,10 +161,11 @@ static const weft_device_table table = {
 /* Hertz, as the system states it; a nominal value where it does not. */
 static double clock_rate(void) {
     double kilohertz = 0;
+    char text[64] = "";
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
     if (file) {
-        if (fscanf(file, "%lf", &kilohertz) != 1)
-            kilohertz = 0;
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        kilohertz = strtod(text, NULL);
         fclose(file);
     }
     return kilohertz > 0 ? kilohertz * 1e3 : 2.5e9;
@@ -173,7 +174,6 @@ static double clock_rate(void) {
 static void fill_limits(weft_limits *limits, int threads) {
     weft_processor processor;
     weft_processor_read(&processor);
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     long level_one = sysconf(_SC_LEVEL1_DCACHE_SIZE);
     int lanes = processor.vector_bytes / (int)sizeof(double);
     *limits = (weft_limits){
@@ -183,7 +183,7 @@ static void fill_limits(weft_limits *limits, int threads) {
         .threads = threads,
         .register_bytes = (size_t)processor.vector_bytes * (size_t)processor.n_registers,
         .onchip_bytes = level_one > 0 ? (size_t)level_one : 32768,
-        .memory_bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX / 4,
+        .memory_bytes = weft_memory_available(),
         /* A core draws about 12 GB/s, a socket not more than about 200; a fused multiply and add on
          * each of two ports a cycle. */
         .bandwidth = 12e9 * threads < 200e9 ? 12e9 * threads : 200e9,

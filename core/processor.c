@@ -40,7 +40,7 @@ static void identify(weft_processor *processor) {
         vectors = "avx2";
         processor->vector_bytes = 32;
     }
-    strcpy(processor->vectors, vectors);
+    snprintf(processor->vectors, sizeof processor->vectors, "%s", vectors);
     unsigned char all[sizeof answers + sizeof processor->vectors] = {0};
     memcpy(all, answers, sizeof answers);
     memcpy(all + sizeof answers, processor->vectors, sizeof processor->vectors);
@@ -60,8 +60,8 @@ static void identify(weft_processor *processor) {
     char *end = strstr(text, "\n\n");
     if (end)
         *end = '\0';
-    strcpy(processor->name, "processor");
-    strcpy(processor->vectors, "simd128");
+    snprintf(processor->name, sizeof processor->name, "processor");
+    snprintf(processor->vectors, sizeof processor->vectors, "simd128");
     processor->vector_bytes = 16;
     processor->n_registers = 32;
     weft_hash(text, strlen(text), processor->identity);

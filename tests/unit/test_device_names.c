@@ -85,7 +85,8 @@ static void host_limits(void **state) {
     assert_non_null(strstr(limits.name, "host: "));
     assert_non_null(strstr(limits.name, "3 threads"));
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    assert_int_equal(limits.memory_bytes, (size_t)pages * (size_t)page);
+    /* the machine's, or less where a control group says so */
+    assert_in_range(limits.memory_bytes, 1 << 20, (size_t)pages * (size_t)page);
     assert_true(limits.onchip_bytes >= 8192 && limits.register_bytes >= 256);
     assert_true(limits.bandwidth > 1e9 && limits.flops > 1e9 && limits.launch_seconds > 0);
     assert_non_null(strstr(limits_of("host:1").name, "1 thread"));
