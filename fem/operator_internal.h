@@ -8,6 +8,26 @@
  *  has them; pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
 void *weft_scratch_make(size_t count, size_t size);
 
+/* ---- scripts that run (compiled.c) ------------------------------------------------------------------ */
+
+/** A compilation and its program, which live and die together. Start from {0}. */
+typedef struct weft_compiled {
+    weft_compilation *compilation;
+    weft_program *program;
+} weft_compiled;
+
+#define WEFT_FRAGMENTS_MAX 4
+
+/** Compile fragments for the context's device. options->plan is the context's. Seconds and kernels are added to the
+ *  context's. On error *out is empty. */
+weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
+                               int n_fragments, const weft_compile_options *options,
+                               weft_compiled *out, weft_error *error);
+void weft_compiled_free(weft_compiled *compiled);
+/** Bind a form's connectivity (if it has one) and inputs. */
+weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
+                                    weft_error *error);
+
 /* ---- operators ---------------------------------------------------------------------------------- */
 
 /** What a kind of operator does. assemble may be NULL: nothing is stored. */
@@ -25,6 +45,15 @@ struct weft_operator {
     weft_pattern *pattern; /* csr only */
     weft_memory *values;   /* csr only */
 };
+
+weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
+                                     const weft_form *forms, int n_forms, weft_operator **out,
+                                     weft_error *error);
+weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
+                                   weft_operator **out, weft_error *error);
+/** Memory for the local matrices of a connectivity: [block][i * width + j][lane]. */
+weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
+                            weft_memory **out, weft_error *error);
 
 /* ---- wide loops (wide.c): chosen for the processor at run time ------------------------------------ */
 

@@ -1,0 +1,185 @@
+/* Operators applied cell by cell: local matrices stored (lma, lma-gather), or recomputed in every product
+ * (matrix-free). */
+#include "operator_internal.h"
+
+#include <stdlib.h>
+
+typedef struct weft_part {
+    weft_form form;
+    weft_memory *local;     /* NULL: matrix-free */
+    weft_compiled assemble; /* form, stored */
+    weft_compiled product;  /* form or local, product */
+    weft_compiled diagonal; /* form or local, diagonal; made when first asked for */
+} weft_part;
+
+typedef struct weft_cells_operator {
+    weft_context *context;
+    weft_assembly assembly;
+    weft_part *parts;
+    int n_parts;
+} weft_cells_operator;
+
+static weft_fragment shipped(const char *name)
+{
+    return (weft_fragment){name, weft_fem_script(name)};
+}
+
+/* The script of part i with this tail: local matrices from memory or from the form; adding to y unless it
+ * is the first. */
+static weft_status part_compile(const weft_cells_operator *cells, int i, const char *tail,
+                                weft_compiled *out, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_part *part = &cells->parts[i];
+    const weft_form *form = &part->form;
+    weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
+    weft_compile_options options = {.expressions = form->expressions,
+                                    .n_expressions = form->n_expressions,
+                                    .parameters = form->parameters,
+                                    .n_parameters = form->n_parameters};
+    weft_fragment fragments[WEFT_FRAGMENTS_MAX];
+    int n = 0;
+    fragments[n++] = (weft_fragment){form->name, form->text};
+    if (part->local) {
+        fragments[0] = shipped("local.weft");
+        options = (weft_compile_options){.parameters = &width, .n_parameters = 1};
+    }
+    if (cells->assembly == WEFT_ASSEMBLY_LMA_GATHER)
+        options.scatter = WEFT_SCATTER_GATHERED;
+    if (i > 0)
+        fragments[n++] = shipped("continue.weft");
+    fragments[n++] = shipped(tail);
+    TRY(weft_compiled_make(cells->context, fragments, n, &options, out, error));
+    if (part->local) {
+        TRY(weft_program_bind_connectivity(out->program, "dofs", form->dofs, error));
+        TRY(weft_program_bind(out->program, "K", part->local, error));
+    } else {
+        TRY(weft_compiled_bind_form(out, form, error));
+    }
+done:
+    return status;
+}
+
+static weft_status part_store(const weft_cells_operator *cells, weft_part *part, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const weft_form *form = &part->form;
+    weft_fragment fragments[] = {{form->name, form->text}, shipped("stored.weft")};
+    weft_compile_options options = {.expressions = form->expressions,
+                                    .n_expressions = form->n_expressions,
+                                    .parameters = form->parameters,
+                                    .n_parameters = form->n_parameters};
+    TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
+    TRY(weft_compiled_bind_form(&part->assemble, form, error));
+    TRY(weft_local_make(cells->context->device, form->dofs,
+                        weft_program_lanes(part->assemble.program), &part->local, error));
+    TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
+done:
+    return status;
+}
+
+weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
+                            weft_memory **out, weft_error *error)
+{
+    size_t width = (size_t)weft_connectivity_width(dofs), bytes;
+    size_t n_blocks = (size_t)((weft_connectivity_from(dofs) + lanes - 1) / lanes);
+    if (__builtin_mul_overflow(n_blocks, width * width * (size_t)lanes * sizeof(double), &bytes))
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for local matrices");
+    return weft_memory_make(device, bytes, out, error);
+}
+
+static weft_status cells_assemble(weft_operator *op, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i)
+        if (cells->parts[i].local)
+            TRY(weft_program_run(cells->parts[i].assemble.program, error));
+done:
+    return status;
+}
+
+static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        weft_program *program = cells->parts[i].product.program;
+        TRY(weft_program_bind(program, "v", v, error));
+        TRY(weft_program_bind(program, "y", y, error));
+        TRY(weft_program_run(program, error));
+    }
+done:
+    return status;
+}
+
+static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        weft_compiled *diagonal = &cells->parts[i].diagonal;
+        if (!diagonal->program)
+            TRY(part_compile(cells, i, "diagonal.weft", diagonal, error));
+        TRY(weft_program_bind(diagonal->program, "y", d, error));
+        TRY(weft_program_run(diagonal->program, error));
+    }
+done:
+    return status;
+}
+
+static void cells_free(weft_operator *op)
+{
+    weft_cells_operator *cells = op->state;
+    if (!cells)
+        return;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        weft_part *part = &cells->parts[i];
+        weft_compiled_free(&part->assemble);
+        weft_compiled_free(&part->product);
+        weft_compiled_free(&part->diagonal);
+        weft_memory_free(&part->local);
+    }
+    free(cells->parts);
+    free(cells);
+}
+
+static const weft_operator_table cells_table = {cells_assemble, cells_apply, cells_diagonal,
+                                                cells_free};
+
+weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
+                                     const weft_form *forms, int n_forms, weft_operator **out,
+                                     weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_operator *op = calloc(1, sizeof *op);
+    weft_cells_operator *cells = calloc(1, sizeof *cells);
+    weft_part *parts = calloc((size_t)n_forms, sizeof *parts);
+    if (!op || !cells || !parts) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
+        free(cells);
+        free(parts);
+        free(op);
+        return status;
+    }
+    *cells = (weft_cells_operator){context, assembly, parts, n_forms};
+    *op = (weft_operator){&cells_table, cells, weft_connectivity_to(forms[0].dofs), NULL, NULL};
+    for (int i = 0; i < n_forms; ++i)
+        parts[i].form = forms[i];
+    for (int i = 0; i < n_forms; ++i) {
+        if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
+            TRY(part_store(cells, &parts[i], error));
+        TRY(part_compile(cells, i, "product.weft", &parts[i].product, error));
+    }
+    *out = op;
+    op = NULL;
+done:
+    weft_operator_free(&op);
+    return status;
+}
+
+weft_memory *weft_operator_local(const weft_operator *op, int form)
+{
+    const weft_cells_operator *cells = op->table == &cells_table ? op->state : NULL;
+    return cells && form >= 0 && form < cells->n_parts ? cells->parts[form].local : NULL;
+}
