@@ -1,6 +1,7 @@
 #include "fem_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,7 +44,8 @@ static weft_status check_file(const char *path, weft_error *error)
         cause = strerror(errno);
     if (cause) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot read %s: %s", path, cause);
-        weft_error_hint(error, "check the name, the folder it is looked for in, and who may read it");
+        weft_error_hint(error,
+                        "check the name, the folder it is looked for in, and who may read it");
         return WEFT_ERROR_IO;
     }
     if (info.st_size > 0)
@@ -64,6 +66,8 @@ weft_status weft_mesh_read(const char *name, double size, const weft_monitor *mo
     } else if (strncmp(name, "cube:", 5) == 0) {
         TRY(parse_n(name, name + 5, &n, error));
         TRY(weft_mesh_make_cube(n, out, error));
+    } else if (isnan(size) || isinf(size)) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh", size);
     } else if (ends_with(name, ".geo") || ends_with(name, ".msh")) {
         TRY(check_file(name, error));
         TRY(weft_mesh_read_gmsh(name, size, monitor, out, error));

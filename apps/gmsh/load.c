@@ -197,7 +197,8 @@ static weft_status load_geometry(const char *path, double size, stream *out, wef
     strip_comments(text);
     find_constant(text, how.constant, sizeof how.constant);
     how.own_3d = strstr(text, "Algorithm3D");
-    how.slow_3d = strstr(text, "In Volume");
+    /* the fast algorithm takes no notice of what lies inside */
+    how.slow_3d = strstr(text, "In Volume") || strstr(text, "Field[");
     status = mesh_geometry(path, &how, out, error);
     if (status != WEFT_OK && how.in_3d && !how.own_3d && !how.slow_3d) {
         int ignored;
@@ -224,6 +225,16 @@ static weft_status load_mesh(const char *path, stream *out, weft_error *error)
     stream_progress(out, "reading", 1, 1);
 done:
     return status;
+}
+
+weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error)
+{
+    size_t seen = 0;
+    int failed = 0;
+    set_option("Mesh.MshFileVersion", version);
+    set_option("Mesh.Binary", binary);
+    gmshWrite(path, &failed);
+    return check_log(path, failed, &seen, out, error);
 }
 
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error)

@@ -1,4 +1,5 @@
-/* weft-gmsh FILE [--size H]: a mesh of FILE (.geo or .msh), as a stream, to stdout. */
+/* weft-gmsh FILE [--size H]: a mesh of FILE (.geo or .msh), as a stream, to stdout; or saved as a
+ * .msh file. */
 #include "../../fem/mesh_stream.h"
 #include "weft_gmsh.h"
 
@@ -16,14 +17,19 @@
 
 static const char usage[] =
     "usage: weft-gmsh [--size H] FILE > STREAM\n"
+    "       weft-gmsh [--size H] --save NEW.msh [--msh 2.2|4.1] [--binary] FILE\n"
     "Reads FILE.msh (MSH 2.2 or 4.1), or meshes FILE.geo, with Gmsh, and writes the mesh for\n"
-    "other programs of Weft, which start this one by themselves.\n"
+    "other programs of Weft, which start this one by themselves; or saves it as a .msh file.\n"
+    "  --save, --msh, --binary: save the mesh, as MSH 4.1 and text where not told otherwise\n"
     "  --size H   mesh size of a .geo file: its constant h, lc or size where DefineConstant[]\n"
     "             has one, else the size of every cell\n";
 
 typedef struct arguments {
     const char *path;
     double size;
+    const char *save;
+    double version; /* of the file saved */
+    bool binary;
     long parent; /* process that started us, and with which we end; 0: none */
 } arguments;
 
@@ -31,6 +37,9 @@ static weft_status parse_arguments(int n, char **texts, arguments *out, weft_err
 {
     static const struct option options[] = {{"size", required_argument, NULL, 's'},
                                             {"parent", required_argument, NULL, 'p'},
+                                            {"save", required_argument, NULL, 'o'},
+                                            {"msh", required_argument, NULL, 'm'},
+                                            {"binary", no_argument, NULL, 'b'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     int option;
@@ -43,6 +52,14 @@ static weft_status parse_arguments(int n, char **texts, arguments *out, weft_err
                 return weft_error_set(error, WEFT_ERROR_USAGE, "--size %s is no number", optarg);
         } else if (option == 'p') {
             out->parent = strtol(optarg, NULL, 10);
+        } else if (option == 'o') {
+            out->save = optarg;
+        } else if (option == 'm') {
+            out->version = strtod(optarg, NULL);
+            if (out->version != 2.2 && out->version != 4.1)
+                return weft_error_set(error, WEFT_ERROR_USAGE, "--msh is 2.2 or 4.1");
+        } else if (option == 'b') {
+            out->binary = true;
         } else if (option == 'h') {
             fputs(usage, stdout);
             exit(0);
@@ -84,7 +101,10 @@ static weft_status run(const arguments *from, stream *out, weft_error *error)
     if (is_msh)
         TRY(msh_check(from->path, error));
     TRY(load(from->path, from->size, out, &mesh, error));
-    TRY(extract(&mesh, out, error));
+    if (from->save)
+        TRY(save(from->save, from->version, from->binary, out, error));
+    else
+        TRY(extract(&mesh, out, error));
 done:
     return status;
 }
@@ -93,15 +113,15 @@ int main(int n, char **texts)
 {
     weft_status status = WEFT_OK;
     weft_error error = {0};
-    arguments from = {0};
-    stream out = {0};
+    arguments from = {.version = 4.1};
+    stream out = {.file = -1};
     TRY(parse_arguments(n, texts, &from, &error));
     if (from.parent > 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != (pid_t)from.parent)
             return 3;
     }
-    if (isatty(1)) {
+    if (isatty(1) && !from.save) {
         status = weft_error_set(&error, WEFT_ERROR_USAGE, "stdout is a terminal: see --help");
         goto done;
     }
@@ -109,6 +129,7 @@ int main(int n, char **texts)
     if (quiet)
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     TRY(keep_stdout(quiet, &out, &error));
+    out.broken = from.save != NULL; /* then nothing is sent */
     stream_start(&out);
     status = run(&from, &out, &error);
     if (status == WEFT_OK)
@@ -123,5 +144,6 @@ done:
     }
     /* without Gmsh's own end, which takes long and may crash when all is done */
     fflush(NULL);
-    _exit(out.broken ? 3 : weft_status_exit_code(status));
+    bool lost = status == WEFT_OK && out.broken && !from.save;
+    _exit(lost ? 3 : weft_status_exit_code(status));
 }

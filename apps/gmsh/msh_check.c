@@ -74,6 +74,8 @@ static weft_status check_sections(msh_file *file)
         char section[64];
         if (length == 0 || *line != '$')
             continue;
+        if (length < 2 && file->at >= file->size)
+            return msh_cut(file, "");
         if (length < 2 || length > 60)
             return msh_error(file, line, length, "no section has this name");
         snprintf(section, sizeof section, "%.*s", (int)length - 1, line + 1);

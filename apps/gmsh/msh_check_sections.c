@@ -59,6 +59,13 @@ static weft_status type_error(msh_file *file, const char *line, size_t length, i
     return WEFT_ERROR_INPUT;
 }
 
+static weft_status short_element(msh_file *file, const char *line, size_t length)
+{
+    if (file->at >= file->size)
+        return msh_cut(file, "Elements");
+    return msh_error(file, line, length, "this element has too few nodes");
+}
+
 /* number type n_tags tags... nodes... */
 static weft_status elements_2(msh_file *file)
 {
@@ -75,7 +82,7 @@ static weft_status elements_2(msh_file *file)
         if (came > 1 && nodes == 0)
             return type_error(file, line, length, values[0], values[1]);
         if (came < 3 || values[2] < 0 || values[2] > 100 || came < 3 + values[2] + nodes)
-            return msh_error(file, line, length, "this element is cut short");
+            return short_element(file, line, length);
     }
 done:
     return status;
@@ -122,7 +129,7 @@ static weft_status elements_4(msh_file *file)
         for (int64_t i = 0; i < block[3]; ++i) {
             TRY(content_line(file, "Elements", &line, &length));
             if (msh_integers(line, length, values, nodes + 1) < nodes + 1)
-                return msh_error(file, line, length, "this element is cut short");
+                return short_element(file, line, length);
         }
     }
 done:

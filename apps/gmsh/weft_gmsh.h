@@ -60,6 +60,8 @@ typedef struct loaded {
 typedef struct stream stream;
 /** size <= 0: as the file says. Errors WEFT_ERROR_INPUT: what Gmsh says, with file and line where it names them */
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error);
+/** Write what was loaded as a .msh file, version 2.2 or 4.1. */
+weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error);
 
 /* ---- extract.c -------------------------------------------------------------------------------------- */
 
