@@ -1,6 +1,10 @@
 /* What both plans do with a script: kernels and their traffic, what stays on chip, and for each
  * pair of calls why they share a kernel or do not. */
 #include "explain_internal.h"
+#include "library_internal.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static const char *const plan_names[2] = {"fused", "unfused"};
 
@@ -56,18 +60,30 @@ static void explain_totals(const explanation *e) {
     }
 }
 
+static int longest_name(const explanation *e, const weft_plan *plan, bool index_sets) {
+    size_t longest = 6;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &plan->kernels[i];
+        const size_t length =
+            strlen(index_sets ? index_set_name(e->graph, kernel->index_set) : kernel->name);
+        longest = length > longest ? length : longest;
+    }
+    return (int)longest;
+}
+
 static void explain_kernels(const explanation *e, weft_plan_kind kind) {
     const weft_plan *plan = e->plans[kind];
     const weft_limits *limits = &e->compilation->limits;
+    const int names = longest_name(e, plan, false), sets = longest_name(e, plan, true);
     weft_text_add(e->out, "\nKernels of the %s plan, per instance\n", plan_names[kind]);
-    weft_text_add(e->out, "  %-40s %-12s %9s %9s %7s %10s  %s\n", "kernel", "over", "B loaded",
-                  "B stored", "flop", "ns", "limited by");
+    weft_text_add(e->out, "  %-*s  %-*s %9s %9s %7s %9s  %s\n", names, "kernel", sets, "over",
+                  "B loaded", "B stored", "flop", "ns", "limited by");
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
         const double seconds = kernel_seconds(e, kernel);
         const bool computing = limits->flops > 0 && kernel->flops / limits->flops >= seconds;
-        weft_text_add(e->out, "  %-40s %-12s %9.5g %9.5g %7.5g %10.3g  %s\n", kernel->name,
-                      index_set_name(e->graph, kernel->index_set), kernel->bytes_loaded,
+        weft_text_add(e->out, "  %-*s  %-*s %9.5g %9.5g %7.5g %9.3g  %s\n", names, kernel->name,
+                      sets, index_set_name(e->graph, kernel->index_set), kernel->bytes_loaded,
                       kernel->bytes_stored, kernel->flops, 1e9 * seconds,
                       computing ? "computation" : "memory");
     }
@@ -124,22 +140,33 @@ static int chosen_variant(const explanation *e, int call) {
     return 0;
 }
 
+/* "1*, m = 3, m*n = 9" */
+static void explain_granularities(const explanation *e, const weft_call *call, int chosen) {
+    const weft_function_info *info = &call->instance->function->info;
+    for (int k = 0; k < call->instance->n_variants; ++k) {
+        char threads[16];
+        snprintf(threads, sizeof threads, "%d", call->instance->threads[k]);
+        weft_text_add(e->out, "%s", k > 0 ? ", " : "");
+        if (strcmp(info->granularities[k], threads) != 0)
+            weft_text_add(e->out, "%s = ", info->granularities[k]);
+        weft_text_add(e->out, "%s%s", threads, k == chosen ? "*" : "");
+    }
+}
+
 static void explain_variants(const explanation *e) {
     weft_text_add(e->out, "\nVariants, by threads an instance (* chosen)\n");
     for (int i = 0; i < e->graph->n_calls; ++i) {
         const weft_call *call = &e->graph->calls[i];
-        const int n = call->instance != NULL ? call->instance->n_variants : 1;
-        const int chosen = chosen_variant(e, i);
         const size_t start = e->out->length;
         weft_text_add(e->out, "  ");
         print_name(e->graph, call->result, e->out);
         print_to_column(e->out, start, 24);
         weft_text_add(e->out, "%s", call->label);
         print_to_column(e->out, start, 48);
-        for (int k = 0; k < n; ++k)
-            weft_text_add(e->out, "%s%d%s", k > 0 ? ", " : "",
-                          call->instance != NULL ? call->instance->threads[k] : 1,
-                          k == chosen ? "*" : "");
+        if (call->instance != NULL)
+            explain_granularities(e, call, chosen_variant(e, i));
+        else
+            weft_text_add(e->out, "1*");
         weft_text_add(e->out, "\n");
     }
 }

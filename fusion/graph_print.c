@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COMMENT_COLUMN = 44 };
+enum { COMMENT_COLUMN_MAX = 72 };
 
 /* ---- declarations ---- */
 
@@ -118,7 +118,8 @@ static void print_like(const weft_graph *graph, const weft_call *call, weft_text
         like = call->operands[0]; /* a copy */
     else
         found = find_like(graph, call, rank == shape->rank ? &scalar : shape, &like);
-    weft_text_add(out, found ? "%s(" : "", like_name(graph, name, sizeof name));
+    if (found)
+        weft_text_add(out, "%s(", like_name(graph, name, sizeof name));
     print_call(graph, call, out);
     if (found) {
         weft_text_add(out, ", ");
@@ -130,13 +131,14 @@ static void print_like(const weft_graph *graph, const weft_call *call, weft_text
 /* ---- statements ---- */
 
 static void print_statement(const weft_graph *graph, const weft_call *call, weft_text *out) {
-    const weft_datum *result = &graph->data[call->result];
-    const size_t start = out->length;
     print_name(graph, call->result, out);
     weft_text_add(out, " = ");
     (needs_like(graph, call) ? print_like : print_call)(graph, call, out);
     weft_text_add(out, ";");
-    print_to_column(out, start, COMMENT_COLUMN);
+}
+
+static void print_comment(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    const weft_datum *result = &graph->data[call->result];
     weft_text_add(out, "# ");
     print_type(graph, &result->shape, result->index_set, out);
     weft_text_add(out, ", ");
@@ -144,31 +146,61 @@ static void print_statement(const weft_graph *graph, const weft_call *call, weft
     weft_text_add(out, " flop\n");
 }
 
-static void print_add(const weft_graph *graph, const weft_accumulation *a, weft_text *out) {
+static void print_add(const weft_graph *graph, const weft_accumulation *a, size_t column,
+                      weft_text *out) {
+    const weft_datum *target = &graph->data[a->target];
     const size_t start = out->length;
     print_accumulation(graph, a, out);
     weft_text_add(out, ";");
-    print_to_column(out, start, COMMENT_COLUMN);
-    weft_text_add(out, "# %s ", a->matrix ? "entries of a matrix," : "into");
-    print_type(graph, &graph->data[a->target].shape, graph->data[a->target].index_set, out);
+    print_to_column(out, start, column);
+    weft_text_add(out, a->matrix ? "# into the entries of a matrix over " : "# into ");
+    if (a->matrix)
+        weft_text_add(out, "%s", graph->index_sets[target->index_set].name);
+    else
+        print_type(graph, &target->shape, target->index_set, out);
     weft_text_add(out, "\n");
+}
+
+/* Where comments start: behind the longest statement of a usual length. */
+static size_t comment_column(const weft_graph *graph, weft_text *out) {
+    weft_text line = {0};
+    size_t longest = 0;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const size_t before = line.length;
+        print_statement(graph, &graph->calls[i], &line);
+        const size_t length = line.length - before;
+        if (length > longest && length < COMMENT_COLUMN_MAX)
+            longest = length;
+    }
+    out->failed |= line.failed;
+    weft_text_free(&line);
+    return longest + 2;
+}
+
+static void print_statements(const weft_graph *graph, weft_text *out) {
+    const size_t column = comment_column(graph, out);
+    int next = 0;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        if (!print_call_is_silent(graph, &graph->calls[i])) {
+            const size_t start = out->length;
+            print_statement(graph, &graph->calls[i], out);
+            print_to_column(out, start, column);
+            print_comment(graph, &graph->calls[i], out);
+        }
+        /* in script order, each as soon as its value is made: so before its list is read */
+        for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
+            print_add(graph, &graph->accumulations[next], column, out);
+    }
 }
 
 void weft_graph_print_text(const weft_graph *graph, weft_text *out) {
     char name[64];
-    int next = 0;
     bool any = false;
     print_declarations(graph, out);
     if (some_need_like(graph))
         weft_text_add(out, "expression %s(value, list) = value;\n",
                       like_name(graph, name, sizeof name));
-    for (int i = 0; i < graph->n_calls; ++i) {
-        if (!print_call_is_silent(graph, &graph->calls[i]))
-            print_statement(graph, &graph->calls[i], out);
-        /* in script order, each as soon as its value is made: so before its list is read */
-        for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
-            print_add(graph, &graph->accumulations[next], out);
-    }
+    print_statements(graph, out);
     for (int i = 0; i < graph->n_data; ++i) {
         if (!graph->data[i].returned)
             continue;

@@ -1,7 +1,7 @@
 /* Fusions, implementations, cover and plan as text. */
 #include "graph_print_internal.h"
 
-#include <stdio.h>
+enum { NUMBER_COLUMN_MAX = 80 };
 
 static void print_calls(const weft_graph *graph, const int *calls, int n, weft_text *out) {
     for (int i = 0; i < n; ++i) {
@@ -109,21 +109,46 @@ static void print_data(const weft_graph *graph, const char *what, const int *dat
     weft_text_add(out, "\n");
 }
 
+static void print_kernel_call(const weft_graph *graph, const weft_plan_kernel *kernel, int i,
+                              weft_text *out) {
+    const weft_call *call = &graph->calls[kernel->implementation->order[i]];
+    weft_text_add(out, "    %-9s", i == 0 ? "calls" : "");
+    print_name(graph, call->result, out);
+    weft_text_add(out, " = ");
+    print_call(graph, call, out);
+}
+
+/* Where the numbers stand: behind the longest call of a usual length. */
+static size_t number_column(const weft_graph *graph, const weft_plan_kernel *kernel,
+                            weft_text *out) {
+    weft_text line = {0};
+    size_t longest = 0;
+    for (int i = 0; i < kernel->implementation->fusion->n_calls; ++i) {
+        const size_t before = line.length;
+        print_kernel_call(graph, kernel, i, &line);
+        const size_t length = line.length - before;
+        if (length > longest && length < NUMBER_COLUMN_MAX)
+            longest = length;
+    }
+    out->failed |= line.failed;
+    weft_text_free(&line);
+    return longest + 2;
+}
+
 static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *kernel,
                                weft_text *out) {
     const weft_implementation *one = kernel->implementation;
+    const size_t column = number_column(graph, kernel, out);
     for (int i = 0; i < one->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[one->order[i]];
+        const int threads = threads_of(call, one->variants[i]);
         const size_t start = out->length;
-        weft_text_add(out, "    %-9s", i == 0 ? "calls" : "");
-        print_name(graph, call->result, out);
-        weft_text_add(out, " = ");
-        print_call(graph, call, out);
-        print_to_column(out, start, 56);
+        print_kernel_call(graph, kernel, i, out);
+        print_to_column(out, start, column);
         print_number(call->flops, out);
         weft_text_add(out, " flop");
-        if (threads_of(call, one->variants[i]) > 1)
-            weft_text_add(out, ", %d threads", threads_of(call, one->variants[i]));
+        if (threads > 1)
+            weft_text_add(out, ", %d threads", threads);
         weft_text_add(out, "\n");
     }
 }
