@@ -132,7 +132,11 @@ static void initialize(const meshing *how)
     int ignored;
     snprintf(number, sizeof number, "%.17g", how->size);
     memcpy(name, how->constant, sizeof name);
+#if GMSH_API_VERSION_MAJOR > 4 || GMSH_API_VERSION_MINOR >= 9
+    gmshInitialize(set ? 4 : 1, arguments, 0, 0, &ignored);
+#else
     gmshInitialize(set ? 4 : 1, arguments, 0, &ignored);
+#endif
     /* a crash must end the process: no handler of Gmsh's or its libraries' */
     const int signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
