@@ -9,7 +9,8 @@ static const double BAR_INTERVAL = 0.1; /* seconds between two drawings */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-void app_messages_clear(app_messages *messages) {
+void app_messages_clear(app_messages *messages)
+{
     if (!messages->drawn)
         return;
     fputs("\r\033[K", messages->stream);
@@ -17,7 +18,8 @@ void app_messages_clear(app_messages *messages) {
     messages->drawn = false;
 }
 
-static void write_log(void *user, weft_log_level level, const char *message) {
+static void write_log(void *user, weft_log_level level, const char *message)
+{
     app_messages *messages = user;
     if (level > messages->level)
         return;
@@ -25,7 +27,8 @@ static void write_log(void *user, weft_log_level level, const char *message) {
     fprintf(messages->stream, "%s: %s: %s\n", messages->program, level_names[level], message);
 }
 
-static void draw_progress(void *user, const char *phase, double done, double total) {
+static void draw_progress(void *user, const char *phase, double done, double total)
+{
     app_messages *messages = user;
     if (!messages->bar)
         return;
@@ -46,7 +49,8 @@ static void draw_progress(void *user, const char *phase, double done, double tot
     messages->drawn_at = now;
 }
 
-static weft_status find_level(const char *text, weft_log_level *out, weft_error *error) {
+static weft_status find_level(const char *text, weft_log_level *out, weft_error *error)
+{
     for (int i = 0; i < 4; ++i)
         if (strcmp(text, level_names[i]) == 0) {
             *out = (weft_log_level)i;
@@ -62,7 +66,8 @@ static weft_status find_level(const char *text, weft_log_level *out, weft_error 
 }
 
 weft_status app_messages_make(app_messages *out, const char *program, FILE *stream,
-                              app_verbosity verbosity, weft_error *error) {
+                              app_verbosity verbosity, weft_error *error)
+{
     static const weft_log_level levels[] = {WEFT_LOG_ERROR, WEFT_LOG_WARNING, WEFT_LOG_INFO};
     weft_status status = WEFT_OK;
     *out = (app_messages){.monitor = {write_log, draw_progress, out},
@@ -79,7 +84,8 @@ done:
     return status;
 }
 
-int app_messages_fail(app_messages *messages, const weft_error *error) {
+int app_messages_fail(app_messages *messages, const weft_error *error)
+{
     char text[4096];
     weft_error_text(error, text, sizeof text);
     app_messages_clear(messages);

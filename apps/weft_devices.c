@@ -18,7 +18,8 @@ static const struct {
                {"null:h200", "the same with an H200's limits"}};
 
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error) {
+                              weft_error *error)
+{
     weft_status status = WEFT_OK;
     weft_tool_options options = {0};
     weft_device *device = NULL;

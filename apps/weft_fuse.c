@@ -1,9 +1,4 @@
-#include "embedded_scripts.h"
 #include "weft_tool.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define COMPILE_OPTIONS                                                                              \
     {"set", TOOL_SET, "NAME=NUMBER", 0, "The value of a script's parameter; repeatable", 0},         \
@@ -15,7 +10,8 @@
          0,                                                                                          \
          "Add the functions of DIR/**/*.kernel.c, or replace shipped ones",                          \
          0},                                                                                         \
-        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default) or gathered", 0}, {                 \
+        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default) or gathered", 0},                   \
+    {                                                                                                \
         "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
     }
 
@@ -31,7 +27,8 @@ static const struct argp_option fuse_table[] = {
 static const char fuse_doc[] =
     "Compile a script and print one stage of the compilation."
     "\v"
-    "SCRIPT.weft is a file, or a script shipped with Weft, or - for stdin.\n"
+    "SCRIPT.weft is a file, or a script shipped with Weft, or - for stdin; several are read "
+    "one after the other as one script.\n"
     "\n"
     "Examples:\n"
     "  weft fuse poisson.weft\n"
@@ -52,80 +49,11 @@ static const char explain_doc[] =
     "  weft explain poisson.weft\n"
     "  weft explain my.weft --device null:h200";
 
-static const char *find_shipped(const char *name) {
-    const char *text = weft_fem_script(name);
-    char longer[256];
-    if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
-        text = weft_fem_script(longer);
-    return text;
-}
-
-static weft_status refuse_script(const char *name, weft_error *error) {
-    const char *nearest = NULL;
-    weft_text list = {0};
-    const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
-    for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
-        names[i] = weft_embedded_scripts[i].name;
-        weft_text_add(&list, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (names)
-        nearest = weft_nearest_name(name, names, weft_embedded_scripts_count);
-    weft_error_set(error, WEFT_ERROR_IO,
-                   "there is no such script, neither as a file nor shipped with Weft");
-    weft_error_place(error, name, NULL, 0, 0);
-    weft_error_hint(error, "%s%s%sshipped are %s", nearest ? "did you mean " : "",
-                    nearest ? nearest : "", nearest ? "? " : "", list.data ? list.data : "none");
-    weft_text_free(&list);
-    free(names);
-    return WEFT_ERROR_IO;
-}
-
-static weft_status read_stdin(char **out, weft_error *error) {
-    weft_text text = {0};
-    char buffer[4096];
-    size_t n = 0;
-    weft_text_add(&text, "%s", "");
-    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-        weft_text_add_bytes(&text, buffer, n);
-    if (text.failed || !text.data) {
-        weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    }
-    *out = text.data;
-    return WEFT_OK;
-}
-
-/* A file wins over a shipped script of the same name. *text is malloc'd. */
-static weft_status read_script(const char *name, char **text, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *shipped = NULL;
-    size_t length = 0;
-    if (strcmp(name, "-") == 0)
-        return read_stdin(text, error);
-    if (access(name, F_OK) != 0) {
-        shipped = find_shipped(name);
-        if (!shipped)
-            return refuse_script(name, error);
-        *text = strdup(shipped);
-        return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    }
-    TRY(weft_file_read(name, text, &length, error));
-    if (strlen(*text) != length) {
-        free(*text);
-        *text = NULL;
-        status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "this file holds zero bytes, so it is no script");
-        weft_error_place(error, name, NULL, 0, 0);
-        weft_error_hint(error, "name a text file in the language of docs/language.md");
-    }
-done:
-    return status;
-}
-
 static weft_status print_compilation(const weft_tool_options *options, bool explain,
-                                     const char *name, app_messages *messages, weft_error *error) {
+                                     app_messages *messages, weft_error *error)
+{
     weft_status status = WEFT_OK;
-    char *script = NULL;
+    weft_tool_scripts scripts = {.n = 0};
     weft_text out = {0};
     weft_library *library = NULL;
     weft_device *device = NULL;
@@ -138,12 +66,11 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                                             .n_expressions = options->n_expressions,
                                             .parameters = options->parameters,
                                             .n_parameters = options->n_parameters};
-    TRY(read_script(name, &script, error));
+    TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
     TRY(weft_tool_library_make(options, &library, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
-    const weft_fragment fragment = {name, script};
-    TRY(weft_compile(library, weft_device_limits(device), &fragment, 1, &compile_options,
-                     &compilation, error));
+    TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
+                     &compile_options, &compilation, error));
     if (explain)
         TRY(weft_compilation_explain(compilation, &out, error));
     else
@@ -157,35 +84,38 @@ done:
     weft_device_free(&device);
     weft_library_free(&library);
     weft_text_free(&out);
-    free(script);
+    weft_tool_scripts_clear(&scripts);
     return status;
 }
 
 static weft_status run_on_script(const struct argp_option *table, const char *doc, bool explain,
-                                 int argc, char **argv, app_messages *messages, weft_error *error) {
+                                 int argc, char **argv, app_messages *messages, weft_error *error)
+{
     weft_status status = WEFT_OK;
-    weft_tool_options options = {.n_arguments_max = 1};
-    TRY(weft_tool_read(table, "SCRIPT.weft", doc, argc, argv, &options, error));
+    weft_tool_options options = {.n_arguments_max = 8};
+    TRY(weft_tool_read(table, "SCRIPT.weft...", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no script is given");
         weft_error_hint(error, "write %s SCRIPT.weft, for example %s poisson.weft", argv[0],
                         argv[0]);
         goto done;
     }
-    TRY(print_compilation(&options, explain, options.arguments[0], messages, error));
+    TRY(print_compilation(&options, explain, messages, error));
 done:
     weft_tool_clear(&options);
     return status;
 }
 
 weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
-                           weft_error *error) {
+                           weft_error *error)
+{
     (void)code;
     return run_on_script(fuse_table, fuse_doc, false, argc, argv, messages, error);
 }
 
 weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error) {
+                              weft_error *error)
+{
     (void)code;
     return run_on_script(explain_table, explain_doc, true, argc, argv, messages, error);
 }

@@ -20,7 +20,8 @@ static const char doc[] =
     "  weft library list --kernels my-kernels";
 
 weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
-                                   weft_error *error) {
+                                   weft_error *error)
+{
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     TRY(weft_fem_library_make(&library, error));
@@ -33,7 +34,8 @@ done:
     return status;
 }
 
-static void list_functions(const weft_library *library) {
+static void list_functions(const weft_library *library)
+{
     int widths[3] = {8, 4, 7};
     for (int pass = 0; pass < 2; ++pass) {
         if (pass == 1)
@@ -57,7 +59,8 @@ static void list_functions(const weft_library *library) {
     }
 }
 
-static weft_status show_function(const weft_library *library, const char *name, weft_error *error) {
+static weft_status show_function(const weft_library *library, const char *name, weft_error *error)
+{
     weft_status status = WEFT_OK;
     size_t n = weft_library_size(library);
     const char **names = calloc(n + 1, sizeof *names);
@@ -88,7 +91,8 @@ done:
 }
 
 weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error) {
+                              weft_error *error)
+{
     static const char *const names[] = {"list", "show"};
     weft_status status = WEFT_OK;
     weft_library *library = NULL;

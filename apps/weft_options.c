@@ -4,7 +4,8 @@
 #include <string.h>
 
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
-                             weft_error *error) {
+                             weft_error *error)
+{
     weft_text list = {0};
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&list, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " and ", names[i]);
@@ -18,7 +19,8 @@ weft_status weft_tool_refuse(const char *what, const char *word, const char *con
 }
 
 /* --define NAME=EXPR */
-static weft_status add_expression(weft_tool_options *options, const char *text, weft_error *error) {
+static weft_status add_expression(weft_tool_options *options, const char *text, weft_error *error)
+{
     weft_status status = WEFT_OK;
     char *name = NULL, *value = NULL;
     TRY(app_split_assignment("--define", text, "NAME=EXPR", &name, &value, error));
@@ -38,7 +40,8 @@ done:
 }
 
 /* --set NAME=NUMBER */
-static weft_status add_parameter(weft_tool_options *options, const char *text, weft_error *error) {
+static weft_status add_parameter(weft_tool_options *options, const char *text, weft_error *error)
+{
     weft_status status = WEFT_OK;
     char *name = NULL, *text_value = NULL;
     int value = 0;
@@ -60,7 +63,8 @@ done:
 }
 
 static weft_status read_choice(weft_tool_options *options, int key, const char *text,
-                               weft_error *error) {
+                               weft_error *error)
+{
     static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {"coloured",
                                                                                   "gathered"};
     weft_status status = WEFT_OK;
@@ -76,7 +80,8 @@ done:
     return status;
 }
 
-static weft_status read_argument(weft_tool_options *options, const char *text, weft_error *error) {
+static weft_status read_argument(weft_tool_options *options, const char *text, weft_error *error)
+{
     if (options->n_arguments < options->n_arguments_max) {
         options->arguments[options->n_arguments++] = text;
         return WEFT_OK;
@@ -87,7 +92,8 @@ static weft_status read_argument(weft_tool_options *options, const char *text, w
 }
 
 static weft_status read_option(weft_tool_options *options, int key, const char *text,
-                               weft_error *error) {
+                               weft_error *error)
+{
     switch (key) {
     case TOOL_PRINT:
         options->print = text;
@@ -124,7 +130,8 @@ typedef struct reader {
     weft_status status;
 } reader;
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
     reader *in = state->input;
     if ((key & 0x1000000) != 0)
         return ARGP_ERR_UNKNOWN; /* argp's own events */
@@ -133,7 +140,8 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 }
 
 weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
-                           int argc, char **argv, weft_tool_options *out, weft_error *error) {
+                           int argc, char **argv, weft_tool_options *out, weft_error *error)
+{
     const struct argp argp = {table, parse, usage, doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
     *out = (weft_tool_options){.print = "plan",
@@ -152,7 +160,8 @@ done:
     return status;
 }
 
-void weft_tool_clear(weft_tool_options *options) {
+void weft_tool_clear(weft_tool_options *options)
+{
     for (int i = 0; i < options->n_expressions; ++i) {
         free((char *)(uintptr_t)options->expressions[i].name);
         free((char *)(uintptr_t)options->expressions[i].text);

@@ -21,6 +21,18 @@ weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
                               weft_error *error);
 
+/** Several scripts, read one after the other as one. */
+typedef struct weft_tool_scripts {
+    weft_fragment fragments[9];
+    int n;
+} weft_tool_scripts;
+/** Read files, shipped scripts, or "-" for stdin. Where nothing is returned, which is so of shipped
+ * pieces, what no statement uses is returned, by a fragment of its own. (weft_scripts.c) Errors
+ * WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY */
+weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
+                                   weft_error *error);
+void weft_tool_scripts_clear(weft_tool_scripts *scripts);
+
 /** Options of all subcommands, collected by one parser; each has its own table of those it takes.
  */
 typedef struct weft_tool_options {
@@ -32,7 +44,7 @@ typedef struct weft_tool_options {
     int n_expressions;
     weft_parameter *parameters; /* names malloc'd */
     int n_parameters;
-    const char *arguments[2]; /* what is no option; borrowed */
+    const char *arguments[8]; /* what is no option; borrowed */
     int n_arguments, n_arguments_max;
 } weft_tool_options;
 

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int count_files(const char *folder) {
+static int count_files(const char *folder)
+{
     int n = 0;
     DIR *directory = opendir(folder);
     assert_non_null(directory);
@@ -21,7 +22,8 @@ static int count_files(const char *folder) {
     return n - 2; /* less . and .. */
 }
 
-static void test_numbers_that_json_cannot_say_are_null(void **state) {
+static void test_numbers_that_json_cannot_say_are_null(void **state)
+{
     (void)state;
     char *folder = test_folder_make(), *path = test_path(folder, "a.json");
     json_t *root = json_object();
@@ -41,7 +43,8 @@ static void test_numbers_that_json_cannot_say_are_null(void **state) {
     test_folder_remove(&folder);
 }
 
-static void test_files_are_replaced_whole(void **state) {
+static void test_files_are_replaced_whole(void **state)
+{
     (void)state;
     char *folder = test_folder_make(), *path = test_path(folder, "a.txt");
     weft_error error;
@@ -64,7 +67,8 @@ static void test_files_are_replaced_whole(void **state) {
     test_folder_remove(&folder);
 }
 
-static void test_unwritable_files_are_named(void **state) {
+static void test_unwritable_files_are_named(void **state)
+{
     (void)state;
     char *folder = test_folder_make(), *path = test_path(folder, "none/a.txt");
     weft_error error;
@@ -79,7 +83,8 @@ static void test_unwritable_files_are_named(void **state) {
     test_folder_remove(&folder);
 }
 
-static char *log_at(const char *level, app_verbosity verbosity) {
+static char *log_at(const char *level, app_verbosity verbosity)
+{
     if (level)
         setenv("WEFT_LOG", level, 1);
     else
@@ -104,7 +109,8 @@ static char *log_at(const char *level, app_verbosity verbosity) {
     return text;
 }
 
-static void test_log_levels(void **state) {
+static void test_log_levels(void **state)
+{
     (void)state;
     static const struct {
         const char *level;
@@ -134,7 +140,8 @@ static void test_log_levels(void **state) {
     unsetenv("WEFT_LOG");
 }
 
-static void test_quantities_for_people(void **state) {
+static void test_quantities_for_people(void **state)
+{
     (void)state;
     char out[32];
     assert_string_equal("999 B", app_print_bytes(999, out));
@@ -145,7 +152,8 @@ static void test_quantities_for_people(void **state) {
     assert_string_equal("3.0 us", app_print_seconds(3e-6, out));
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers_that_json_cannot_say_are_null),
                                        cmocka_unit_test(test_files_are_replaced_whole),
                                        cmocka_unit_test(test_unwritable_files_are_named),

@@ -1,0 +1,121 @@
+#include "poisson.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status open_device(poisson *run, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const poisson_options *options = run->options;
+    weft_device_options device_options = weft_device_options_default(&run->messages->monitor);
+    TRY(weft_device_open(options->device, &device_options, &run->device, error));
+    TRY(weft_fem_library_make(&run->library, error));
+    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
+    run->context = (weft_context){.device = run->device,
+                                  .library = run->library,
+                                  .plan = options->plan,
+                                  .monitor = &run->messages->monitor};
+done:
+    return status;
+}
+
+/* mesh -> ordering -> dofs -> data -> operator -> right-hand side -> CG -> errors -> output */
+static weft_status solve(poisson *run, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    TRY(open_device(run, error));
+    TRY(poisson_check(run, error));
+    TRY(poisson_mesh_make(run, error));
+    double start = weft_clock();
+    TRY(poisson_dofs_make(run, error));
+    TRY(poisson_data_make(run, error));
+    TRY(poisson_operator_make(run, error));
+    TRY(poisson_load_make(run, error));
+    run->seconds.assembly =
+        weft_clock() - start - run->context.plan_seconds - run->context.compile_seconds;
+    if (run->is_null) {
+        TRY(poisson_plan_print(run, error));
+    } else {
+        TRY(poisson_solve(run, error));
+        TRY(poisson_measure(run, error));
+        TRY(poisson_output_write(run, error));
+    }
+    run->seconds.plan += run->context.plan_seconds;
+    run->seconds.compile = run->context.compile_seconds;
+    if (!run->is_null)
+        TRY(poisson_report_print(run, error));
+    TRY(poisson_json_write(run, error));
+done:
+    return status;
+}
+
+void poisson_clear(poisson *run)
+{
+    weft_operator_free(&run->op);
+    free(run->forms);
+    for (int i = 0; run->parts && i < run->options->n_conditions; ++i) {
+        weft_connectivity_free(&run->parts[i].dofs);
+        free(run->parts[i].facets);
+    }
+    free(run->parts);
+    free(run->constrained);
+    weft_connectivity_free(&run->cells);
+    weft_memory_free(&run->x);
+    weft_memory_free(&run->u);
+    weft_memory_free(&run->b);
+    free(run->u_values);
+    free(run->b_values);
+    free(run->cg.history);
+    free(run->probes);
+    weft_mesh_free(&run->mesh);
+    weft_library_free(&run->library);
+    weft_device_free(&run->device);
+}
+
+/* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
+static int report_outcome(const poisson *run)
+{
+    if (run->is_null || run->cg.outcome == WEFT_CG_CONVERGED)
+        return 0;
+    static const char *const advice[] = {
+        [WEFT_CG_MAX_ITERATIONS] = "raise --max-iterations or --tolerance",
+        [WEFT_CG_INDEFINITE] =
+            "the operator is not positive definite: look at the signs of --diffusivity and of "
+            "ALPHA in --robin",
+        [WEFT_CG_BREAKDOWN] = "look at --diffusivity and --robin, or try --preconditioner none",
+        [WEFT_CG_NAN] = "a value is not a number: look at --diffusivity and ALPHA in --robin",
+        [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};
+    fprintf(
+        stderr,
+        "poisson: error: not converged: %s after %d iterations, relative residual %.2e\nhint: %s\n",
+        weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, run->cg.residual,
+        advice[run->cg.outcome]);
+    return 1;
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    fputs("poisson (Weft) " WEFT_VERSION "\n", stream);
+}
+
+int main(int argc, char **argv)
+{
+    weft_status status = WEFT_OK;
+    weft_error error = {0};
+    poisson_options options = {0};
+    app_messages messages = {0};
+    poisson run = {.options = &options, .messages = &messages, .l2_error = NAN, .h1_error = NAN};
+    argp_program_version_hook = print_version;
+    TRY(app_messages_make(&messages, "poisson", stderr, APP_NORMAL, &error));
+    TRY(poisson_options_read(argc, argv, &options, &error));
+    TRY(app_messages_make(&messages, "poisson", stderr, options.verbosity, &error));
+    TRY(solve(&run, &error));
+done:
+    app_messages_clear(&messages);
+    int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
+    poisson_clear(&run);
+    poisson_options_clear(&options);
+    return code;
+}

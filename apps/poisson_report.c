@@ -1,0 +1,101 @@
+#include "poisson.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+weft_status poisson_output_write(poisson *run, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const char *path = run->options->output;
+    double start = weft_clock();
+    if (!path)
+        return WEFT_OK;
+    if (run->cg.outcome != WEFT_CG_CONVERGED) {
+        /* Half a solution must not stand where a whole one is expected. */
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "%s is not written, for CG has not converged", path);
+        return WEFT_OK;
+    }
+    const weft_field field = {.name = "u", .n_components = 1, .values = run->u_values};
+    TRY(weft_result_write(path, run->mesh, &field, 1, error));
+done:
+    run->seconds.output = weft_clock() - start;
+    return status;
+}
+
+static void print_mesh(const poisson *run)
+{
+    const weft_mesh *mesh = run->mesh;
+    printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s\n", mesh->source, mesh->n_cells,
+           mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
+           run->ordered ? ", ordered by METIS" : "");
+    if (mesh->n_flipped_cells > 0)
+        printf("            mended: %" PRId64 " inverted cells flipped\n", mesh->n_flipped_cells);
+    if (mesh->n_dropped_nodes > 0)
+        printf("            mended: %" PRId64 " unused nodes dropped\n", mesh->n_dropped_nodes);
+    if (mesh->n_ignored_facets > 0)
+        printf("            ignored: %" PRId64 " group facets that bound no cell\n",
+               mesh->n_ignored_facets);
+}
+
+static void print_history(const poisson *run)
+{
+    printf("history     iteration  relative residual\n");
+    for (int i = 0; run->cg.history && i <= run->cg.iterations; ++i)
+        printf("            %9d  %.6e\n", i, run->cg.history[i]);
+}
+
+static void print_probes(const poisson *run)
+{
+    for (int i = 0; i < run->options->n_probes; ++i) {
+        const char *text = run->options->probes[i].text;
+        if (isnan(run->probes[i]))
+            printf("probe       u(%s)  outside\n", text);
+        else
+            printf("probe       u(%s)  %.10g\n", text, run->probes[i]);
+    }
+}
+
+static void print_seconds(const poisson *run)
+{
+    char mesh[32], plan[32], compile[32], assembly[32], solve[32], output[32];
+    const poisson_seconds *s = &run->seconds;
+    printf("time        mesh %s, plan %s, compile %s, assembly %s, solve %s, output %s\n",
+           app_print_seconds(s->mesh, mesh), app_print_seconds(s->plan, plan),
+           app_print_seconds(s->compile, compile), app_print_seconds(s->assembly, assembly),
+           app_print_seconds(s->solve, solve), app_print_seconds(s->output, output));
+}
+
+weft_status poisson_report_print(const poisson *run, weft_error *error)
+{
+    const poisson_options *options = run->options;
+    char bytes[32];
+    if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
+        return WEFT_OK;
+    app_messages_clear(run->messages);
+    print_mesh(run);
+    printf("device      %s\n", weft_device_limits(run->device)->name);
+    printf("plan        %s, %d kernels, assembly %s\n",
+           options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
+           weft_assembly_name(options->assembly));
+    printf("CG          %s, %d iterations, relative residual %.2e\n",
+           weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, run->cg.residual);
+    if (options->verbosity == APP_VERBOSE)
+        print_history(run);
+    if (options->exact)
+        printf("error       L2 %.6e, H1 %.6e\n", run->l2_error, run->h1_error);
+    printf("integral u  %.10g\n", run->integral_u);
+    printf("energy      %.10g\n", run->energy);
+    print_probes(run);
+    print_seconds(run);
+    printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
+    if (options->output && run->cg.outcome == WEFT_CG_CONVERGED)
+        printf("output      %s\n", options->output);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
+        weft_error_hint(error, "make room where it goes, or name files with --json and --output");
+        return WEFT_ERROR_IO;
+    }
+    return WEFT_OK;
+}

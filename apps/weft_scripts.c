@@ -1,0 +1,181 @@
+#include "embedded_scripts.h"
+#include "weft_tool.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *find_shipped(const char *name)
+{
+    const char *text = weft_fem_script(name);
+    char longer[256];
+    if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
+        text = weft_fem_script(longer);
+    return text;
+}
+
+static weft_status refuse_script(const char *name, weft_error *error)
+{
+    const char *nearest = NULL;
+    weft_text list = {0};
+    const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
+    for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
+        names[i] = weft_embedded_scripts[i].name;
+        weft_text_add(&list, "%s%s", i ? ", " : "", names[i]);
+    }
+    if (names)
+        nearest = weft_nearest_name(name, names, weft_embedded_scripts_count);
+    weft_error_set(error, WEFT_ERROR_IO,
+                   "there is no such script, neither as a file nor shipped with Weft");
+    weft_error_place(error, name, NULL, 0, 0);
+    weft_error_hint(error, "%s%s%sshipped are %s", nearest ? "did you mean " : "",
+                    nearest ? nearest : "", nearest ? "? " : "", list.data ? list.data : "none");
+    weft_text_free(&list);
+    free(names);
+    return WEFT_ERROR_IO;
+}
+
+static weft_status read_stdin(char **out, weft_error *error)
+{
+    weft_text text = {0};
+    char buffer[4096];
+    size_t n = 0;
+    weft_text_add(&text, "%s", "");
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        weft_text_add_bytes(&text, buffer, n);
+    if (text.failed || !text.data) {
+        weft_text_free(&text);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    *out = text.data;
+    return WEFT_OK;
+}
+
+/* A file wins over a shipped script of the same name. *text is malloc'd. */
+static weft_status read_script(const char *name, char **text, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const char *shipped = NULL;
+    size_t length = 0;
+    if (strcmp(name, "-") == 0)
+        return read_stdin(text, error);
+    if (access(name, F_OK) != 0) {
+        shipped = find_shipped(name);
+        if (!shipped)
+            return refuse_script(name, error);
+        *text = strdup(shipped);
+        return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    TRY(weft_file_read(name, text, &length, error));
+    if (strlen(*text) != length) {
+        free(*text);
+        *text = NULL;
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "this file holds zero bytes, so it is no script");
+        weft_error_place(error, name, NULL, 0, 0);
+        weft_error_hint(error, "name a text file in the language of docs/language.md");
+    }
+done:
+    return status;
+}
+
+/* ---- what a script returns
+ * ------------------------------------------------------------------------ */
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The next name at or after *at, comments left out; its length, or 0 at the end. */
+static size_t next_name(const char **at)
+{
+    const char *c = *at;
+    while (*c && !isalpha((unsigned char)*c) && *c != '_') {
+        if (*c == '#')
+            c += strcspn(c, "\n");
+        else if (isdigit((unsigned char)*c))
+            while (is_name(*c) || *c == '.')
+                ++c;
+        else
+            ++c;
+    }
+    *at = c;
+    while (is_name(*c))
+        ++c;
+    return (size_t)(c - *at);
+}
+
+static int count_name(const weft_tool_scripts *scripts, const char *name, size_t length)
+{
+    int n = 0;
+    for (int i = 0; i < scripts->n; ++i) {
+        const char *at = scripts->fragments[i].text;
+        for (size_t found = next_name(&at); found > 0; found = next_name(&at)) {
+            n += found == length && strncmp(at, name, length) == 0;
+            at += found;
+        }
+    }
+    return n;
+}
+
+/* Does a statement start here? At the start of a line, before '=' or '[...] +='. */
+static bool is_target(const char *text, const char *at, size_t length)
+{
+    if (at != text && at[-1] != '\n')
+        return false;
+    at += length;
+    at += strspn(at, " \t");
+    if (*at == '[') {
+        at += strcspn(at, "]\n");
+        at += *at == ']';
+        at += strspn(at, " \t");
+        return at[0] == '+' && at[1] == '=';
+    }
+    return *at == '=';
+}
+
+static weft_status add_returns(weft_tool_scripts *scripts, weft_error *error)
+{
+    weft_text text = {0};
+    for (int i = 0; i < scripts->n; ++i) {
+        const char *start = scripts->fragments[i].text, *at = start;
+        for (size_t length = next_name(&at); length > 0; length = next_name(&at)) {
+            if (is_target(start, at, length) && count_name(scripts, at, length) == 1)
+                weft_text_add(&text, "%s%.*s", text.data ? ", " : "return ", (int)length, at);
+            at += length;
+        }
+    }
+    if (!text.data)
+        return WEFT_OK; /* the compiler says what is missing */
+    weft_text_add(&text, ";\n");
+    if (text.failed) {
+        weft_text_free(&text);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    scripts->fragments[scripts->n++] = (weft_fragment){"what is returned", text.data};
+    return WEFT_OK;
+}
+
+weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
+                                   weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < n; ++i) {
+        char *text = NULL;
+        TRY(read_script(names[i], &text, error));
+        out->fragments[out->n++] = (weft_fragment){names[i], text};
+    }
+    if (count_name(out, "return", 6) == 0)
+        TRY(add_returns(out, error));
+done:
+    return status;
+}
+
+void weft_tool_scripts_clear(weft_tool_scripts *scripts)
+{
+    for (int i = 0; i < scripts->n; ++i)
+        free((char *)(uintptr_t)scripts->fragments[i].text);
+    scripts->n = 0;
+}

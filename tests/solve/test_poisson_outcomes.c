@@ -1,0 +1,184 @@
+/* labels: quick */
+/* How poisson ends and what it says: outcomes and exit codes, JSON's keys, probes, quiet, null
+ * device. */
+#include "poisson_run.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+static void test_keys(void **state)
+{
+    static const char *const keys[] = {
+        "mesh",     "assembly", "plan",       "device", "iterations", "outcome",    "residual",
+        "l2_error", "h1_error", "integral_u", "energy", "probes",     "bytes_peak", "seconds"};
+    static const char *const seconds[] = {"mesh", "plan", "compile", "assembly", "solve", "output"};
+    (void)state;
+    json_t *root = POISSON(0, "--mesh", "cube:3");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i)
+        assert_non_null(json_object_get(root, keys[i]));
+    json_t *mesh = json_object_get(root, "mesh");
+    assert_int_equal(6 * 27, json_integer_value(json_object_get(mesh, "cells")));
+    assert_int_equal(64, json_integer_value(json_object_get(mesh, "nodes")));
+    assert_int_equal(3, json_integer_value(json_object_get(mesh, "dimension")));
+    assert_true(json_integer_value(json_object_get(json_object_get(root, "plan"), "kernels")) > 0);
+    assert_string_equal("lma", poisson_text(root, "assembly"));
+    assert_string_equal("converged", poisson_text(root, "outcome"));
+    assert_true(json_is_integer(json_object_get(root, "iterations")));
+    assert_true(poisson_number(root, "residual") <= 2e-10);
+    assert_true(poisson_number(root, "bytes_peak") > 1e6);
+    assert_int_equal(0, json_array_size(json_object_get(root, "probes")));
+    for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; ++i) {
+        json_t *value = json_object_get(json_object_get(root, "seconds"), seconds[i]);
+        assert_true(json_is_number(value) && json_number_value(value) >= 0);
+    }
+    /* there is no error without --exact */
+    assert_true(json_is_null(json_object_get(root, "l2_error")));
+    assert_true(json_is_null(json_object_get(root, "h1_error")));
+    json_decref(root);
+}
+
+static void test_probes(void **state)
+{
+    (void)state;
+    json_t *root = POISSON(0, "--mesh", "square:4", "--source", "0", "--dirichlet",
+                           "boundary=x+2*y", "--probe", "0.3,0.6", "--probe", "1.5,0.5", "--probe",
+                           "0,1", "--tolerance", "1e-14");
+    json_t *probes = json_object_get(root, "probes");
+    assert_int_equal(3, json_array_size(probes));
+    assert_double_near(1.5, poisson_probe_value(root, 0), 1e-12, 0);
+    assert_true(json_is_null(json_object_get(json_array_get(probes, 1), "u")));
+    assert_double_near(2, poisson_probe_value(root, 2), 1e-12, 0);
+    json_t *point = json_object_get(json_array_get(probes, 1), "point");
+    assert_true(json_number_value(json_array_get(point, 0)) == 1.5);
+    json_decref(root);
+}
+
+static test_run run_with(const char *const *arguments)
+{
+    const char *command[POISSON_ARGUMENTS_MAX] = {WEFT_BINARY_DIR "/poisson"};
+    for (int i = 0; arguments[i]; ++i)
+        command[i + 1] = arguments[i];
+    return test_program(command, NULL);
+}
+#define RUN(...) run_with((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_too_few_iterations(void **state)
+{
+    char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
+    (void)state;
+    json_t *root = POISSON(1, "--mesh", "square:16", "--max-iterations", "3", "--output", output);
+    assert_string_equal("max_iterations", poisson_text(root, "outcome"));
+    assert_int_equal(3, json_integer_value(json_object_get(root, "iterations")));
+    assert_true(poisson_number(root, "residual") > 1e-10);
+    json_decref(root);
+    assert_int_not_equal(0, access(output, F_OK));
+    test_run run = RUN("--mesh", "square:16", "--max-iterations", "3");
+    assert_int_equal(1, run.exit_code);
+    assert_non_null(strstr(run.error, "not converged: max_iterations after 3 iterations"));
+    assert_non_null(strstr(run.error, "hint: raise --max-iterations"));
+    test_run_free(&run);
+    free(output);
+    test_folder_remove(&folder);
+}
+
+static void test_indefinite(void **state)
+{
+    (void)state;
+    json_t *root =
+        POISSON(1, "--mesh", "square:8", "--diffusivity", "-1", "--preconditioner", "none");
+    assert_string_equal("indefinite", poisson_text(root, "outcome"));
+    json_decref(root);
+    root = POISSON(1, "--mesh", "square:8", "--robin", "boundary=-50,1");
+    assert_string_equal("indefinite", poisson_text(root, "outcome"));
+    json_decref(root);
+}
+
+static void test_preconditioner(void **state)
+{
+    (void)state;
+    /* a diffusivity over four decades: scaling the diagonal must help */
+    json_t *none =
+        POISSON(0, "--mesh", "square:16", "--diffusivity", "10^(4*x)", "--preconditioner", "none");
+    json_t *jacobi = POISSON(0, "--mesh", "square:16", "--diffusivity", "10^(4*x)",
+                             "--preconditioner", "jacobi");
+    assert_true(poisson_number(jacobi, "iterations") < poisson_number(none, "iterations"));
+    assert_double_near(poisson_number(none, "integral_u"), poisson_number(jacobi, "integral_u"),
+                       1e-6, 0);
+    json_decref(none);
+    json_decref(jacobi);
+}
+
+static void test_later_dirichlet_holds(void **state)
+{
+    (void)state;
+    json_t *root = POISSON(0, "--mesh", "square:4", "--dirichlet", "left=1", "--dirichlet",
+                           "bottom=2", "--probe", "0,0");
+    assert_true(poisson_probe_value(root, 0) == 2);
+    json_decref(root);
+    root = POISSON(0, "--mesh", "square:4", "--dirichlet", "bottom=2", "--dirichlet", "left=1",
+                   "--probe", "0,0");
+    assert_true(poisson_probe_value(root, 0) == 1);
+    json_decref(root);
+}
+
+static void test_what_is_printed_where(void **state)
+{
+    (void)state;
+    test_run run = RUN("--mesh", "square:4", "--exact", "x", "--probe", "2,2");
+    assert_int_equal(0, run.exit_code);
+    assert_string_equal("", run.error); /* no terminal: no progress bar */
+    assert_non_null(strstr(run.output, "square:4: 32 triangles, 25 nodes"));
+    assert_non_null(strstr(run.output, "converged"));
+    assert_non_null(strstr(run.output, "error       L2 "));
+    assert_non_null(strstr(run.output, "u(2,2)  outside"));
+    test_run_free(&run);
+    run = RUN("--mesh", "square:4", "--quiet");
+    assert_int_equal(0, run.exit_code);
+    assert_string_equal("", run.output);
+    assert_string_equal("", run.error);
+    test_run_free(&run);
+    run = RUN("--mesh", "square:4", "--verbose");
+    assert_non_null(strstr(run.output, "iteration  relative residual"));
+    assert_non_null(strstr(run.error, "poisson: info: "));
+    test_run_free(&run);
+    run = RUN("--help");
+    assert_int_equal(0, run.exit_code);
+    assert_non_null(strstr(run.output, "--robin=GROUP=ALPHA,EXPR"));
+    assert_non_null(strstr(run.output, "Examples:"));
+    test_run_free(&run);
+    run = RUN("--version");
+    assert_int_equal(0, run.exit_code);
+    assert_string_equal("poisson (Weft) " WEFT_VERSION "\n", run.output);
+    test_run_free(&run);
+}
+
+static void test_null_device(void **state)
+{
+    char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
+    (void)state;
+    test_run run = RUN("--mesh", "square:4", "--device", "null", "--output", output);
+    assert_int_equal(0, run.exit_code);
+    assert_non_null(strstr(run.output, "kernel"));
+    assert_non_null(strstr(run.output, "nothing was computed"));
+    test_run_free(&run);
+    assert_int_not_equal(0, access(output, F_OK));
+    json_t *root = POISSON(0, "--mesh", "square:4", "--device", "null");
+    assert_string_equal("planned", poisson_text(root, "outcome"));
+    assert_true(json_is_null(json_object_get(root, "residual")));
+    json_decref(root);
+    free(output);
+    test_folder_remove(&folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_probes),
+                                       cmocka_unit_test(test_too_few_iterations),
+                                       cmocka_unit_test(test_indefinite),
+                                       cmocka_unit_test(test_preconditioner),
+                                       cmocka_unit_test(test_later_dirichlet_holds),
+                                       cmocka_unit_test(test_what_is_printed_where),
+                                       cmocka_unit_test(test_null_device)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
