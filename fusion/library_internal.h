@@ -184,7 +184,8 @@ typedef enum reader_mode {
 } reader_mode;
 
 typedef struct kernel_reader {
-    weft_arena *arena;
+    weft_arena *arena;   /* of what is read */
+    weft_arena *scratch; /* of tokens; ends with the file */
     weft_source source;
     weft_error *error;
     const kernel_token *token; /* the current one */

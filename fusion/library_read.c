@@ -374,23 +374,24 @@ static void bind_names(const weft_formal *formal, bool *bound)
     }
 }
 
-static int unbound_name(const weft_term *term, const bool *bound)
+static const weft_term *unbound_name(const weft_term *term, const bool *bound)
 {
     if (term->kind == TERM_SIZE)
-        return bound[term->index] ? -1 : term->index;
-    int found = -1;
-    for (int i = 0; i < term->n_children && found < 0; ++i)
+        return bound[term->index] ? NULL : term;
+    const weft_term *found = NULL;
+    for (int i = 0; i < term->n_children && !found; ++i)
         found = unbound_name(term->children[i], bound);
     return found;
 }
 
 static weft_status check_bound(kernel_reader *reader, const weft_term *term, const bool *bound)
 {
-    int index = unbound_name(term, bound);
-    if (index < 0)
+    const weft_term *name = unbound_name(term, bound);
+    if (!name)
         return WEFT_OK;
-    weft_status status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                                      "nothing gives the size '%s' a value", reader->function->names[index].name);
+    weft_status status = reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
+                                      "nothing gives the size '%s' a value",
+                                      reader->function->names[name->index].name);
     weft_error_hint(reader->error, "a size gets its value where it stands alone, or as name + integer, in the type "
                                    "of an argument or of a table above, or from a '//@ parameter' line");
     return status;
@@ -569,6 +570,7 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source, 
     file_reader file = {.reader = {.arena = arena, .source = *source, .error = error}, .text = source->text,
                         .line = 1};
     weft_variant *variant = NULL;
+    TRY(weft_arena_make(&file.reader.scratch, error));
     TRY(read_body_lines(&file, NULL));
     while (*file.text) {
         const char *text = file.text;
@@ -586,5 +588,6 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source, 
     }
     *out = (weft_function_list){file.functions, file.n};
 done:
+    weft_arena_free(&file.reader.scratch);
     return status;
 }

@@ -167,14 +167,15 @@ static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **
     if (!term)
         return reader_memory(reader);
     term->index = index;
+    int given = 0;
     ++reader->token;
     TRY(reader_expect(reader, "(", "after the intrinsic's name"));
     do {
         weft_term *child = NULL;
         TRY(reader_term(reader, &child));
-        if (term->n_children == intrinsic->n_arguments)
-            break;
-        if (intrinsic->mask && term->n_children == 0) {
+        if (++given > intrinsic->n_arguments)
+            continue;
+        if (intrinsic->mask && given == 1) {
             if (child->type != TYPE_MASK && child->type != TYPE_CONDITION) {
                 status = type_error(reader, child, "select needs a comparison first: select(a < b, x, y)");
                 goto done;
@@ -184,11 +185,12 @@ static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **
         }
         term->children[term->n_children++] = child;
     } while (reader_accept(reader, ","));
-    if (term->n_children != intrinsic->n_arguments || !reader_is(reader, ")"))
-        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s takes %d argument%s",
-                              intrinsic->name, intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s");
+    if (given != intrinsic->n_arguments)
+        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s takes %d argument%s, %d %s given",
+                              intrinsic->name, intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s", given,
+                              given == 1 ? "is" : "are");
     else
-        ++reader->token;
+        status = reader_expect(reader, ")", "after the arguments");
     *out = term;
 done:
     return status;

@@ -141,7 +141,7 @@ static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *t
                                                           : "the byte 0x%02x is not allowed here",
                                 (unsigned char)c);
     }
-    token->text = weft_arena_copy(reader->arena, s->text, length);
+    token->text = weft_arena_copy(reader->scratch, s->text, length);
     if (!token->text)
         return reader_memory(reader);
     if (token->kind == KERNEL_NUMBER)
@@ -156,12 +156,12 @@ weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t l
     weft_status status = WEFT_OK;
     scanner s = {text, text + length, line, column};
     size_t n = 0, capacity = 64;
-    kernel_token *tokens = weft_arena_alloc(reader->arena, capacity, sizeof *tokens);
+    kernel_token *tokens = weft_arena_alloc(reader->scratch, capacity, sizeof *tokens);
     if (!tokens)
         return reader_memory(reader);
     for (;;) {
         if (n == capacity) {
-            kernel_token *more = weft_arena_alloc(reader->arena, capacity * 2, sizeof *more);
+            kernel_token *more = weft_arena_alloc(reader->scratch, capacity * 2, sizeof *more);
             if (!more)
                 return reader_memory(reader);
             memcpy(more, tokens, n * sizeof *more);
@@ -231,7 +231,7 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
                                        "and does not begin with v_, weft_ or _");
         return status;
     }
-    *out = token->text;
+    *out = weft_arena_copy(reader->arena, token->text, strlen(token->text));
     ++reader->token;
-    return WEFT_OK;
+    return *out ? WEFT_OK : reader_memory(reader);
 }
