@@ -1,0 +1,117 @@
+/* labels: quick */
+#include "test_support.h"
+
+#include "operator_fixture.h"
+
+/* Products on a mesh of many chunks are the same to the last bit for any number of threads. */
+static void check_threads(int d, int64_t cells_a_side, weft_assembly assembly)
+{
+    double *first = NULL;
+    const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};
+    for (int t = 0; t < 4; ++t) {
+        fixture f = fixture_make(devices[t], d, cells_a_side, WEFT_PLAN_FUSED);
+        weft_form_input inputs[] = {{"x", f.x}};
+        weft_parameter dimension = {"d", d};
+        weft_form form = {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
+                          .inputs = inputs, .n_inputs = 1, .parameters = &dimension,
+                          .n_parameters = 1};
+        weft_operator *op = NULL;
+        weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f), *diagonal = fixture_vector(&f);
+        double *values = weft_memory_host(v);
+        uint64_t state = 3;
+        for (int64_t i = 0; i < f.n; ++i)
+            values[i] = fixture_random(&state);
+        size_t bytes = (size_t)f.n * sizeof(double);
+        assert_int_equal(weft_operator_make(&f.context, assembly, &form, 1, &op, NULL), WEFT_OK);
+        assert_int_equal(weft_operator_assemble(op, NULL), WEFT_OK);
+        assert_int_equal(weft_operator_apply(op, v, y, NULL), WEFT_OK);
+        assert_int_equal(weft_operator_diagonal(op, diagonal, NULL), WEFT_OK);
+        if (!first) {
+            first = malloc(2 * bytes);
+            memcpy(first, weft_memory_host(y), bytes);
+            memcpy(first + f.n, weft_memory_host(diagonal), bytes);
+        }
+        assert_memory_equal(first, weft_memory_host(y), bytes);
+        assert_memory_equal(first + f.n, weft_memory_host(diagonal), bytes);
+        weft_operator_free(&op);
+        weft_memory_free(&v);
+        weft_memory_free(&y);
+        weft_memory_free(&diagonal);
+        fixture_free(&f);
+    }
+    free(first);
+}
+
+static void lma(void **state)
+{
+    (void)state;
+    check_threads(2, 80, WEFT_ASSEMBLY_LMA);
+    check_threads(3, 14, WEFT_ASSEMBLY_LMA);
+}
+
+static void lma_gather(void **state)
+{
+    (void)state;
+    check_threads(2, 80, WEFT_ASSEMBLY_LMA_GATHER);
+    check_threads(3, 14, WEFT_ASSEMBLY_LMA_GATHER);
+}
+
+static void csr(void **state)
+{
+    (void)state;
+    check_threads(2, 80, WEFT_ASSEMBLY_CSR);
+    check_threads(3, 14, WEFT_ASSEMBLY_CSR);
+}
+
+static void matrix_free(void **state)
+{
+    (void)state;
+    check_threads(2, 80, WEFT_ASSEMBLY_MATRIX_FREE);
+    check_threads(3, 14, WEFT_ASSEMBLY_MATRIX_FREE);
+}
+
+static void names_and_refusals(void **state)
+{
+    (void)state;
+    weft_error error;
+    weft_assembly assembly;
+    for (int i = 0; i < 4; ++i) {
+        assert_int_equal(weft_assembly_find(weft_assembly_name((weft_assembly)i), &assembly, NULL),
+                         WEFT_OK);
+        assert_int_equal(assembly, i);
+    }
+    assert_int_equal(weft_assembly_find("crs", &assembly, &error), WEFT_ERROR_USAGE);
+    assert_non_null(strstr(error.hint, "did you mean 'csr'"));
+    fixture f = fixture_make("host:1", 2, 3, WEFT_PLAN_FUSED);
+    weft_form_input inputs[] = {{"x", f.x}};
+    weft_form form = {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
+                      .inputs = inputs, .n_inputs = 1};
+    weft_operator *op = NULL;
+    weft_memory *small = NULL, *y = fixture_vector(&f);
+    assert_int_equal(weft_memory_make(f.device, 8, &small, NULL), WEFT_OK);
+    assert_int_equal(weft_operator_make(&f.context, WEFT_ASSEMBLY_LMA, &form, 0, &op, &error),
+                     WEFT_ERROR_USAGE);
+    assert_int_equal(weft_operator_make(&f.context, WEFT_ASSEMBLY_LMA, &form, 1, &op, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_operator_apply(op, small, y, &error), WEFT_ERROR_SHAPE);
+    assert_non_null(weft_operator_local(op, 0));
+    assert_null(weft_operator_local(op, 1));
+    assert_null(weft_operator_pattern(op));
+    assert_null(weft_operator_values(op));
+    weft_operator_free(&op);
+    weft_memory_free(&small);
+    weft_memory_free(&y);
+    fixture_free(&f);
+    assert_null(weft_fem_script("poiss"));
+    assert_non_null(weft_fem_script("poisson.weft"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lma),         cmocka_unit_test(lma_gather),
+        cmocka_unit_test(csr),         cmocka_unit_test(matrix_free),
+        cmocka_unit_test(names_and_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
