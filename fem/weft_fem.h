@@ -1,7 +1,8 @@
 /** Weft fem: meshes, orderings, sparse patterns, operators, boundary conditions, CG, result files.
  *
- *      mesh file -> mesh -> ordering -> dof map -> interleaved cell data -> local matrices -> operator
- *      -> CG -> result file                                                                            */
+ *      mesh file -> mesh -> ordering -> dof map -> interleaved cell data -> local matrices ->
+ * operator
+ *      -> CG -> result file */
 #ifndef WEFT_FEM_H
 #define WEFT_FEM_H
 
@@ -11,9 +12,11 @@
 extern "C" {
 #endif
 
-/* ---- mesh --------------------------------------------------------------------------------------- */
+/* ---- mesh ---------------------------------------------------------------------------------------
+ */
 
-/** A physical group of facets (dimension d-1), or of another dimension (then without facets here). */
+/** A physical group of facets (dimension d-1), or of another dimension (then without facets here).
+ */
 typedef struct weft_group {
     char name[128]; /* physical name, or its number as text when it has none */
     int dimension;
@@ -22,87 +25,95 @@ typedef struct weft_group {
 
 /** A simplicial mesh. Free with weft_mesh_free. Arrays come from weft_array_make (padded). */
 typedef struct weft_mesh {
-    int dimension;                     /* d: 2 triangles, 3 tetrahedra */
-    int64_t n_nodes, n_cells;          /* n_nodes < 2^31 */
-    double *x;                         /* [n_nodes][d], in the file's unit */
-    int32_t *cells;                    /* [n_cells][d+1], positively oriented */
-    int64_t n_facets;                  /* first the whole boundary, then facets inside that are in a group */
-    int64_t n_boundary_facets;         /* facets of exactly one cell */
-    int32_t *facets;                   /* [n_facets][d] */
+    int dimension;            /* d: 2 triangles, 3 tetrahedra */
+    int64_t n_nodes, n_cells; /* n_nodes < 2^31 */
+    double *x;                /* [n_nodes][d], in the file's unit */
+    int32_t *cells;           /* [n_cells][d+1], positively oriented */
+    int64_t n_facets;         /* first the whole boundary, then facets inside that are in a group */
+    int64_t n_boundary_facets; /* facets of exactly one cell */
+    int32_t *facets;           /* [n_facets][d] */
     int n_groups;
     weft_group *groups;
-    int32_t *group_facets;             /* facet numbers, group after group; a facet may be in several */
-    int64_t n_flipped_cells;           /* mended: orientation */
-    int64_t n_dropped_nodes;           /* mended: nodes that no cell uses */
-    int64_t n_ignored_facets;          /* group facets that are no facet of any cell */
-    char source[512];                  /* file or "square:32" */
+    int32_t *group_facets;    /* facet numbers, group after group; a facet may be in several */
+    int64_t n_flipped_cells;  /* mended: orientation */
+    int64_t n_dropped_nodes;  /* mended: nodes that no cell uses */
+    int64_t n_ignored_facets; /* group facets that are no facet of any cell */
+    char source[512];         /* file or "square:32" */
 } weft_mesh;
 
 /** What a reader or a user has before checking: any numbering, orientation, tags. */
 typedef struct weft_mesh_data {
     int dimension;
     int64_t n_nodes, n_cells;
-    double *x;         /* [n_nodes][d] */
-    int32_t *cells;    /* [n_cells][d+1] */
+    double *x;      /* [n_nodes][d] */
+    int32_t *cells; /* [n_cells][d+1] */
     int n_groups;
     weft_group *groups; /* facets of group g: group_facet_nodes[first_facet .. + n_facets) */
     int64_t n_group_facets;
     int32_t *group_facet_nodes; /* [n_group_facets][d] */
 } weft_mesh_data;
 
-/** Make a checked mesh: flips inverted cells, drops unused nodes (both counted), finds the boundary,
- *  matches group facets. Takes over data's arrays (they are freed or moved, and NULLed, also on error).
- *  source is for messages.
- *  Errors  WEFT_ERROR_INPUT with counts and the first culprit: NaN or infinite coordinate, zero-volume cell, duplicate
- *          cell, node number out of range, no cells, facet of three cells; each with what to do */
+/** Make a checked mesh: flips inverted cells, drops unused nodes (both counted), finds the
+ * boundary, matches group facets. Takes over data's arrays (they are freed or moved, and NULLed,
+ * also on error). source is for messages. Errors  WEFT_ERROR_INPUT with counts and the first
+ * culprit: NaN or infinite coordinate, zero-volume cell, duplicate cell, node number out of range,
+ * no cells, facet of three cells; each with what to do */
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
-/** Read "FILE.geo", "FILE.msh" (through the program weft-gmsh), "FILE.vtkhdf", or make "square:N" or "cube:N".
- *  size  mesh size for .geo, in its unit; <= 0: as the file says
- *  Errors WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (each names the file and what to do), _MEMORY */
-weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor, weft_mesh **out,
-                           weft_error *error);
+/** Read "FILE.geo", "FILE.msh" (through the program weft-gmsh), "FILE.vtkhdf", or make "square:N"
+ * or "cube:N". size  mesh size for .geo, in its unit; <= 0: as the file says Errors
+ * WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (each names the file and what to do), _MEMORY */
+weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
+                           weft_mesh **out, weft_error *error);
 /** Unit square, 2 n^2 right triangles; groups left, right, bottom, top. */
 weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error);
 /** Unit cube, 6 n^3 Kuhn tetrahedra; groups left, right (x), front, back (y), bottom, top (z). */
 weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
 void weft_mesh_free(weft_mesh **mesh);
-/** The group of facets with this name. WEFT_ERROR_INPUT lists those that exist, with the nearest. "boundary" is
- *  the whole boundary unless a group has that name: then *group = -1 and facets 0 .. n_boundary_facets. */
+/** The group of facets with this name. WEFT_ERROR_INPUT lists those that exist, with the nearest.
+ * "boundary" is the whole boundary unless a group has that name: then *group = -1 and facets 0 ..
+ * n_boundary_facets. */
 weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group, weft_error *error);
-/** Facet numbers of a group (-1: the whole boundary) as node lists: *out [*n][d], from weft_array_make, the caller's. */
-weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n, weft_error *error);
+/** Facet numbers of a group (-1: the whole boundary) as node lists: *out [*n][d], from
+ * weft_array_make, the caller's. */
+weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
+                                   weft_error *error);
 /** The distinct nodes of a group, ascending; *out from weft_array_make, the caller's. */
-weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n, weft_error *error);
+weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
+                                  weft_error *error);
 
-/** Renumber nodes and cells for locality: METIS parts of the node graph of about part_nodes nodes each, nodes by
- *  part and breadth first inside, cells by their lowest node. *permutation (NULL allowed) gets new -> old node numbers, caller's.
- *  Deterministic. Memory: about 12 bytes a tetrahedron and what METIS takes. */
+/** Renumber nodes and cells for locality: METIS parts of the node graph of about part_nodes nodes
+ * each, nodes by part and breadth first inside, cells by their lowest node. *permutation (NULL
+ * allowed) gets new -> old node numbers, caller's. Deterministic. Memory: about 12 bytes a
+ * tetrahedron and what METIS takes. */
 weft_status weft_mesh_order(weft_mesh *mesh, int64_t part_nodes, const weft_monitor *monitor,
                             int32_t **permutation, weft_error *error);
 /** Mean distance of node numbers within a cell, over n_nodes: what an ordering should lower. */
 double weft_mesh_bandwidth(const weft_mesh *mesh);
 /** The cell that holds a point and its barycentric coordinates [d+1]; *cell = -1 when outside. */
-void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell, double *barycentric);
+void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
+                      double *barycentric);
 
-/* ---- result files (VTKHDF) ------------------------------------------------------------------------ */
+/* ---- result files (VTKHDF)
+ * ------------------------------------------------------------------------ */
 
 typedef struct weft_field {
     const char *name;
-    bool on_cells;        /* else on nodes */
+    bool on_cells; /* else on nodes */
     int n_components;
     const double *values; /* [n][n_components] */
 } weft_field;
 
-/** Write mesh and fields as VTKHDF 1.0 UnstructuredGrid; groups go along under /Weft so that the file can be
- *  read as a mesh. Written to a temporary beside it and renamed: no partial file is left.
- *  Errors WEFT_ERROR_IO (names the path and the cause) */
-weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields, int n_fields,
-                              weft_error *error);
+/** Write mesh and fields as VTKHDF 1.0 UnstructuredGrid; groups go along under /Weft so that the
+ * file can be read as a mesh. Written to a temporary beside it and renamed: no partial file is
+ * left. Errors WEFT_ERROR_IO (names the path and the cause) */
+weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
+                              int n_fields, weft_error *error);
 /** Can this path be written? Checked before a long computation; leaves nothing. */
 weft_status weft_result_check(const char *path, weft_error *error);
 
-/* ---- sparse matrices -------------------------------------------------------------------------------- */
+/* ---- sparse matrices
+ * -------------------------------------------------------------------------------- */
 
 /** Pattern of the matrix of a connectivity: columns ascending in a row. */
 typedef struct weft_pattern {
@@ -110,20 +121,23 @@ typedef struct weft_pattern {
     int64_t *row_start; /* [n_rows + 1] */
     int32_t *columns;   /* [n_entries] */
 } weft_pattern;
-/** Also makes, for `lanes`, the positions of each cell's local matrix: interleaved [block][i * width + j][lane]
- *  uint32_t, spare lanes repeat the last cell. *positions NULL allowed.
- *  Errors WEFT_ERROR_UNSUPPORTED (more than 2^32 - 1 entries), WEFT_ERROR_MEMORY */
-weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs, int lanes, weft_pattern **out,
-                              weft_memory **positions, weft_error *error);
-/** Positions in an existing pattern for another connectivity whose couplings it contains (facets of its cells). */
-weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern, const weft_connectivity *dofs,
-                                   int lanes, weft_memory **positions, weft_error *error);
+/** Also makes, for `lanes`, the positions of each cell's local matrix: interleaved [block][i *
+ * width + j][lane] uint32_t, spare lanes repeat the last cell. *positions NULL allowed. Errors
+ * WEFT_ERROR_UNSUPPORTED (more than 2^32 - 1 entries), WEFT_ERROR_MEMORY */
+weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs, int lanes,
+                              weft_pattern **out, weft_memory **positions, weft_error *error);
+/** Positions in an existing pattern for another connectivity whose couplings it contains (facets of
+ * its cells). */
+weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
+                                   const weft_connectivity *dofs, int lanes,
+                                   weft_memory **positions, weft_error *error);
 void weft_pattern_free(weft_pattern **pattern);
 /** y = A v on the device's threads; deterministic. v, y [n_rows]. */
-weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, const double *values, const double *v,
-                             double *y, weft_error *error);
+weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, const double *values,
+                             const double *v, double *y, weft_error *error);
 
-/* ---- operators ------------------------------------------------------------------------------------------ */
+/* ---- operators
+ * ------------------------------------------------------------------------------------------ */
 
 /** What every compilation of a run shares. Borrowed by what is made with it. */
 typedef struct weft_context {
@@ -146,8 +160,9 @@ typedef struct weft_form_input {
     weft_memory *memory;
 } weft_form_input;
 
-/** A form over one index set: a script that computes local matrices K from inputs, through a connectivity `dofs`.
- *  Scripts declare `index cells, nodes; connectivity dofs : cells -> nodes[..]` under these names. */
+/** A form over one index set: a script that computes local matrices K from inputs, through a
+ * connectivity `dofs`. Scripts declare `index cells, nodes; connectivity dofs : cells -> nodes[..]`
+ * under these names. */
 typedef struct weft_form {
     const char *name, *text; /* text: fragment without `return` */
     weft_connectivity *dofs;
@@ -169,14 +184,17 @@ const char *weft_assembly_name(weft_assembly assembly);
 weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error);
 
 typedef struct weft_operator weft_operator;
-/** The sum of forms that share their nodes. Compiles and allocates; nothing is computed. forms and what they point to are borrowed. */
-weft_status weft_operator_make(weft_context *context, weft_assembly assembly, const weft_form *forms, int n_forms,
-                               weft_operator **out, weft_error *error);
+/** The sum of forms that share their nodes. Compiles and allocates; nothing is computed. forms and
+ * what they point to are borrowed. */
+weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
+                               const weft_form *forms, int n_forms, weft_operator **out,
+                               weft_error *error);
 void weft_operator_free(weft_operator **op);
 /** Compute what is stored: local matrices or the CSR values. */
 weft_status weft_operator_assemble(weft_operator *op, weft_error *error);
 /** y = A v; v and y are memories of n_dofs doubles. */
-weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
+weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                weft_error *error);
 /** d = diag(A). */
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error);
 int64_t weft_operator_dofs(const weft_operator *op);
@@ -186,13 +204,16 @@ weft_memory *weft_operator_values(const weft_operator *op);
 /** Local matrices of form i (lma only), interleaved; borrowed, else NULL. */
 weft_memory *weft_operator_local(const weft_operator *op, int form);
 
-/** Make, bind and run one script that is no operator: right-hand sides, nodal values, errors. Accumulates into
- *  or returns into `outputs`, bound by name. sizes of index sets without connectivity are given by n_instances for index set `cells`... see form. */
-weft_status weft_form_run(weft_context *context, const weft_form *form, const char *const *output_names,
-                          weft_memory *const *outputs, int n_outputs, const char *index_set, int64_t n_instances,
+/** Make, bind and run one script that is no operator: right-hand sides, nodal values, errors.
+ * Accumulates into or returns into `outputs`, bound by name. sizes of index sets without
+ * connectivity are given by n_instances for index set `cells`... see form. */
+weft_status weft_form_run(weft_context *context, const weft_form *form,
+                          const char *const *output_names, weft_memory *const *outputs,
+                          int n_outputs, const char *index_set, int64_t n_instances,
                           weft_error *error);
 
-/* ---- conjugate gradients ------------------------------------------------------------------------------------ */
+/* ---- conjugate gradients
+ * ------------------------------------------------------------------------------------ */
 
 typedef enum weft_cg_outcome {
     WEFT_CG_CONVERGED,
@@ -200,7 +221,7 @@ typedef enum weft_cg_outcome {
     WEFT_CG_INDEFINITE, /* p.Ap <= 0 */
     WEFT_CG_BREAKDOWN,  /* r.z = 0 while the residual is not small */
     WEFT_CG_NAN,
-    WEFT_CG_STAGNATION  /* no progress over many iterations */
+    WEFT_CG_STAGNATION /* no progress over many iterations */
 } weft_cg_outcome;
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
@@ -217,15 +238,16 @@ typedef struct weft_cg_options {
 typedef struct weft_cg_result {
     weft_cg_outcome outcome;
     int iterations;
-    double residual;      /* relative, recomputed from b - A x at the end */
-    double *history;      /* [iterations + 1] relative residuals; free() */
+    double residual; /* relative, recomputed from b - A x at the end */
+    double *history; /* [iterations + 1] relative residuals; free() */
 } weft_cg_result;
 
-/** Solve A x = b. x holds the start (its constrained dofs the boundary values); memories of n_dofs doubles.
- *  An outcome other than converged is no error. Deterministic for any number of threads.
+/** Solve A x = b. x holds the start (its constrained dofs the boundary values); memories of n_dofs
+ * doubles. An outcome other than converged is no error. Deterministic for any number of threads.
  *  Source Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1 */
 weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
-                          const weft_cg_options *options, weft_cg_result *result, weft_error *error);
+                          const weft_cg_options *options, weft_cg_result *result,
+                          weft_error *error);
 
 /** Sum of n doubles by a fixed tree that depends on n alone. */
 double weft_sum(const double *values, int64_t n);

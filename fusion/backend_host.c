@@ -1,20 +1,20 @@
 /* The host's prelude: `real` is a vector of LANES instances by the compilers' vector extension. */
 #include "source_internal.h"
 
-static void types(weft_text *out, int lanes, bool single)
-{
-    weft_text_add(out,
-                  "#include <math.h>\n"
-                  "#include <stdint.h>\n"
-                  "#include <string.h>\n\n"
-                  "#define LANES %d\n"
-                  "typedef %s scalar;\n"
-                  "typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));\n"
-                  "typedef int%d_t mask __attribute__((vector_size(LANES * sizeof(scalar))));\n"
-                  "#define INLINE static inline __attribute__((always_inline))\n"
-                  "#define UNROLL _Pragma(\"GCC unroll 16\")\n"
-                  "#define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */\n",
-                  lanes, single ? "float" : "double", single ? 32 : 64);
+static void types(weft_text *out, int lanes, bool single) {
+    weft_text_add(
+        out,
+        "#include <math.h>\n"
+        "#include <stdint.h>\n"
+        "#include <string.h>\n\n"
+        "#define LANES %d\n"
+        "typedef %s scalar;\n"
+        "typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));\n"
+        "typedef int%d_t mask __attribute__((vector_size(LANES * sizeof(scalar))));\n"
+        "#define INLINE static inline __attribute__((always_inline))\n"
+        "#define UNROLL _Pragma(\"GCC unroll 16\")\n"
+        "#define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */\n",
+        lanes, single ? "float" : "double", single ? 32 : 64);
     weft_text_add(out, "#define EACH_LANE(M) ");
     for (int i = 0; i < lanes; ++i)
         weft_text_add(out, "%sM(%d)", i > 0 ? ", " : "", i);
@@ -44,7 +44,8 @@ static const char loads[] =
     "            v[c][l] = p[(first + l < n ? first + l : n - 1) * components + c];\n"
     "}\n\n"
     "/* plain lists through a connectivity: v[vertex][component] */\n"
-    "INLINE void load_indirect(real *v, const scalar *p, const int32_t *map, int width, int components)\n"
+    "INLINE void load_indirect(real *v, const scalar *p, const int32_t *map, int width, int "
+    "components)\n"
     "{\n"
     "#define ELEMENT(l) p[(int64_t)map[a * LANES + (l)] * components + c]\n"
     "    UNROLL for (int a = 0; a < width; ++a)\n"
@@ -112,7 +113,8 @@ static const char stores[] =
     "                p[l * components + c] = v[c][l];\n"
     "}\n\n"
     "/* accumulating stores: cell after cell; blocks that share a target never run at once */\n"
-    "INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int components, int lanes)\n"
+    "INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int "
+    "components, int lanes)\n"
     "{\n"
     "    if (lanes == LANES) {\n"
     "        UNROLL for (int a = 0; a < width; ++a)\n"
@@ -129,7 +131,8 @@ static const char stores[] =
     "                p[(int64_t)map[a * LANES + l] * components + c] += v[a * components + c][l];\n"
     "}\n\n"
     "/* into a sparse matrix at known positions */\n"
-    "INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int entries, int lanes)\n"
+    "INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int entries, int "
+    "lanes)\n"
     "{\n"
     "    if (lanes == LANES) {\n"
     "        UNROLL for (int k = 0; k < entries; ++k) {\n"
@@ -157,15 +160,15 @@ static const char intrinsics[] =
     "#define weft_min(a, b) min_(SPLAT(a), SPLAT(b))\n"
     "#define weft_max(a, b) max_(SPLAT(a), SPLAT(b))\n"
     "#define LANEWISE(NAME, FUNCTION) \\\n"
-    "    INLINE real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = FUNCTION(x[l]); return r; }\n";
+    "    INLINE real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = "
+    "FUNCTION(x[l]); return r; }\n";
 
-static void lanewise(weft_text *out, bool single)
-{
+static void lanewise(weft_text *out, bool single) {
     static const char *const names[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};
     const char *suffix = single ? "f" : "";
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        weft_text_add(out, "LANEWISE(%s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n", names[i], names[i],
-                      suffix, names[i], names[i]);
+        weft_text_add(out, "LANEWISE(%s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n",
+                      names[i], names[i], suffix, names[i], names[i]);
     weft_text_add(out,
                   "INLINE real pow_(real x, real y)\n"
                   "{\n"
@@ -191,8 +194,7 @@ static void lanewise(weft_text *out, bool single)
                   suffix);
 }
 
-static void host_prelude(weft_text *out, int lanes, bool single)
-{
+static void host_prelude(weft_text *out, int lanes, bool single) {
     types(out, lanes, single);
     weft_text_add_bytes(out, loads, sizeof loads - 1);
     weft_text_add_bytes(out, stores, sizeof stores - 1);

@@ -3,23 +3,26 @@
 
 #include <string.h>
 
-static weft_status copy_text(weft_arena *arena, const char **text, weft_error *error)
-{
+static weft_status copy_text(weft_arena *arena, const char **text, weft_error *error) {
     if (*text == NULL)
         return WEFT_OK;
     *text = weft_arena_copy(arena, *text, strlen(*text));
-    return *text != NULL ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
+    return *text != NULL
+               ? WEFT_OK
+               : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
 }
 
 /* A copy of the options that lives as long as the compilation. */
-static weft_status copy_options(weft_arena *arena, const weft_compile_options *from, weft_compile_options *to,
-                                weft_error *error)
-{
+static weft_status copy_options(weft_arena *arena, const weft_compile_options *from,
+                                weft_compile_options *to, weft_error *error) {
     weft_status status = WEFT_OK;
     *to = *from;
-    weft_expression *expressions = weft_arena_alloc(arena, (size_t)from->n_expressions + 1, sizeof *expressions);
-    weft_parameter *parameters = weft_arena_alloc(arena, (size_t)from->n_parameters + 1, sizeof *parameters);
-    weft_variant_choice *variants = weft_arena_alloc(arena, (size_t)from->n_variants + 1, sizeof *variants);
+    weft_expression *expressions =
+        weft_arena_alloc(arena, (size_t)from->n_expressions + 1, sizeof *expressions);
+    weft_parameter *parameters =
+        weft_arena_alloc(arena, (size_t)from->n_parameters + 1, sizeof *parameters);
+    weft_variant_choice *variants =
+        weft_arena_alloc(arena, (size_t)from->n_variants + 1, sizeof *variants);
     if (expressions == NULL || parameters == NULL || variants == NULL)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
     for (int i = 0; i < from->n_expressions; ++i) {
@@ -43,27 +46,28 @@ done:
     return status;
 }
 
-static weft_status make_tokens(weft_compilation *c, weft_error *error)
-{
+static weft_status make_tokens(weft_compilation *c, weft_error *error) {
     weft_status status = WEFT_OK;
     c->tokens = weft_arena_alloc(c->arena, (size_t)c->script->n_sources + 1, sizeof *c->tokens);
     c->n_tokens = weft_arena_alloc(c->arena, (size_t)c->script->n_sources + 1, sizeof *c->n_tokens);
     if (c->tokens == NULL || c->n_tokens == NULL)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
     for (int i = 0; i < c->script->n_sources; ++i)
-        TRY(weft_tokens_make(c->arena, &c->script->sources[i], &c->tokens[i], &c->n_tokens[i], error));
+        TRY(weft_tokens_make(c->arena, &c->script->sources[i], &c->tokens[i], &c->n_tokens[i],
+                             error));
 done:
     return status;
 }
 
-static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments, weft_error *error)
-{
+static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = c->arena;
     TRY(weft_script_make(arena, fragments, n_fragments, &c->options, &c->script, error));
     TRY(weft_graph_make(arena, c->library, c->script, &c->graph, error));
     TRY(weft_fusions_make(arena, c->graph, &c->fusions, error));
-    TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options, &c->implementations, error));
+    TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
+                                  &c->implementations, error));
     TRY(weft_cover_make(arena, c->graph, c->implementations, c->options.plan, &c->cover, error));
     TRY(weft_plan_make(arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
     TRY(weft_source_make(arena, c->graph, c->plan, &c->limits, &c->options, &c->source, error));
@@ -71,10 +75,10 @@ done:
     return status;
 }
 
-weft_status weft_compile(const weft_library *library, const weft_limits *limits, const weft_fragment *fragments,
-                         int n_fragments, const weft_compile_options *options, weft_compilation **out,
-                         weft_error *error)
-{
+weft_status weft_compile(const weft_library *library, const weft_limits *limits,
+                         const weft_fragment *fragments, int n_fragments,
+                         const weft_compile_options *options, weft_compilation **out,
+                         weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_compile_options defaults = {0};
     weft_arena *arena = NULL;
@@ -97,8 +101,7 @@ done:
     return status;
 }
 
-void weft_compilation_free(weft_compilation **compilation)
-{
+void weft_compilation_free(weft_compilation **compilation) {
     if (compilation == NULL || *compilation == NULL)
         return;
     weft_arena *arena = (*compilation)->arena;
@@ -106,13 +109,11 @@ void weft_compilation_free(weft_compilation **compilation)
     weft_arena_free(&arena);
 }
 
-int weft_compilation_kernels(const weft_compilation *compilation)
-{
+int weft_compilation_kernels(const weft_compilation *compilation) {
     return compilation->plan->n_kernels;
 }
 
-void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out)
-{
+void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out) {
     const weft_plan_kernel *kernel = &compilation->plan->kernels[i];
     *out = (weft_kernel_info){
         .name = kernel->name,
@@ -124,25 +125,26 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
     };
 }
 
-const char *weft_compilation_source(const weft_compilation *compilation)
-{
+const char *weft_compilation_source(const weft_compilation *compilation) {
     return compilation->source;
 }
 
-weft_status weft_compilation_print(const weft_compilation *c, const char *stage, const char *format, weft_text *out,
-                                   weft_error *error)
-{
-    static const char *const stages[] = {"tokens", "script", "graph", "fusions", "implementations", "cover", "plan",
-                                         "source"};
+weft_status weft_compilation_print(const weft_compilation *c, const char *stage, const char *format,
+                                   weft_text *out, weft_error *error) {
+    static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
+                                         "implementations", "cover",  "plan",  "source"};
     const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
     const bool graph = strcmp(stage, "graph") == 0, plan = strcmp(stage, "plan") == 0;
     if (!dot && !json && strcmp(format, "text") != 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "there is no format '%s': text, dot and json are", format);
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "there is no format '%s': text, dot and json are", format);
     if ((dot || json) && !graph && !plan)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s", format);
+        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s",
+                              format);
     if (strcmp(stage, "tokens") == 0)
         for (int i = 0; i < c->script->n_sources; ++i) {
-            weft_status status = c->tokens == NULL ? make_tokens((weft_compilation *)c, error) : WEFT_OK;
+            weft_status status =
+                c->tokens == NULL ? make_tokens((weft_compilation *)c, error) : WEFT_OK;
             if (status != WEFT_OK)
                 return status;
             weft_tokens_print(c->tokens[i], c->n_tokens[i], out);
@@ -150,7 +152,9 @@ weft_status weft_compilation_print(const weft_compilation *c, const char *stage,
     else if (strcmp(stage, "script") == 0)
         weft_script_print(c->script, out);
     else if (graph)
-        (dot ? weft_graph_print_dot : json ? weft_graph_print_json : weft_graph_print_text)(c->graph, out);
+        (dot    ? weft_graph_print_dot
+         : json ? weft_graph_print_json
+                : weft_graph_print_text)(c->graph, out);
     else if (strcmp(stage, "fusions") == 0)
         weft_fusions_print(c->graph, c->fusions, out);
     else if (strcmp(stage, "implementations") == 0)
@@ -158,15 +162,21 @@ weft_status weft_compilation_print(const weft_compilation *c, const char *stage,
     else if (strcmp(stage, "cover") == 0)
         weft_cover_print(c->graph, c->cover, out);
     else if (plan)
-        (dot ? weft_plan_print_dot : json ? weft_plan_print_json : weft_plan_print_text)(c->graph, c->plan, out);
+        (dot    ? weft_plan_print_dot
+         : json ? weft_plan_print_json
+                : weft_plan_print_text)(c->graph, c->plan, out);
     else if (strcmp(stage, "source") == 0)
         weft_text_add(out, "%s", c->source);
     else {
         const char *near = weft_nearest_name(stage, stages, sizeof stages / sizeof *stages);
         weft_error_set(error, WEFT_ERROR_USAGE, "there is no stage '%s'", stage);
-        weft_error_hint(error, "%s%s%sthe stages are tokens, script, graph, fusions, implementations, cover, plan, source",
-                        near != NULL ? "did you mean '" : "", near != NULL ? near : "", near != NULL ? "'? " : "");
+        weft_error_hint(error,
+                        "%s%s%sthe stages are tokens, script, graph, fusions, implementations, "
+                        "cover, plan, source",
+                        near != NULL ? "did you mean '" : "", near != NULL ? near : "",
+                        near != NULL ? "'? " : "");
         return WEFT_ERROR_USAGE;
     }
-    return out->failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while printing") : WEFT_OK;
+    return out->failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while printing")
+                       : WEFT_OK;
 }

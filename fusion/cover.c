@@ -2,15 +2,13 @@
 #include "graph_internal.h"
 
 /* Before: lower level, then lower first call. */
-static bool before(const weft_implementation *a, const weft_implementation *b)
-{
+static bool before(const weft_implementation *a, const weft_implementation *b) {
     if (a->fusion->level != b->fusion->level)
         return a->fusion->level < b->fusion->level;
     return a->fusion->calls[0] < b->fusion->calls[0];
 }
 
-static void sort_by_execution(weft_cover *cover)
-{
+static void sort_by_execution(weft_cover *cover) {
     for (int i = 1; i < cover->n; ++i) {
         const weft_implementation *one = cover->list[i];
         int k = i;
@@ -20,9 +18,9 @@ static void sort_by_execution(weft_cover *cover)
     }
 }
 
-weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const weft_implementations *implementations,
-                            weft_plan_kind kind, weft_cover **out, weft_error *error)
-{
+weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
+                            const weft_implementations *implementations, weft_plan_kind kind,
+                            weft_cover **out, weft_error *error) {
     weft_cover *made = weft_arena_alloc(arena, 1, sizeof *made);
     bool *covered = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *covered);
     if (made == NULL || covered == NULL)

@@ -10,7 +10,8 @@
 #define WEFT_CALLS_MAX 512
 #define WEFT_ELEMENTS_MAX 65536 /* components of one element; sizes are refused beyond */
 
-/* ---- text (tokens.c) ---------------------------------------------------------------------------- */
+/* ---- text (tokens.c) ----------------------------------------------------------------------------
+ */
 
 /** A named text; tokens and places point into it. */
 typedef struct weft_source {
@@ -38,22 +39,24 @@ typedef struct weft_token {
 } weft_token;
 
 /** Set message and place at once; returns status. */
-weft_status weft_error_at(weft_error *error, weft_status status, weft_place place, const char *format, ...)
-    WEFT_PRINTF(4, 5);
+weft_status weft_error_at(weft_error *error, weft_status status, weft_place place,
+                          const char *format, ...) WEFT_PRINTF(4, 5);
 
-/** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of the line. */
+/** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of the
+ * line. */
 weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
                              weft_error *error);
 
-/* ---- script (script.c): what was written ---------------------------------------------------------- */
+/* ---- script (script.c): what was written
+ * ---------------------------------------------------------- */
 
 /** Abstract syntax of an expression. */
 typedef enum weft_node_kind {
     NODE_NUMBER,
     NODE_NAME,
-    NODE_CALL,    /* name(children...; keys) : function, intrinsic or script expression */
-    NODE_NEGATE,  /* -child */
-    NODE_BINARY,  /* child op child, op one of + - * / ^ */
+    NODE_CALL,     /* name(children...; keys) : function, intrinsic or script expression */
+    NODE_NEGATE,   /* -child */
+    NODE_BINARY,   /* child op child, op one of + - * / ^ */
     NODE_SUBSCRIPT /* child 0 [ child 1, ... ] : x[dofs] or P[0] or A[dofs,dofs] (targets only) */
 } weft_node_kind;
 
@@ -86,7 +89,8 @@ typedef struct weft_script_connectivity {
     weft_place place, from_place, to_place;
 } weft_script_connectivity;
 
-/** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL: uniform */
+/** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL:
+ * uniform */
 typedef struct weft_script_input {
     const char *name, *over;
     weft_node *sizes[WEFT_RANK_MAX];
@@ -146,20 +150,23 @@ typedef struct weft_script {
 } weft_script;
 
 /** Read fragments as one script. Values of options->parameters replace the defaults, texts of
- *  options->expressions the bodies (each parsed with its own origin as source name, so that errors show the
- *  user's text). Checks what needs no types: every name declared once and before use where it is a declaration
- *  (index sets, connectivities), unknown parameters and expressions in options refused with the nearest name.
- *  `return` may stand anywhere; several add up. */
+ *  options->expressions the bodies (each parsed with its own origin as source name, so that errors
+ * show the user's text). Checks what needs no types: every name declared once and before use where
+ * it is a declaration (index sets, connectivities), unknown parameters and expressions in options
+ * refused with the nearest name. `return` may stand anywhere; several add up. */
 weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, int n_fragments,
-                             const weft_compile_options *options, weft_script **out, weft_error *error);
+                             const weft_compile_options *options, weft_script **out,
+                             weft_error *error);
 /** Evaluate an integer expression in parameters (sizes, subscripts, keys). */
-weft_status weft_script_integer(const weft_script *script, const weft_node *node, int *out, weft_error *error);
+weft_status weft_script_integer(const weft_script *script, const weft_node *node, int *out,
+                                weft_error *error);
 /** Print tokens as a table; a script as canonical text that reads back. */
 void weft_tokens_print(const weft_token *tokens, int n, weft_text *out);
 void weft_script_print(const weft_script *script, weft_text *out);
 void weft_node_print(const weft_node *node, weft_text *out);
 
-/* ---- elementary functions (library.c, instance.c, body.c) ------------------------------------------ */
+/* ---- elementary functions (library.c, instance.c, body.c)
+ * ------------------------------------------ */
 
 typedef struct weft_function weft_function; /* defined in library_internal.h */
 
@@ -195,12 +202,13 @@ typedef struct weft_instance {
     double **tables;
 } weft_instance;
 
-/** Unify the argument shapes with the function's signature (sizes m, k, n), take parameters from keys
- *  (else their defaults), make its tables, infer the result's shape, evaluate flops and threads.
- *  Errors are placed at `place` and show both shapes and the signature. */
-weft_status weft_instance_make(weft_arena *arena, const weft_library *library, const weft_function *function,
-                               const weft_shape *arguments, int n_arguments, const char *const *keys,
-                               const int *key_values, int n_keys, weft_place place, weft_instance **out,
+/** Unify the argument shapes with the function's signature (sizes m, k, n), take parameters from
+ * keys (else their defaults), make its tables, infer the result's shape, evaluate flops and
+ * threads. Errors are placed at `place` and show both shapes and the signature. */
+weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
+                               const weft_function *function, const weft_shape *arguments,
+                               int n_arguments, const char *const *keys, const int *key_values,
+                               int n_keys, weft_place place, weft_instance **out,
                                weft_error *error);
 
 /** Where an operand lives in generated code: component (i, j) of a shape [.., n] is
@@ -212,21 +220,23 @@ typedef struct weft_accessor {
 
 /** What a backend's bodies look like (backend_host.c). */
 typedef struct weft_body_style {
-    const char *splat; /* macro that turns a scalar or a vector into a `real`, around initialisers of and
-                          assignments to `real` variables and accessors; NULL where real is a C scalar */
+    const char
+        *splat; /* macro that turns a scalar or a vector into a `real`, around initialisers of and
+                   assignments to `real` variables and accessors; NULL where real is a C scalar */
     const char *thread; /* the name that `t` becomes */
     const char *indent;
 } weft_body_style;
 
 /** Write the body of one variant with accessors replaced by their places, sizes and parameters by
- *  numbers, tables by constants, `t` by the thread index. The emitted code is the statements of one thread.
- *  The caller wraps it into braces, and into `for (int t = 0; t < threads; ++t)` where it is run by one.
- *  arguments [n_arguments], result: accessors. Errors with the kernel file's line. */
-weft_status weft_body_emit(const weft_instance *instance, int variant, const weft_accessor *arguments,
-                           const weft_accessor *result, const weft_body_style *style, weft_text *out,
-                           weft_error *error);
+ *  numbers, tables by constants, `t` by the thread index. The emitted code is the statements of one
+ * thread. The caller wraps it into braces, and into `for (int t = 0; t < threads; ++t)` where it is
+ * run by one. arguments [n_arguments], result: accessors. Errors with the kernel file's line. */
+weft_status weft_body_emit(const weft_instance *instance, int variant,
+                           const weft_accessor *arguments, const weft_accessor *result,
+                           const weft_body_style *style, weft_text *out, weft_error *error);
 
-/* ---- graph (graph.c): calls, data, dependencies ----------------------------------------------------- */
+/* ---- graph (graph.c): calls, data, dependencies
+ * ----------------------------------------------------- */
 
 typedef struct weft_index_set {
     const char *name;
@@ -263,34 +273,41 @@ typedef struct weft_datum {
 /** How a call sees a datum: directly or through a connectivity, whole or a leading part of it. */
 typedef struct weft_operand {
     int datum;
-    int map; /* -1: direct; else loaded as [width, shape...] */
-    int offset; /* first component, after leading subscripts */
+    int map;          /* -1: direct; else loaded as [width, shape...] */
+    int offset;       /* first component, after leading subscripts */
     weft_shape shape; /* as the call sees it */
 } weft_operand;
 
 /** Elementwise arithmetic as a tree in an array; node i uses earlier nodes only. */
 typedef enum weft_arithmetic_op {
-    ARITHMETIC_NUMBER, ARITHMETIC_OPERAND, ARITHMETIC_NEGATE, ARITHMETIC_ADD, ARITHMETIC_SUBTRACT,
-    ARITHMETIC_MULTIPLY, ARITHMETIC_DIVIDE, ARITHMETIC_POWER, ARITHMETIC_INTRINSIC
+    ARITHMETIC_NUMBER,
+    ARITHMETIC_OPERAND,
+    ARITHMETIC_NEGATE,
+    ARITHMETIC_ADD,
+    ARITHMETIC_SUBTRACT,
+    ARITHMETIC_MULTIPLY,
+    ARITHMETIC_DIVIDE,
+    ARITHMETIC_POWER,
+    ARITHMETIC_INTRINSIC
 } weft_arithmetic_op;
 
 typedef struct weft_arithmetic {
     weft_arithmetic_op op;
     double number;
-    int operand;       /* ARITHMETIC_OPERAND */
-    const char *name;  /* ARITHMETIC_INTRINSIC: sqrt, exp, ... */
-    int a, b;          /* -1: none */
+    int operand;      /* ARITHMETIC_OPERAND */
+    const char *name; /* ARITHMETIC_INTRINSIC: sqrt, exp, ... */
+    int a, b;         /* -1: none */
 } weft_arithmetic;
 
 typedef struct weft_call {
     int id;
-    const char *label; /* "jacobian", or "arithmetic" */
+    const char *label;             /* "jacobian", or "arithmetic" */
     const weft_instance *instance; /* NULL: arithmetic */
     weft_arithmetic *arithmetic;
     int n_arithmetic;
     weft_operand *operands;
     int n_operands;
-    int result; /* datum */
+    int result;    /* datum */
     int index_set; /* -1: uniform only */
     double flops;
     weft_place place;
@@ -318,18 +335,19 @@ typedef struct weft_graph {
     int n_accumulations;
 } weft_graph;
 
-weft_status weft_graph_make(weft_arena *arena, const weft_library *library, const weft_script *script,
-                            weft_graph **out, weft_error *error);
+weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
+                            const weft_script *script, weft_graph **out, weft_error *error);
 
-/* ---- fusions (fusions.c): which calls may share a kernel --------------------------------------------- */
+/* ---- fusions (fusions.c): which calls may share a kernel
+ * --------------------------------------------- */
 
 /** Why two calls may not be in one kernel. */
 typedef enum weft_split_reason {
-    SPLIT_NONE,       /* they may */
-    SPLIT_INDEX_SET,  /* they range over different index sets */
-    SPLIT_BARRIER,    /* an accumulated list lies between them */
-    SPLIT_PATH,       /* a path between them leaves the kernel (not convex) */
-    SPLIT_NOTHING     /* they could, but share no data: no traffic would be spared */
+    SPLIT_NONE,      /* they may */
+    SPLIT_INDEX_SET, /* they range over different index sets */
+    SPLIT_BARRIER,   /* an accumulated list lies between them */
+    SPLIT_PATH,      /* a path between them leaves the kernel (not convex) */
+    SPLIT_NOTHING    /* they could, but share no data: no traffic would be spared */
 } weft_split_reason;
 
 typedef struct weft_fusion {
@@ -342,14 +360,17 @@ typedef struct weft_fusion {
 typedef struct weft_fusions {
     weft_fusion *list; /* candidates: every call alone first, then the maximal legal ones */
     int n;
-    int *level;        /* [n_calls] global barriers before each call */
+    int *level; /* [n_calls] global barriers before each call */
 } weft_fusions;
 
-weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out, weft_error *error);
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+                              weft_error *error);
 /** SPLIT_NONE, or why; *through gets the datum or call in the way, or -1. */
-weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a, int b, int *through);
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
+                                    int b, int *through);
 
-/* ---- implementations (implementations.c): how a fusion is done ----------------------------------------- */
+/* ---- implementations (implementations.c): how a fusion is done
+ * ----------------------------------------- */
 
 typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
 
@@ -366,7 +387,7 @@ typedef struct weft_implementation {
     int onchip_peak; /* components live at once, most */
     /* traffic per instance, in bytes */
     double bytes_loaded, bytes_stored, flops;
-    double seconds; /* predicted per instance */
+    double seconds;     /* predicted per instance */
     const char *reason; /* why it was pruned; NULL: kept */
 } weft_implementation;
 
@@ -375,11 +396,13 @@ typedef struct weft_implementations {
     int n;
 } weft_implementations;
 
-weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph, const weft_fusions *fusions,
-                                      const weft_limits *limits, const weft_compile_options *options,
+weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
+                                      const weft_fusions *fusions, const weft_limits *limits,
+                                      const weft_compile_options *options,
                                       weft_implementations **out, weft_error *error);
 
-/* ---- cover (cover.c) and plan (plan.c) ---------------------------------------------------------------- */
+/* ---- cover (cover.c) and plan (plan.c)
+ * ---------------------------------------------------------------- */
 
 /** Implementations that cover every call once, in an order of execution. */
 typedef struct weft_cover {
@@ -388,15 +411,16 @@ typedef struct weft_cover {
     double seconds;
 } weft_cover;
 
-weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const weft_implementations *implementations,
-                            weft_plan_kind kind, weft_cover **out, weft_error *error);
+weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
+                            const weft_implementations *implementations, weft_plan_kind kind,
+                            weft_cover **out, weft_error *error);
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
     ARGUMENT_DATUM,     /* buffer of a datum */
     ARGUMENT_MAP,       /* interleaved connectivity */
     ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
-    ARGUMENT_GATHER     /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
+    ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
 typedef struct weft_argument {
@@ -409,17 +433,17 @@ typedef struct weft_plan_kernel {
     const char *name;
     const weft_implementation *implementation; /* NULL: a gather */
     int index_set;
-    weft_operand *loads;  /* loaded at the start: whole data, direct or through a map */
+    weft_operand *loads; /* loaded at the start: whole data, direct or through a map */
     int n_loads;
-    int *stores;          /* data stored */
+    int *stores; /* data stored */
     int n_stores;
-    int *scatters;        /* accumulations done by coloured stores */
+    int *scatters; /* accumulations done by coloured stores */
     int n_scatters;
-    int gather;           /* accumulation that this kernel gathers, or -1 */
-    bool adds;            /* a gather that adds to what is there, else it writes */
+    int gather; /* accumulation that this kernel gathers, or -1 */
+    bool adds;  /* a gather that adds to what is there, else it writes */
     weft_argument *arguments;
     int n_arguments;
-    int *zero;            /* data zeroed before the launch */
+    int *zero; /* data zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops;
 } weft_plan_kernel;
@@ -427,29 +451,32 @@ typedef struct weft_plan_kernel {
 /** A buffer of device memory; intermediates with disjoint lifetimes share one. */
 typedef struct weft_plan_buffer {
     int index_set, components; /* components: the most of those that share it */
-    int first, last; /* kernels in whose span it is in use */
+    int first, last;           /* kernels in whose span it is in use */
 } weft_plan_buffer;
 
 typedef struct weft_plan {
     weft_plan_kernel *kernels;
     int n_kernels;
-    int *buffer_of; /* [n_data] buffer of an intermediate stored in memory, or -1 (bound, returned or on chip) */
+    int *buffer_of; /* [n_data] buffer of an intermediate stored in memory, or -1 (bound, returned
+                       or on chip) */
     weft_plan_buffer *buffers;
     int n_buffers;
     int lanes;
 } weft_plan;
 
 weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
-                           const weft_limits *limits, const weft_compile_options *options, weft_plan **out,
-                           weft_error *error);
+                           const weft_limits *limits, const weft_compile_options *options,
+                           weft_plan **out, weft_error *error);
 
-/* ---- source (source.c) ----------------------------------------------------------------------------------- */
+/* ---- source (source.c)
+ * ----------------------------------------------------------------------------------- */
 
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
-                             const weft_limits *limits, const weft_compile_options *options, const char **out,
-                             weft_error *error);
+                             const weft_limits *limits, const weft_compile_options *options,
+                             const char **out, weft_error *error);
 
-/* ---- the compilation -------------------------------------------------------------------------------------- */
+/* ---- the compilation
+ * -------------------------------------------------------------------------------------- */
 
 struct weft_compilation {
     weft_arena *arena;
@@ -472,18 +499,23 @@ void weft_graph_print_text(const weft_graph *graph, weft_text *out);
 void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
 void weft_graph_print_json(const weft_graph *graph, weft_text *out);
 void weft_fusions_print(const weft_graph *graph, const weft_fusions *fusions, weft_text *out);
-void weft_implementations_print(const weft_graph *graph, const weft_implementations *implementations, weft_text *out);
+void weft_implementations_print(const weft_graph *graph,
+                                const weft_implementations *implementations, weft_text *out);
 void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out);
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 
 /* connectivity internals for programs (connectivity.c) */
-weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes, weft_memory **out, weft_error *error);
-weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes, const weft_schedule **out, weft_error *error);
-/** start [n_to + 1] int64_t; positions [n_from * width] uint32_t or int64_t (see *wide): the component index
- *  cell block layout ((cell / lanes) * width + local) * lanes + cell % lanes, ascending. */
-weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes, weft_memory **start,
-                                         weft_memory **positions, weft_error *error);
+weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
+                                          weft_memory **out, weft_error *error);
+weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
+                                       const weft_schedule **out, weft_error *error);
+/** start [n_to + 1] int64_t; positions [n_from * width] uint32_t or int64_t (see *wide): the
+ * component index cell block layout ((cell / lanes) * width + local) * lanes + cell % lanes,
+ * ascending. */
+weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes,
+                                         weft_memory **start, weft_memory **positions,
+                                         weft_error *error);
 
 #endif

@@ -1,11 +1,10 @@
-/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, or one made
- * over another index set, must be complete before the kernel that reads it starts: such data put their
- * readers one level up. Calls of one level and one index set are convex together: an edge out of them leads to a
- * higher level and never back (Fousek et al. 2011, section 4.2.1). */
+/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, or
+ * one made over another index set, must be complete before the kernel that reads it starts: such
+ * data put their readers one level up. Calls of one level and one index set are convex together: an
+ * edge out of them leads to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
 #include "graph_internal.h"
 
-static int level_of(const weft_graph *graph, const int *level, const weft_call *call)
-{
+static int level_of(const weft_graph *graph, const int *level, const weft_call *call) {
     int highest = 0;
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
@@ -24,9 +23,9 @@ static int level_of(const weft_graph *graph, const int *level, const weft_call *
     return highest;
 }
 
-/* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or map? */
-static bool shares(const weft_graph *graph, const weft_call *a, const weft_call *b)
-{
+/* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or
+ * map? */
+static bool shares(const weft_graph *graph, const weft_call *a, const weft_call *b) {
     for (int i = 0; i < b->n_operands; ++i) {
         if (b->operands[i].datum == a->result)
             return true;
@@ -46,9 +45,9 @@ static bool shares(const weft_graph *graph, const weft_call *a, const weft_call 
     return false;
 }
 
-/* Connected components by sharing, within one level and index set. group[i] is the lowest call of i's. */
-static void group_calls(const weft_graph *graph, const int *level, int *group)
-{
+/* Connected components by sharing, within one level and index set. group[i] is the lowest call of
+ * i's. */
+static void group_calls(const weft_graph *graph, const int *level, int *group) {
     for (int i = 0; i < graph->n_calls; ++i)
         group[i] = i;
     for (int i = 0; i < graph->n_calls; ++i) {
@@ -65,9 +64,8 @@ static void group_calls(const weft_graph *graph, const int *level, int *group)
     }
 }
 
-static weft_status fusion_fill(weft_arena *arena, const weft_graph *graph, const int *level, const int *group,
-                               int first, weft_fusion *out, weft_error *error)
-{
+static weft_status fusion_fill(weft_arena *arena, const weft_graph *graph, const int *level,
+                               const int *group, int first, weft_fusion *out, weft_error *error) {
     out->calls = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *out->calls);
     if (out->calls == NULL)
         return weft_no_memory(error);
@@ -79,8 +77,8 @@ static weft_status fusion_fill(weft_arena *arena, const weft_graph *graph, const
     return WEFT_OK;
 }
 
-weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out, weft_error *error)
-{
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)graph->n_calls;
     weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
@@ -111,8 +109,7 @@ done:
 }
 
 /* The datum that forces b after a global barrier behind a, or -1. */
-static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b)
-{
+static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b) {
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
         const weft_operand *operand = &graph->calls[b].operands[i];
         if (graph->data[operand->datum].producer == a && operand->map >= 0)
@@ -133,8 +130,8 @@ static int barrier_between(const weft_graph *graph, const weft_fusions *fusions,
     return -1;
 }
 
-weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a, int b, int *through)
-{
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
+                                    int b, int *through) {
     *through = -1;
     if (a > b) {
         int swap = a;

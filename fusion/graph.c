@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status weft_no_memory(weft_error *error)
-{
+weft_status weft_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
 }
 
-void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size)
-{
+void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size) {
     if (n < *capacity)
         return array;
     int wanted = *capacity == 0 ? 8 : 2 * *capacity;
@@ -24,20 +22,22 @@ void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size
     return grown;
 }
 
-const char *index_set_name(const weft_graph *graph, int index_set)
-{
+const char *index_set_name(const weft_graph *graph, int index_set) {
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
-weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id, weft_error *error)
-{
+weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id,
+                           weft_error *error) {
     weft_graph *graph = builder->graph;
     if (weft_shape_count(&datum->shape) > WEFT_ELEMENTS_MAX)
-        return weft_error_at(error, WEFT_ERROR_SHAPE, datum->place, "an element of %d components is more than %d",
+        return weft_error_at(error, WEFT_ERROR_SHAPE, datum->place,
+                             "an element of %d components is more than %d",
                              weft_shape_count(&datum->shape), WEFT_ELEMENTS_MAX);
-    graph->data = weft_array_grow(builder->arena, graph->data, graph->n_data, &builder->data_capacity, sizeof *graph->data);
-    builder->first_read = weft_array_grow(builder->arena, builder->first_read, graph->n_data,
-                                     &builder->first_read_capacity, sizeof *builder->first_read);
+    graph->data = weft_array_grow(builder->arena, graph->data, graph->n_data,
+                                  &builder->data_capacity, sizeof *graph->data);
+    builder->first_read =
+        weft_array_grow(builder->arena, builder->first_read, graph->n_data,
+                        &builder->first_read_capacity, sizeof *builder->first_read);
     if (graph->data == NULL || builder->first_read == NULL)
         return weft_no_memory(error);
     *id = graph->n_data++;
@@ -46,18 +46,17 @@ weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int 
     return WEFT_OK;
 }
 
-weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v, weft_place place, weft_error *error)
-{
-    builder->names =
-        weft_array_grow(builder->arena, builder->names, builder->n_names, &builder->name_capacity, sizeof *builder->names);
+weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v,
+                             weft_place place, weft_error *error) {
+    builder->names = weft_array_grow(builder->arena, builder->names, builder->n_names,
+                                     &builder->name_capacity, sizeof *builder->names);
     if (builder->names == NULL)
         return weft_no_memory(error);
     builder->names[builder->n_names++] = (binding){.name = name, .value = *v, .place = place};
     return WEFT_OK;
 }
 
-static bool arithmetic_equal(const weft_call *a, const weft_call *b)
-{
+static bool arithmetic_equal(const weft_call *a, const weft_call *b) {
     if (a->n_arithmetic != b->n_arithmetic)
         return false;
     for (int i = 0; i < a->n_arithmetic; ++i) {
@@ -70,8 +69,7 @@ static bool arithmetic_equal(const weft_call *a, const weft_call *b)
     return true;
 }
 
-static bool instance_equal(const weft_instance *a, const weft_instance *b)
-{
+static bool instance_equal(const weft_instance *a, const weft_instance *b) {
     if (a->function != b->function || a->n_names != b->n_names)
         return false;
     for (int i = 0; i < a->n_names; ++i)
@@ -80,13 +78,13 @@ static bool instance_equal(const weft_instance *a, const weft_instance *b)
     return true;
 }
 
-static bool operand_equal(const weft_operand *a, const weft_operand *b)
-{
-    return a->datum == b->datum && a->map == b->map && a->offset == b->offset && weft_shape_equal(&a->shape, &b->shape);
+static bool operand_equal(const weft_operand *a, const weft_operand *b) {
+    return a->datum == b->datum && a->map == b->map && a->offset == b->offset &&
+           weft_shape_equal(&a->shape, &b->shape);
 }
 
-static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_call *b, const weft_shape *shape)
-{
+static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_call *b,
+                       const weft_shape *shape) {
     if ((a->instance == NULL) != (b->instance == NULL) || a->n_operands != b->n_operands ||
         a->index_set != b->index_set || !weft_shape_equal(&graph->data[a->result].shape, shape))
         return false;
@@ -96,9 +94,8 @@ static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_c
     return a->instance != NULL ? instance_equal(a->instance, b->instance) : arithmetic_equal(a, b);
 }
 
-weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape, weft_operand *out,
-                     weft_error *error)
-{
+weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape,
+                          weft_operand *out, weft_error *error) {
     weft_graph *graph = builder->graph;
     int id = -1;
     for (int i = 0; i < graph->n_calls && id < 0; ++i)
@@ -106,13 +103,17 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
             id = graph->calls[i].result;
     if (id < 0) {
         if (graph->n_calls == WEFT_CALLS_MAX)
-            return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place, "more than %d calls in one script",
-                                 WEFT_CALLS_MAX);
-        weft_datum datum = {.kind = DATUM_RESULT, .shape = *shape, .index_set = call->index_set,
-                            .producer = graph->n_calls, .map = -1, .place = call->place};
+            return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
+                                 "more than %d calls in one script", WEFT_CALLS_MAX);
+        weft_datum datum = {.kind = DATUM_RESULT,
+                            .shape = *shape,
+                            .index_set = call->index_set,
+                            .producer = graph->n_calls,
+                            .map = -1,
+                            .place = call->place};
         datum.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
-        graph->calls =
-            weft_array_grow(builder->arena, graph->calls, graph->n_calls, &builder->call_capacity, sizeof *graph->calls);
+        graph->calls = weft_array_grow(builder->arena, graph->calls, graph->n_calls,
+                                       &builder->call_capacity, sizeof *graph->calls);
         if (datum.name == NULL || graph->calls == NULL)
             return weft_no_memory(error);
         weft_status status = weft_datum_add(builder, &datum, &id, error);
@@ -126,32 +127,33 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
     return WEFT_OK;
 }
 
-/* ---- declarations -------------------------------------------------------------------------------------- */
+/* ---- declarations
+ * -------------------------------------------------------------------------------------- */
 
-static int index_set_find(const weft_graph *graph, const char *name)
-{
+static int index_set_find(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (strcmp(graph->index_sets[i].name, name) == 0)
             return i;
     return -1;
 }
 
-static weft_status size_of(const graph_builder *builder, const weft_node *node, int *out, weft_error *error)
-{
+static weft_status size_of(const graph_builder *builder, const weft_node *node, int *out,
+                           weft_error *error) {
     weft_status status = weft_script_integer(builder->script, node, out, error);
     if (status == WEFT_OK && (*out < 1 || *out > WEFT_ELEMENTS_MAX))
-        status = weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "a size of %d: sizes go from 1 to %d", *out,
-                               WEFT_ELEMENTS_MAX);
+        status = weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
+                               "a size of %d: sizes go from 1 to %d", *out, WEFT_ELEMENTS_MAX);
     return status;
 }
 
-static weft_status declare_maps(graph_builder *builder, weft_error *error)
-{
+static weft_status declare_maps(graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
     weft_graph *graph = builder->graph;
-    graph->index_sets = weft_arena_alloc(builder->arena, (size_t)script->n_indices + 1, sizeof *graph->index_sets);
-    graph->maps = weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1, sizeof *graph->maps);
+    graph->index_sets =
+        weft_arena_alloc(builder->arena, (size_t)script->n_indices + 1, sizeof *graph->index_sets);
+    graph->maps =
+        weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1, sizeof *graph->maps);
     if (graph->index_sets == NULL || graph->maps == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < script->n_indices; ++i)
@@ -159,7 +161,9 @@ static weft_status declare_maps(graph_builder *builder, weft_error *error)
     graph->n_index_sets = script->n_indices;
     for (int i = 0; i < script->n_connectivities; ++i) {
         const weft_script_connectivity *c = &script->connectivities[i];
-        weft_map map = {.name = c->name, .from = index_set_find(graph, c->from), .to = index_set_find(graph, c->to)};
+        weft_map map = {.name = c->name,
+                        .from = index_set_find(graph, c->from),
+                        .to = index_set_find(graph, c->to)};
         TRY(size_of(builder, c->width, &map.width, error));
         graph->index_sets[map.to].plain = true;
         graph->maps[i] = map;
@@ -169,13 +173,18 @@ done:
     return status;
 }
 
-static weft_status declare_inputs(graph_builder *builder, weft_error *error)
-{
+static weft_status declare_inputs(graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < builder->script->n_inputs; ++i) {
         const weft_script_input *input = &builder->script->inputs[i];
-        weft_datum datum = {.name = input->name, .named = true, .kind = DATUM_INPUT, .producer = -1, .is_input = true, .map = -1,
-                            .index_set = UNIFORM, .place = input->place};
+        weft_datum datum = {.name = input->name,
+                            .named = true,
+                            .kind = DATUM_INPUT,
+                            .producer = -1,
+                            .is_input = true,
+                            .map = -1,
+                            .index_set = UNIFORM,
+                            .place = input->place};
         value v = {0};
         datum.shape.rank = input->rank;
         long count = 1;
@@ -183,8 +192,9 @@ static weft_status declare_inputs(graph_builder *builder, weft_error *error)
             TRY(size_of(builder, input->sizes[k], &datum.shape.sizes[k], error));
             count *= datum.shape.sizes[k];
             if (count > WEFT_ELEMENTS_MAX)
-                return weft_error_at(error, WEFT_ERROR_SHAPE, input->place, "'%s' has more than %d components",
-                                     input->name, WEFT_ELEMENTS_MAX);
+                return weft_error_at(error, WEFT_ERROR_SHAPE, input->place,
+                                     "'%s' has more than %d components", input->name,
+                                     WEFT_ELEMENTS_MAX);
         }
         if (input->over != NULL)
             datum.index_set = index_set_find(builder->graph, input->over);
@@ -196,10 +206,11 @@ done:
     return status;
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------- */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------- */
 
-static weft_status assign(graph_builder *builder, const weft_script_statement *statement, weft_error *error)
-{
+static weft_status assign(graph_builder *builder, const weft_script_statement *statement,
+                          weft_error *error) {
     weft_status status = WEFT_OK;
     value v = {0};
     TRY(weft_value_make(builder, statement->value, &v, error));
@@ -219,175 +230,49 @@ done:
     return status;
 }
 
-static int map_named(const weft_graph *graph, const char *name)
-{
-    for (int i = 0; i < graph->n_maps; ++i)
-        if (strcmp(graph->maps[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-/* The target of an accumulation: a new list (or matrix), or an input that goes on. */
-static weft_status accumulation_target(graph_builder *builder, const weft_script_statement *statement, int map,
-                                       const weft_shape *shape, int *target, weft_error *error)
-{
-    weft_status status = WEFT_OK;
-    weft_graph *graph = builder->graph;
-    const bool matrix = statement->n_maps == 2;
-    const weft_datum_kind kind = matrix ? DATUM_MATRIX : DATUM_ACCUMULATED;
-    const binding *known = weft_binding_find(builder, statement->name);
-    if (known == NULL) {
-        value v = {.operand = {.map = -1, .shape = *shape}};
-        weft_datum datum = {.name = statement->name, .named = true, .kind = kind, .shape = *shape, .producer = -1, .map = map,
-                            .index_set = graph->maps[map].to, .place = statement->place};
-        TRY(weft_datum_add(builder, &datum, &v.operand.datum, error));
-        TRY(weft_binding_add(builder, statement->name, &v, statement->place, error));
-        *target = v.operand.datum;
-        goto done;
-    }
-    weft_datum *datum = known->value.arithmetic == NULL ? &graph->data[known->value.operand.datum] : NULL;
-    if (datum == NULL || datum->producer >= 0 || strcmp(datum->name, statement->name) != 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
-                             "'%s' is assigned on line %d: only a new name or an input can be accumulated into",
-                             statement->name, known->place.line);
-    if (builder->first_read[datum->id].line != 0) {
-        weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
-                      "'%s' is accumulated into after it was read on line %d", statement->name,
-                      builder->first_read[datum->id].line);
-        weft_error_hint(error, "a name holds one value: put every accumulation before the first use");
-        return WEFT_ERROR_TYPE;
-    }
-    if (datum->kind == DATUM_INPUT && (matrix ? datum->index_set == UNIFORM : true)) {
-        datum->kind = kind;
-        datum->map = map;
-        if (matrix)
-            datum->index_set = graph->maps[map].to;
-    }
-    if (datum->kind != kind || datum->index_set != graph->maps[map].to || !weft_shape_equal(&datum->shape, shape)) {
-        weft_text text = {0};
-        weft_shape_print(&datum->shape, &text);
-        weft_text_add(&text, " over %s; what is added is ", index_set_name(graph, datum->index_set));
-        weft_shape_print(shape, &text);
-        weft_text_add(&text, " over %s", index_set_name(graph, graph->maps[map].to));
-        weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
-                      text.data != NULL ? text.data : "of another shape");
-        weft_text_free(&text);
-        return WEFT_ERROR_SHAPE;
-    }
-    *target = datum->id;
-done:
-    return status;
-}
-
-static weft_status accumulation_shape(const graph_builder *builder, const weft_script_statement *statement, int map,
-                                      const weft_operand *source, weft_shape *target, weft_error *error)
-{
-    const weft_map *m = &builder->graph->maps[map];
-    const int width = m->width, n = statement->n_maps;
-    bool right = source->shape.rank >= n;
-    for (int i = 0; right && i < n; ++i)
-        right = source->shape.sizes[i] == width;
-    if (n == 2 && source->shape.rank != 2)
-        right = false;
-    if (!right) {
-        weft_text text = {0};
-        weft_shape_print(&source->shape, &text);
-        weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' adds real[%d%s], this is %s", m->name, width,
-                      n == 2 ? (width == 3 ? ",3" : width == 4 ? ",4" : ",n") : ", ...",
-                      text.data != NULL ? text.data : "something else");
-        weft_text_free(&text);
-        return WEFT_ERROR_SHAPE;
-    }
-    *target = (weft_shape){.rank = source->shape.rank - n};
-    for (int i = 0; i < target->rank; ++i)
-        target->sizes[i] = source->shape.sizes[i + n];
-    return WEFT_OK;
-}
-
-static weft_status accumulate(graph_builder *builder, const weft_script_statement *statement, int *capacity,
-                              weft_error *error)
-{
-    weft_status status = WEFT_OK;
-    weft_graph *graph = builder->graph;
-    value v = {0};
-    weft_operand source = {0};
-    weft_shape shape = {0};
-    weft_accumulation made = {.map = map_named(graph, statement->maps[0]), .matrix = statement->n_maps == 2,
-                              .place = statement->place};
-    for (int i = 0; i < statement->n_maps; ++i) {
-        if (map_named(graph, statement->maps[i]) >= 0 && strcmp(statement->maps[i], statement->maps[0]) == 0)
-            continue;
-        weft_error_at(error, WEFT_ERROR_TYPE, statement->map_places[i],
-                      map_named(graph, statement->maps[i]) < 0 ? "there is no connectivity '%s'"
-                                                               : "rows and columns need the same connectivity, not '%s'",
-                      statement->maps[i]);
-        weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];", statement->maps[i]);
-        return WEFT_ERROR_TYPE;
-    }
-    TRY(weft_value_make(builder, statement->value, &v, error));
-    if (v.arithmetic != NULL)
-        return weft_error_at(error, WEFT_ERROR_TYPE, statement->place, "only a list over %s can be added here",
-                             index_set_name(graph, graph->maps[made.map].from));
-    TRY(weft_value_copy(builder, &v, statement->place, &source, error));
-    made.source = source.datum;
-    made.call = graph->data[source.datum].producer;
-    if (graph->data[source.datum].index_set != graph->maps[made.map].from) {
-        weft_error_at(error, WEFT_ERROR_TYPE, statement->place, "'%s' leads from %s, but this value is over %s",
-                      statement->maps[0], index_set_name(graph, graph->maps[made.map].from),
-                      index_set_name(graph, graph->data[source.datum].index_set));
-        return WEFT_ERROR_TYPE;
-    }
-    TRY(accumulation_shape(builder, statement, made.map, &source, &shape, error));
-    TRY(accumulation_target(builder, statement, made.map, &shape, &made.target, error));
-    graph->accumulations = weft_array_grow(builder->arena, graph->accumulations, graph->n_accumulations, capacity,
-                                      sizeof *graph->accumulations);
-    if (graph->accumulations == NULL)
-        return weft_no_memory(error);
-    graph->accumulations[graph->n_accumulations++] = made;
-done:
-    return status;
-}
-
-static weft_status mark_return(graph_builder *builder, const weft_script_return *ret, weft_error *error)
-{
+static weft_status mark_return(graph_builder *builder, const weft_script_return *ret,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
     const binding *b = weft_binding_find(builder, ret->name);
     weft_operand operand = {0};
     if (b == NULL) {
-        const char **names = weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
+        const char **names =
+            weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
         if (names == NULL)
             return weft_no_memory(error);
         for (int i = 0; i < builder->n_names; ++i)
             names[i] = builder->names[i].name;
         const char *near = weft_nearest_name(ret->name, names, (size_t)builder->n_names);
-        weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is returned but has no value", ret->name);
+        weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is returned but has no value",
+                      ret->name);
         if (near != NULL)
             weft_error_hint(error, "did you mean '%s'?", near);
         return WEFT_ERROR_TYPE;
     }
-    const weft_datum *datum = b->value.arithmetic == NULL ? &graph->data[b->value.operand.datum] : NULL;
+    const weft_datum *datum =
+        b->value.arithmetic == NULL ? &graph->data[b->value.operand.datum] : NULL;
     if (datum != NULL && (datum->kind == DATUM_ACCUMULATED || datum->kind == DATUM_MATRIX)) {
         graph->data[datum->id].returned = true;
         goto done;
     }
     if (datum != NULL && datum->is_input && strcmp(datum->name, ret->name) == 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is an input: return what is made from it",
-                             ret->name);
+        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
+                             "'%s' is an input: return what is made from it", ret->name);
     TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
     weft_datum *result = &graph->data[operand.datum];
     if (result->returned && strcmp(result->name, ret->name) != 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' and '%s' are the same value: return one of them",
-                             ret->name, result->name);
+        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
+                             "'%s' and '%s' are the same value: return one of them", ret->name,
+                             result->name);
     result->returned = result->named = true;
     result->name = ret->name;
 done:
     return status;
 }
 
-weft_status weft_graph_make(weft_arena *arena, const weft_library *library, const weft_script *script,
-                            weft_graph **out, weft_error *error)
-{
+weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
+                            const weft_script *script, weft_graph **out, weft_error *error) {
     weft_status status = WEFT_OK;
     int capacity = 0;
     graph_builder builder = {.arena = arena, .library = library, .script = script};
@@ -398,7 +283,7 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library, cons
     TRY(declare_inputs(&builder, error));
     for (int i = 0; i < script->n_statements; ++i) {
         if (script->statements[i].accumulate)
-            TRY(accumulate(&builder, &script->statements[i], &capacity, error));
+            TRY(weft_graph_accumulate(&builder, &script->statements[i], &capacity, error));
         else
             TRY(assign(&builder, &script->statements[i], error));
     }

@@ -1,28 +1,28 @@
-/* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call. */
+/* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call.
+ */
 #include "graph_internal.h"
 
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
-static const char *const intrinsics[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "abs", "min", "max"};
+static const char *const intrinsics[] = {"sqrt", "exp",  "log", "sin", "cos",
+                                         "tan",  "tanh", "abs", "min", "max"};
 
-const char *const *weft_intrinsic_names(size_t *n)
-{
+const char *const *weft_intrinsic_names(size_t *n) {
     *n = sizeof intrinsics / sizeof *intrinsics;
     return intrinsics;
 }
 
-int weft_intrinsic_arguments(const char *name)
-{
+int weft_intrinsic_arguments(const char *name) {
     for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; ++i)
         if (strcmp(intrinsics[i], name) == 0)
             return strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ? 2 : 1;
     return 0;
 }
 
-static weft_status tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out, weft_error *error)
-{
+static weft_status tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
+                            weft_error *error) {
     void *grown = weft_array_grow(builder->arena, t->nodes, t->n, &t->capacity, sizeof *t->nodes);
     if (grown == NULL)
         return weft_no_memory(error);
@@ -33,9 +33,8 @@ static weft_status tree_add(graph_builder *builder, tree *t, weft_arithmetic nod
 }
 
 /* Shapes and index sets of elementwise arithmetic: equal, or one of them a scalar. */
-static weft_status tree_widen(const graph_builder *builder, tree *t, const weft_shape *shape, int index_set,
-                              weft_place place, weft_error *error)
-{
+static weft_status tree_widen(const graph_builder *builder, tree *t, const weft_shape *shape,
+                              int index_set, weft_place place, weft_error *error) {
     if (t->shape.rank == 0)
         t->shape = *shape;
     else if (shape->rank > 0 && !weft_shape_equal(&t->shape, shape)) {
@@ -43,9 +42,11 @@ static weft_status tree_widen(const graph_builder *builder, tree *t, const weft_
         weft_shape_print(&t->shape, &text);
         weft_text_add(&text, " and ");
         weft_shape_print(shape, &text);
-        weft_error_at(error, WEFT_ERROR_SHAPE, place, "elementwise arithmetic of different shapes: %s",
+        weft_error_at(error, WEFT_ERROR_SHAPE, place,
+                      "elementwise arithmetic of different shapes: %s",
                       text.data != NULL ? text.data : "");
-        weft_error_hint(error, "shapes must be equal, or one a scalar; mmul, mvmul and dot are the products of tensors");
+        weft_error_hint(error, "shapes must be equal, or one a scalar; mmul, mvmul and dot are the "
+                               "products of tensors");
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
@@ -53,18 +54,19 @@ static weft_status tree_widen(const graph_builder *builder, tree *t, const weft_
         t->index_set = index_set;
     else if (index_set != UNIFORM && index_set != t->index_set) {
         weft_error_at(error, WEFT_ERROR_TYPE, place, "arithmetic of a list over %s and one over %s",
-                      index_set_name(builder->graph, t->index_set), index_set_name(builder->graph, index_set));
+                      index_set_name(builder->graph, t->index_set),
+                      index_set_name(builder->graph, index_set));
         weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
         return WEFT_ERROR_TYPE;
     }
     return WEFT_OK;
 }
 
-weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand, weft_place place,
-                                int *root, weft_error *error)
-{
+weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
+                              weft_place place, int *root, weft_error *error) {
     const weft_graph *graph = builder->graph;
-    int set = operand->map >= 0 ? graph->maps[operand->map].from : graph->data[operand->datum].index_set;
+    int set =
+        operand->map >= 0 ? graph->maps[operand->map].from : graph->data[operand->datum].index_set;
     int index = 0;
     weft_status status = tree_widen(builder, t, &operand->shape, set, place, error);
     if (status != WEFT_OK)
@@ -72,20 +74,21 @@ weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operan
     while (index < t->n_operands && memcmp(&t->operands[index], operand, sizeof *operand) != 0)
         ++index;
     if (index == t->n_operands) {
-        void *grown = weft_array_grow(builder->arena, t->operands, t->n_operands, &t->operand_capacity, sizeof *operand);
+        void *grown = weft_array_grow(builder->arena, t->operands, t->n_operands,
+                                      &t->operand_capacity, sizeof *operand);
         if (grown == NULL)
             return weft_no_memory(error);
         t->operands = grown;
         t->operands[t->n_operands++] = *operand;
     }
-    return tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1}, root,
-                    error);
+    return tree_add(builder, t,
+                    (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1},
+                    root, error);
 }
 
 /* A value inside arithmetic: pending arithmetic is copied in. */
-static weft_status tree_value(graph_builder *builder, tree *t, const value *v, weft_place place, int *root,
-                              weft_error *error)
-{
+static weft_status tree_value(graph_builder *builder, tree *t, const value *v, weft_place place,
+                              int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     if (v->arithmetic == NULL)
         return weft_tree_operand(builder, t, &v->operand, place, root, error);
@@ -96,7 +99,8 @@ static weft_status tree_value(graph_builder *builder, tree *t, const value *v, w
     for (int i = 0; i < source->n; ++i) {
         weft_arithmetic node = source->nodes[i];
         if (node.op == ARITHMETIC_OPERAND) {
-            TRY(weft_tree_operand(builder, t, &source->operands[node.operand], place, &moved[i], error));
+            TRY(weft_tree_operand(builder, t, &source->operands[node.operand], place, &moved[i],
+                                  error));
             continue;
         }
         node.a = node.a >= 0 ? moved[node.a] : -1;
@@ -109,9 +113,8 @@ done:
     return status;
 }
 
-static weft_status tree_name(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
-                             weft_error *error)
-{
+static weft_status tree_name(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                             tree *t, int *root, weft_error *error) {
     value v = {0};
     const weft_script_expression *expression = scope->expression;
     if (expression != NULL) {
@@ -120,29 +123,34 @@ static weft_status tree_name(graph_builder *builder, const name_scope *scope, co
                 continue;
             if (i < scope->n_bound)
                 return tree_value(builder, t, &scope->arguments[i], node->place, root, error);
-            weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' is not defined: there are %d dimensions here",
-                          node->name, scope->n_bound);
+            weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' is not defined: there are %d dimensions here", node->name,
+                          scope->n_bound);
             weft_error_hint(error, "use %s%s only", expression->arguments[0],
                             scope->n_bound == 2 ? " and y" : "");
             return WEFT_ERROR_TYPE;
         }
     }
-    if (strcmp(node->name, "pi") == 0 && (expression != NULL || weft_binding_find(builder, "pi") == NULL))
-        return tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1}, root,
-                        error);
+    if (strcmp(node->name, "pi") == 0 &&
+        (expression != NULL || weft_binding_find(builder, "pi") == NULL))
+        return tree_add(builder, t,
+                        (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1},
+                        root, error);
     if (expression == NULL)
         for (int i = 0; i < builder->script->n_parameters; ++i)
             if (strcmp(builder->script->parameters[i].name, node->name) == 0)
                 return tree_add(builder, t,
-                                (weft_arithmetic){.op = ARITHMETIC_NUMBER, .a = -1, .b = -1,
+                                (weft_arithmetic){.op = ARITHMETIC_NUMBER,
+                                                  .a = -1,
+                                                  .b = -1,
                                                   .number = builder->script->parameters[i].value},
                                 root, error);
     weft_status status = weft_operand_of_name(builder, node, &v, error);
     return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
 }
 
-static const weft_script_expression *expression_find(const graph_builder *builder, const char *name)
-{
+static const weft_script_expression *expression_find(const graph_builder *builder,
+                                                     const char *name) {
     for (int i = 0; i < builder->script->n_expressions; ++i)
         if (strcmp(builder->script->expressions[i].name, name) == 0)
             return &builder->script->expressions[i];
@@ -150,10 +158,10 @@ static const weft_script_expression *expression_find(const graph_builder *builde
 }
 
 /* The arguments of a formula: one a name, or a single tensor whose rows fill the names in order. */
-static weft_status expression_arguments(graph_builder *builder, const name_scope *outer, const weft_node *node,
-                                        const weft_script_expression *expression, value *arguments, int *n_bound,
-                                        weft_error *error)
-{
+static weft_status expression_arguments(graph_builder *builder, const name_scope *outer,
+                                        const weft_node *node,
+                                        const weft_script_expression *expression, value *arguments,
+                                        int *n_bound, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < node->n_children; ++i) {
         tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
@@ -161,8 +169,10 @@ static weft_status expression_arguments(graph_builder *builder, const name_scope
         if (t == NULL)
             return weft_no_memory(error);
         t->index_set = UNIFORM;
-        if (outer->expression == NULL && (node->children[i]->kind == NODE_NAME || node->children[i]->kind == NODE_SUBSCRIPT) &&
-            strcmp(node->children[i]->kind == NODE_NAME ? node->children[i]->name : "", "pi") != 0) {
+        if (outer->expression == NULL &&
+            (node->children[i]->kind == NODE_NAME || node->children[i]->kind == NODE_SUBSCRIPT) &&
+            strcmp(node->children[i]->kind == NODE_NAME ? node->children[i]->name : "", "pi") !=
+                0) {
             TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
             continue;
         }
@@ -171,12 +181,14 @@ static weft_status expression_arguments(graph_builder *builder, const name_scope
     }
     *n_bound = node->n_children;
     const weft_shape *shape = &arguments[0].operand.shape;
-    if (node->n_children == 1 && arguments[0].arithmetic == NULL && shape->rank > 0 && expression->n_arguments > 1) {
+    if (node->n_children == 1 && arguments[0].arithmetic == NULL && shape->rank > 0 &&
+        expression->n_arguments > 1) {
         const weft_operand whole = arguments[0].operand;
         *n_bound = whole.shape.sizes[0];
         if (*n_bound > expression->n_arguments)
-            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "%d rows for the %d arguments of '%s'",
-                                 *n_bound, expression->n_arguments, expression->name);
+            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
+                                 "%d rows for the %d arguments of '%s'", *n_bound,
+                                 expression->n_arguments, expression->name);
         weft_shape row = {.rank = whole.shape.rank - 1};
         for (int i = 0; i < row.rank; ++i)
             row.sizes[i] = whole.shape.sizes[i + 1];
@@ -185,30 +197,32 @@ static weft_status expression_arguments(graph_builder *builder, const name_scope
             arguments[i].operand.shape = row;
             arguments[i].operand.offset = whole.offset + i * weft_shape_count(&row);
         }
-    }
-    else if (node->n_children != expression->n_arguments) {
-        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d arguments, not %d", expression->name,
-                      expression->n_arguments, node->n_children);
+    } else if (node->n_children != expression->n_arguments) {
+        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d arguments, not %d",
+                      expression->name, expression->n_arguments, node->n_children);
         status = WEFT_ERROR_TYPE;
     }
 done:
     return status;
 }
 
-static weft_status tree_expression(graph_builder *builder, const name_scope *outer, const weft_node *node,
-                                   const weft_script_expression *expression, tree *t, int *root, weft_error *error)
-{
+static weft_status tree_expression(graph_builder *builder, const name_scope *outer,
+                                   const weft_node *node, const weft_script_expression *expression,
+                                   tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = builder->graph;
-    size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children : expression->n_arguments);
+    size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children
+                                                                   : expression->n_arguments);
     value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
     int n_bound = 0;
     if (arguments == NULL)
         return weft_no_memory(error);
     if (builder->depth > 32)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "expressions call each other too deeply");
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "expressions call each other too deeply");
     if (node->n_children == 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' needs arguments", expression->name);
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' needs arguments",
+                             expression->name);
     TRY(expression_arguments(builder, outer, node, expression, arguments, &n_bound, error));
     const name_scope inner = {.expression = expression, .arguments = arguments, .n_bound = n_bound};
     ++builder->depth;
@@ -219,31 +233,34 @@ static weft_status tree_expression(graph_builder *builder, const name_scope *out
     /* a formula that uses none of its arguments still has their shape */
     for (int i = 0; i < n_bound; ++i) {
         const value *v = &arguments[i];
-        int set = v->arithmetic != NULL  ? v->arithmetic->index_set
+        int set = v->arithmetic != NULL ? v->arithmetic->index_set
                   : v->operand.map >= 0 ? graph->maps[v->operand.map].from
                                         : graph->data[v->operand.datum].index_set;
-        TRY(tree_widen(builder, t, v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
+        TRY(tree_widen(builder, t,
+                       v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
                        node->place, error));
     }
 done:
     return status;
 }
 
-static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
-                             weft_error *error)
-{
+static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                             tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_arguments = weft_intrinsic_arguments(node->name);
     int a = -1, b = -1;
     if (n_arguments > 0 && weft_library_find(builder->library, node->name) == NULL) {
         if (node->n_children != n_arguments || node->n_keys != 0)
-            return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d argument%s, not %d", node->name,
-                                 n_arguments, n_arguments == 1 ? "" : "s", node->n_children);
+            return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                                 "'%s' takes %d argument%s, not %d", node->name, n_arguments,
+                                 n_arguments == 1 ? "" : "s", node->n_children);
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
         if (n_arguments == 2)
             TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));
-        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_INTRINSIC, .name = node->name, .a = a, .b = b},
-                     root, error));
+        TRY(tree_add(
+            builder, t,
+            (weft_arithmetic){.op = ARITHMETIC_INTRINSIC, .name = node->name, .a = a, .b = b}, root,
+            error));
         goto done;
     }
     const weft_script_expression *expression = expression_find(builder, node->name);
@@ -260,17 +277,26 @@ done:
     return status;
 }
 
-static weft_status tree_binary(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
-                               weft_error *error)
-{
+static weft_status tree_binary(graph_builder *builder, const name_scope *scope,
+                               const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arithmetic made = {.a = -1, .b = -1};
     switch (node->op) {
-    case '+': made.op = ARITHMETIC_ADD; break;
-    case '-': made.op = ARITHMETIC_SUBTRACT; break;
-    case '*': made.op = ARITHMETIC_MULTIPLY; break;
-    case '/': made.op = ARITHMETIC_DIVIDE; break;
-    default: made.op = ARITHMETIC_POWER; break;
+    case '+':
+        made.op = ARITHMETIC_ADD;
+        break;
+    case '-':
+        made.op = ARITHMETIC_SUBTRACT;
+        break;
+    case '*':
+        made.op = ARITHMETIC_MULTIPLY;
+        break;
+    case '/':
+        made.op = ARITHMETIC_DIVIDE;
+        break;
+    default:
+        made.op = ARITHMETIC_POWER;
+        break;
     }
     TRY(weft_tree_build(builder, scope, node->children[0], t, &made.a, error));
     TRY(weft_tree_build(builder, scope, node->children[1], t, &made.b, error));
@@ -279,24 +305,32 @@ done:
     return status;
 }
 
-weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
-                              weft_error *error)
-{
+weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                            tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     value v = {0};
     int a = -1;
     switch (node->kind) {
     case NODE_NUMBER:
-        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = node->number, .a = -1, .b = -1},
-                     root, error));
+        TRY(tree_add(
+            builder, t,
+            (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = node->number, .a = -1, .b = -1},
+            root, error));
         break;
-    case NODE_NAME: TRY(tree_name(builder, scope, node, t, root, error)); break;
-    case NODE_CALL: TRY(tree_call(builder, scope, node, t, root, error)); break;
+    case NODE_NAME:
+        TRY(tree_name(builder, scope, node, t, root, error));
+        break;
+    case NODE_CALL:
+        TRY(tree_call(builder, scope, node, t, root, error));
+        break;
     case NODE_NEGATE:
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
-        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = a, .b = -1}, root, error));
+        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = a, .b = -1}, root,
+                     error));
         break;
-    case NODE_BINARY: TRY(tree_binary(builder, scope, node, t, root, error)); break;
+    case NODE_BINARY:
+        TRY(tree_binary(builder, scope, node, t, root, error));
+        break;
     case NODE_SUBSCRIPT:
         TRY(weft_value_subscript(builder, scope, node, &v, error));
         TRY(tree_value(builder, t, &v, node->place, root, error));
@@ -306,14 +340,18 @@ done:
     return status;
 }
 
-weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set, weft_place place,
-                                  weft_operand *out, weft_error *error)
-{
+weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,
+                                weft_place place, weft_operand *out, weft_error *error) {
     int n_operations = 0;
     for (int i = 0; i < t->n; ++i)
         n_operations += t->nodes[i].op != ARITHMETIC_NUMBER && t->nodes[i].op != ARITHMETIC_OPERAND;
-    weft_call call = {.label = "arithmetic", .arithmetic = t->nodes, .n_arithmetic = t->n, .operands = t->operands,
-                      .n_operands = t->n_operands, .index_set = t->index_set != UNIFORM ? t->index_set : index_set,
-                      .flops = (double)n_operations * weft_shape_count(&t->shape), .place = place};
+    weft_call call = {.label = "arithmetic",
+                      .arithmetic = t->nodes,
+                      .n_arithmetic = t->n,
+                      .operands = t->operands,
+                      .n_operands = t->n_operands,
+                      .index_set = t->index_set != UNIFORM ? t->index_set : index_set,
+                      .flops = (double)n_operations * weft_shape_count(&t->shape),
+                      .place = place};
     return weft_call_add(builder, &call, &t->shape, out, error);
 }

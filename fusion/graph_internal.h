@@ -43,21 +43,25 @@ typedef struct graph_builder {
 } graph_builder;
 
 /** graph_values.c: the value of an expression; calls are added to the graph on the way. */
-weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out, weft_error *error);
-/** Make a value a list element that a function can take: arithmetic becomes a call over index_set (or its own). */
-weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set, weft_place place,
-                              weft_operand *out, weft_error *error);
+weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out,
+                            weft_error *error);
+/** Make a value a list element that a function can take: arithmetic becomes a call over index_set
+ * (or its own). */
+weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set,
+                                   weft_place place, weft_operand *out, weft_error *error);
 /** A copy of an operand as the direct result of a call, unless it is one already. */
-weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place, weft_operand *out,
-                       weft_error *error);
+weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
+                            weft_operand *out, weft_error *error);
 const binding *weft_binding_find(const graph_builder *builder, const char *name);
-weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v, weft_place place, weft_error *error);
+weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v,
+                             weft_place place, weft_error *error);
 
 /** Grow an arena array to hold one more element; NULL when out of memory. */
 void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size);
-weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id, weft_error *error);
-weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape, weft_operand *out,
-                     weft_error *error);
+weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id,
+                           weft_error *error);
+weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape,
+                          weft_operand *out, weft_error *error);
 const char *index_set_name(const weft_graph *graph, int index_set);
 weft_status weft_no_memory(weft_error *error);
 
@@ -74,23 +78,29 @@ typedef struct name_scope {
 int weft_intrinsic_arguments(const char *name);
 /** Their names; n of them. */
 const char *const *weft_intrinsic_names(size_t *n);
-weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out, weft_error *error);
-weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope, const weft_node *node, value *out,
-                            weft_error *error);
-weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out, weft_error *error);
+weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out,
+                                 weft_error *error);
+weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope,
+                                 const weft_node *node, value *out, weft_error *error);
+weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out,
+                               weft_error *error);
 weft_status weft_unknown_function(graph_builder *builder, const weft_node *node, weft_error *error);
 /** Add the arithmetic of an expression to a tree; *root gets its last node. */
-weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node, tree *t, int *root,
-                       weft_error *error);
-weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand, weft_place place, int *root,
-                         weft_error *error);
-weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set, weft_place place, weft_operand *out,
-                           weft_error *error);
+weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                            tree *t, int *root, weft_error *error);
+weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
+                              weft_place place, int *root, weft_error *error);
+weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,
+                                weft_place place, weft_operand *out, weft_error *error);
 
+/** graph_accumulate.c: one accumulating statement. *capacity is that of graph->accumulations. */
+weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_statement *statement,
+                                  int *capacity, weft_error *error);
 /** graph_live.c: drop calls and data that nothing returned depends on. */
 weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
 
-/** implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape behind an operand. */
+/** implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape
+ * behind an operand. */
 bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum);
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);
 

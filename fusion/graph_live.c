@@ -1,10 +1,10 @@
-/* What nothing returned depends on is dropped, so that a form may compute more than one use needs. */
+/* What nothing returned depends on is dropped, so that a form may compute more than one use needs.
+ */
 #include "graph_internal.h"
 
 #include <string.h>
 
-static void mark_call(const weft_graph *graph, int call, bool *live)
-{
+static void mark_call(const weft_graph *graph, int call, bool *live) {
     if (call < 0 || live[call])
         return;
     live[call] = true;
@@ -14,8 +14,7 @@ static void mark_call(const weft_graph *graph, int call, bool *live)
     }
 }
 
-static bool target_is_live(const weft_graph *graph, int target, const bool *live)
-{
+static bool target_is_live(const weft_graph *graph, int target, const bool *live) {
     if (graph->data[target].returned || graph->data[target].is_input)
         return true;
     for (int i = 0; i < graph->n_calls; ++i)
@@ -25,8 +24,7 @@ static bool target_is_live(const weft_graph *graph, int target, const bool *live
     return false;
 }
 
-static void mark(const weft_graph *graph, bool *live, bool *live_accumulation)
-{
+static void mark(const weft_graph *graph, bool *live, bool *live_accumulation) {
     for (int i = 0; i < graph->n_data; ++i)
         if (graph->data[i].returned)
             mark_call(graph, graph->data[i].producer, live);
@@ -43,8 +41,8 @@ static void mark(const weft_graph *graph, bool *live, bool *live_accumulation)
 }
 
 /* Calls keep their order and get new numbers; data keep theirs. */
-static void compact(weft_graph *graph, const bool *live, const bool *live_accumulation, int *moved)
-{
+static void compact(weft_graph *graph, const bool *live, const bool *live_accumulation,
+                    int *moved) {
     int n = 0;
     for (int i = 0; i < graph->n_calls; ++i) {
         moved[i] = live[i] ? n : -1;
@@ -69,10 +67,10 @@ static void compact(weft_graph *graph, const bool *live, const bool *live_accumu
     graph->n_accumulations = n;
 }
 
-weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error)
-{
+weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error) {
     bool *live = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *live);
-    bool *live_accumulation = weft_arena_alloc(arena, (size_t)graph->n_accumulations + 1, sizeof *live_accumulation);
+    bool *live_accumulation =
+        weft_arena_alloc(arena, (size_t)graph->n_accumulations + 1, sizeof *live_accumulation);
     int *moved = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *moved);
     if (live == NULL || live_accumulation == NULL || moved == NULL)
         return weft_no_memory(error);

@@ -3,17 +3,16 @@
 
 #include <string.h>
 
-const binding *weft_binding_find(const graph_builder *builder, const char *name)
-{
+const binding *weft_binding_find(const graph_builder *builder, const char *name) {
     for (int i = 0; i < builder->n_names; ++i)
         if (strcmp(builder->names[i].name, name) == 0)
             return &builder->names[i];
     return NULL;
 }
 
-static weft_status unknown_name(graph_builder *builder, const weft_node *node, weft_error *error)
-{
-    const char **names = weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
+static weft_status unknown_name(graph_builder *builder, const weft_node *node, weft_error *error) {
+    const char **names =
+        weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
     if (names == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < builder->n_names; ++i)
@@ -23,12 +22,13 @@ static weft_status unknown_name(graph_builder *builder, const weft_node *node, w
     if (near != NULL)
         weft_error_hint(error, "did you mean '%s'?", near);
     else
-        weft_error_hint(error, "assign it first, or declare it: input %s : real over ...;", node->name);
+        weft_error_hint(error, "assign it first, or declare it: input %s : real over ...;",
+                        node->name);
     return WEFT_ERROR_TYPE;
 }
 
-weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out, weft_error *error)
-{
+weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out,
+                                 weft_error *error) {
     const binding *b = weft_binding_find(builder, node->name);
     if (b == NULL)
         return unknown_name(builder, node, error);
@@ -37,17 +37,17 @@ weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, 
         int id = b->value.operand.datum;
         const weft_datum *datum = &builder->graph->data[id];
         if (datum->kind == DATUM_MATRIX)
-            return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                                 "'%s' is a sparse matrix: it can be accumulated into and returned, not read",
-                                 node->name);
+            return weft_error_at(
+                error, WEFT_ERROR_TYPE, node->place,
+                "'%s' is a sparse matrix: it can be accumulated into and returned, not read",
+                node->name);
         if (id < builder->first_read_capacity && builder->first_read[id].line == 0)
             builder->first_read[id] = node->place;
     }
     return WEFT_OK;
 }
 
-static int map_find(const weft_graph *graph, const char *name)
-{
+static int map_find(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_maps; ++i)
         if (strcmp(graph->maps[i].name, name) == 0)
             return i;
@@ -55,24 +55,27 @@ static int map_find(const weft_graph *graph, const char *name)
 }
 
 /* x[dofs]: the load is [width, shape...] over the map's source. */
-static weft_status operand_gather(graph_builder *builder, const weft_node *node, int map, weft_operand *operand,
-                                  weft_error *error)
-{
+static weft_status operand_gather(graph_builder *builder, const weft_node *node, int map,
+                                  weft_operand *operand, weft_error *error) {
     const weft_graph *graph = builder->graph;
     const weft_datum *datum = &graph->data[operand->datum];
     const weft_map *m = &graph->maps[map];
-    if (operand->map >= 0 || operand->offset != 0 || !weft_shape_equal(&operand->shape, &datum->shape))
+    if (operand->map >= 0 || operand->offset != 0 ||
+        !weft_shape_equal(&operand->shape, &datum->shape))
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "only a whole list can be loaded through a connectivity");
     if (datum->index_set != m->to) {
-        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' leads to %s, but '%s' is %s%s", m->name,
-                      index_set_name(graph, m->to), datum->name, datum->index_set == UNIFORM ? "" : "over ",
+        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' leads to %s, but '%s' is %s%s",
+                      m->name, index_set_name(graph, m->to), datum->name,
+                      datum->index_set == UNIFORM ? "" : "over ",
                       index_set_name(graph, datum->index_set));
-        weft_error_hint(error, "only lists over %s can be loaded through '%s'", index_set_name(graph, m->to), m->name);
+        weft_error_hint(error, "only lists over %s can be loaded through '%s'",
+                        index_set_name(graph, m->to), m->name);
         return WEFT_ERROR_TYPE;
     }
     if (datum->shape.rank == WEFT_RANK_MAX)
-        return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "more than %d dimensions", WEFT_RANK_MAX);
+        return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "more than %d dimensions",
+                             WEFT_RANK_MAX);
     weft_shape shape = {.rank = datum->shape.rank + 1, .sizes = {m->width}};
     for (int i = 0; i < datum->shape.rank; ++i)
         shape.sizes[i + 1] = datum->shape.sizes[i];
@@ -82,9 +85,8 @@ static weft_status operand_gather(graph_builder *builder, const weft_node *node,
 }
 
 /* P[0], P[0,1]: the leading subscripts fixed. */
-static weft_status operand_component(graph_builder *builder, const weft_node *node, weft_operand *operand,
-                                     weft_error *error)
-{
+static weft_status operand_component(graph_builder *builder, const weft_node *node,
+                                     weft_operand *operand, weft_error *error) {
     weft_shape shape = operand->shape;
     int offset = 0;
     int n = node->n_children - 1;
@@ -98,7 +100,8 @@ static weft_status operand_component(graph_builder *builder, const weft_node *no
     }
     for (int i = 0; i < n; ++i) {
         int index = 0;
-        weft_status status = weft_script_integer(builder->script, node->children[i + 1], &index, error);
+        weft_status status =
+            weft_script_integer(builder->script, node->children[i + 1], &index, error);
         if (status != WEFT_OK)
             return status;
         if (index < 0 || index >= shape.sizes[i])
@@ -118,9 +121,8 @@ static weft_status operand_component(graph_builder *builder, const weft_node *no
     return WEFT_OK;
 }
 
-weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope, const weft_node *node, value *out,
-                                   weft_error *error)
-{
+weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope,
+                                 const weft_node *node, value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     value base = {0};
     weft_operand operand = {0};
@@ -129,7 +131,8 @@ weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope
     TRY(weft_value_make(builder, node->children[0], &base, error));
     TRY(weft_value_materialise(builder, &base, UNIFORM, node->place, &operand, error));
     const weft_node *first = node->children[1];
-    if (node->n_children == 2 && first->kind == NODE_NAME && map_find(builder->graph, first->name) >= 0)
+    if (node->n_children == 2 && first->kind == NODE_NAME &&
+        map_find(builder->graph, first->name) >= 0)
         TRY(operand_gather(builder, node, map_find(builder->graph, first->name), &operand, error));
     else
         TRY(operand_component(builder, node, &operand, error));
@@ -138,16 +141,18 @@ done:
     return status;
 }
 
-/* ---- calls of elementary functions ---------------------------------------------------------------- */
+/* ---- calls of elementary functions
+ * ---------------------------------------------------------------- */
 
-weft_status weft_unknown_function(graph_builder *builder, const weft_node *node, weft_error *error)
-{
+weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
+                                  weft_error *error) {
     size_t n = 0;
     const char *const *names = weft_library_names(builder->library, &n);
     size_t n_intrinsics = 0;
     const char *const *intrinsics = weft_intrinsic_names(&n_intrinsics);
     const int n_expressions = builder->script->n_expressions;
-    const char **all = weft_arena_alloc(builder->arena, n + n_intrinsics + (size_t)n_expressions, sizeof *all);
+    const char **all =
+        weft_arena_alloc(builder->arena, n + n_intrinsics + (size_t)n_expressions, sizeof *all);
     if (all == NULL)
         return weft_no_memory(error);
     size_t count = 0;
@@ -167,9 +172,8 @@ weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
 }
 
 /* The one index set of a call's operands; uniform when all are. */
-static weft_status common_index_set(const graph_builder *builder, const weft_operand *operands, int n,
-                                    weft_place place, int *out, weft_error *error)
-{
+static weft_status common_index_set(const graph_builder *builder, const weft_operand *operands,
+                                    int n, weft_place place, int *out, weft_error *error) {
     const weft_graph *graph = builder->graph;
     int common = UNIFORM, from = 0;
     for (int i = 0; i < n; ++i) {
@@ -183,8 +187,8 @@ static weft_status common_index_set(const graph_builder *builder, const weft_ope
             continue;
         }
         weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' ranges over %s but '%s' over %s",
-                      graph->data[operands[from].datum].name, index_set_name(graph, common), datum->name,
-                      index_set_name(graph, set));
+                      graph->data[operands[from].datum].name, index_set_name(graph, common),
+                      datum->name, index_set_name(graph, set));
         weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
         return WEFT_ERROR_TYPE;
     }
@@ -192,14 +196,15 @@ static weft_status common_index_set(const graph_builder *builder, const weft_ope
     return WEFT_OK;
 }
 
-weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out, weft_error *error)
-{
+weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_function *function = weft_library_find(builder->library, node->name);
     if (function == NULL)
         return weft_unknown_function(builder, node, error);
     if (node->n_children > WEFT_ARGUMENTS_MAX)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments", WEFT_ARGUMENTS_MAX);
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
+                             WEFT_ARGUMENTS_MAX);
     const size_t n = (size_t)node->n_children;
     value *values = weft_arena_alloc(builder->arena, n + 1, sizeof *values);
     weft_operand *operands = weft_arena_alloc(builder->arena, n + 1, sizeof *operands);
@@ -216,48 +221,59 @@ weft_status weft_function_call(graph_builder *builder, const weft_node *node, va
     }
     TRY(common_index_set(builder, operands, n_data, node->place, &index_set, error));
     for (size_t i = 0; i < n; ++i) {
-        TRY(weft_value_materialise(builder, &values[i], index_set, node->place, &operands[i], error));
+        TRY(weft_value_materialise(builder, &values[i], index_set, node->place, &operands[i],
+                                   error));
         shapes[i] = operands[i].shape;
     }
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
-    TRY(weft_instance_make(builder->arena, builder->library, function, shapes, node->n_children, node->keys, keys,
-                           node->n_keys, node->place, &instance, error));
+    TRY(weft_instance_make(builder->arena, builder->library, function, shapes, node->n_children,
+                           node->keys, keys, node->n_keys, node->place, &instance, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
     if (index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
-                      "every argument of '%s' is uniform: there is nothing to map over", node->name);
-        weft_error_hint(error, "use arithmetic for uniform scalars, or give one argument 'over' an index set");
+                      "every argument of '%s' is uniform: there is nothing to map over",
+                      node->name);
+        weft_error_hint(
+            error, "use arithmetic for uniform scalars, or give one argument 'over' an index set");
         status = WEFT_ERROR_UNSUPPORTED;
         goto done;
     }
-    weft_call call = {.label = node->name, .instance = instance, .operands = operands, .n_operands = (int)n,
-                      .index_set = index_set, .flops = instance->flops, .place = node->place};
+    weft_call call = {.label = node->name,
+                      .instance = instance,
+                      .operands = operands,
+                      .n_operands = (int)n,
+                      .index_set = index_set,
+                      .flops = instance->flops,
+                      .place = node->place};
     *out = (value){0};
     TRY(weft_call_add(builder, &call, &instance->result, &out->operand, error));
 done:
     return status;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------- */
+/* ---- values
+ * -----------------------------------------------------------------------------------------------
+ */
 
-weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set, weft_place place,
-                              weft_operand *out, weft_error *error)
-{
+weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set,
+                                   weft_place place, weft_operand *out, weft_error *error) {
     if (v->arithmetic == NULL) {
         *out = v->operand;
         return WEFT_OK;
     }
     if (v->arithmetic->index_set == UNIFORM && index_set == UNIFORM) {
-        weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place, "this value is uniform: there is nothing to map over");
-        weft_error_hint(error, "a uniform value can be used together with a list over an index set");
+        weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place,
+                      "this value is uniform: there is nothing to map over");
+        weft_error_hint(error,
+                        "a uniform value can be used together with a list over an index set");
         return WEFT_ERROR_UNSUPPORTED;
     }
     return weft_tree_make_call(builder, v->arithmetic, index_set, place, out, error);
 }
 
-weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place, weft_operand *out, weft_error *error)
-{
+weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
+                            weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     tree t = {.index_set = UNIFORM};
     int root = 0;
@@ -271,13 +287,14 @@ done:
     return status;
 }
 
-weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out, weft_error *error)
-{
+weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     const name_scope script = {0};
     tree *t = NULL;
     int root = 0;
-    const bool is_constant = node->kind == NODE_NAME && weft_binding_find(builder, node->name) == NULL;
+    const bool is_constant =
+        node->kind == NODE_NAME && weft_binding_find(builder, node->name) == NULL;
     if (node->kind == NODE_NAME && !is_constant)
         return weft_operand_of_name(builder, node, out, error);
     if (node->kind == NODE_SUBSCRIPT)

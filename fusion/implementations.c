@@ -3,16 +3,14 @@
 
 #include <string.h>
 
-static bool contains(const weft_fusion *fusion, int call)
-{
+static bool contains(const weft_fusion *fusion, int call) {
     for (int i = 0; i < fusion->n_calls; ++i)
         if (fusion->calls[i] == call)
             return true;
     return false;
 }
 
-bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum)
-{
+bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum) {
     if (graph->data[datum].returned)
         return true;
     for (int i = 0; i < graph->n_calls; ++i) {
@@ -25,8 +23,7 @@ bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int d
     return false;
 }
 
-weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand)
-{
+weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand) {
     const weft_shape *shape = &graph->data[operand->datum].shape;
     if (operand->map < 0)
         return *shape;
@@ -36,9 +33,10 @@ weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *opera
     return whole;
 }
 
-/* The distinct data (with map) that a fusion's kernel holds: loaded ones first, then its results. */
-static weft_status list_onchip(weft_arena *arena, const weft_graph *graph, weft_implementation *made, weft_error *error)
-{
+/* The distinct data (with map) that a fusion's kernel holds: loaded ones first, then its results.
+ */
+static weft_status list_onchip(weft_arena *arena, const weft_graph *graph,
+                               weft_implementation *made, weft_error *error) {
     size_t most = 0;
     const weft_fusion *fusion = made->fusion;
     for (int i = 0; i < fusion->n_calls; ++i)
@@ -58,7 +56,8 @@ static weft_status list_onchip(weft_arena *arena, const weft_graph *graph, weft_
             }
             operand.shape = weft_operand_whole(graph, &operand);
             for (int m = 0; m < made->n_onchip; ++m)
-                known |= made->onchip[m].datum == operand.datum && made->onchip[m].map == operand.map;
+                known |=
+                    made->onchip[m].datum == operand.datum && made->onchip[m].map == operand.map;
             if (!known)
                 made->onchip[made->n_onchip++] = operand; /* PLACE_REGISTER */
         }
@@ -67,8 +66,7 @@ static weft_status list_onchip(weft_arena *arena, const weft_graph *graph, weft_
 }
 
 /* Components live at once: a datum lives from its load or production to its last use. */
-static int peak_live(const weft_graph *graph, const weft_implementation *made)
-{
+static int peak_live(const weft_graph *graph, const weft_implementation *made) {
     int peak = 0;
     for (int now = 0; now < made->fusion->n_calls; ++now) {
         int live = 0;
@@ -95,13 +93,13 @@ static int peak_live(const weft_graph *graph, const weft_implementation *made)
 }
 
 /* Bytes per instance that must move between memory and the chip. */
-static void count_traffic(const weft_graph *graph, weft_implementation *made, double real_bytes)
-{
+static void count_traffic(const weft_graph *graph, weft_implementation *made, double real_bytes) {
     const weft_fusion *fusion = made->fusion;
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
         const weft_datum *datum = &graph->data[operand->datum];
-        const bool inside = datum->producer >= 0 && operand->map < 0 && contains(fusion, datum->producer);
+        const bool inside =
+            datum->producer >= 0 && operand->map < 0 && contains(fusion, datum->producer);
         const double bytes = real_bytes * weft_shape_count(&operand->shape);
         if (!inside && datum->index_set >= 0)
             made->bytes_loaded += bytes;
@@ -129,8 +127,7 @@ static void count_traffic(const weft_graph *graph, weft_implementation *made, do
 }
 
 static weft_status choose_variants(const weft_graph *graph, const weft_compile_options *options,
-                                   weft_implementation *made, weft_error *error)
-{
+                                   weft_implementation *made, weft_error *error) {
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[made->order[i]];
         for (int k = 0; k < options->n_variants && call->instance != NULL; ++k) {
@@ -138,17 +135,18 @@ static weft_status choose_variants(const weft_graph *graph, const weft_compile_o
                 continue;
             made->variants[i] = options->variants[k].variant;
             if (made->variants[i] < 0 || made->variants[i] >= call->instance->n_variants)
-                return weft_error_set(error, WEFT_ERROR_USAGE, "'%s' has variants 0 to %d, not %d", call->label,
-                                      call->instance->n_variants - 1, made->variants[i]);
+                return weft_error_set(error, WEFT_ERROR_USAGE, "'%s' has variants 0 to %d, not %d",
+                                      call->label, call->instance->n_variants - 1,
+                                      made->variants[i]);
         }
     }
     return WEFT_OK;
 }
 
-weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph, const weft_fusions *fusions,
-                                      const weft_limits *limits, const weft_compile_options *options,
-                                      weft_implementations **out, weft_error *error)
-{
+weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
+                                      const weft_fusions *fusions, const weft_limits *limits,
+                                      const weft_compile_options *options,
+                                      weft_implementations **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const double real_bytes = options->single ? sizeof(float) : sizeof(double);
     weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
@@ -173,7 +171,9 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
         TRY(list_onchip(arena, graph, one, error));
         one->onchip_peak = peak_live(graph, one);
         count_traffic(graph, one, real_bytes);
-        double transfer = limits->bandwidth > 0 ? (one->bytes_loaded + one->bytes_stored) / limits->bandwidth : 0.0;
+        double transfer = limits->bandwidth > 0
+                              ? (one->bytes_loaded + one->bytes_stored) / limits->bandwidth
+                              : 0.0;
         double compute = limits->flops > 0 ? one->flops / limits->flops : 0.0;
         one->seconds = transfer > compute ? transfer : compute;
     }

@@ -12,13 +12,14 @@ typedef struct planner {
     bool *started; /* [n_data] accumulated lists that some kernel has begun */
 } planner;
 
-static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argument argument, weft_error *error)
-{
+static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argument argument,
+                                weft_error *error) {
     for (int i = 0; i < kernel->n_arguments; ++i)
         if (memcmp(&kernel->arguments[i], &argument, sizeof argument) == 0)
             return WEFT_OK;
     if (kernel->n_arguments % 16 == 0) {
-        weft_argument *grown = weft_arena_alloc(p->arena, (size_t)kernel->n_arguments + 16, sizeof *grown);
+        weft_argument *grown =
+            weft_arena_alloc(p->arena, (size_t)kernel->n_arguments + 16, sizeof *grown);
         if (grown == NULL)
             return weft_no_memory(error);
         if (kernel->n_arguments > 0)
@@ -29,22 +30,19 @@ static weft_status argument_add(planner *p, weft_plan_kernel *kernel, weft_argum
     return WEFT_OK;
 }
 
-static bool in_fusion(const weft_fusion *fusion, int call)
-{
+static bool in_fusion(const weft_fusion *fusion, int call) {
     for (int i = 0; i < fusion->n_calls; ++i)
         if (fusion->calls[i] == call)
             return true;
     return false;
 }
 
-static bool is_gathered(const planner *p, const weft_accumulation *a)
-{
+static bool is_gathered(const planner *p, const weft_accumulation *a) {
     return p->options->scatter == WEFT_SCATTER_GATHERED && !a->matrix;
 }
 
 /* "k2_jacobian_tform_dshape", of bounded length */
-static const char *kernel_name(planner *p, const weft_implementation *implementation)
-{
+static const char *kernel_name(planner *p, const weft_implementation *implementation) {
     char name[96];
     size_t length = (size_t)snprintf(name, sizeof name, "k%d", p->plan->n_kernels);
     for (int i = 0; i < implementation->fusion->n_calls; ++i) {
@@ -59,29 +57,29 @@ static const char *kernel_name(planner *p, const weft_implementation *implementa
     return weft_arena_copy(p->arena, name, length);
 }
 
-static weft_status kernel_allocate(planner *p, weft_plan_kernel *kernel, weft_error *error)
-{
+static weft_status kernel_allocate(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     const size_t n_onchip = (size_t)kernel->implementation->n_onchip + 1;
     const size_t n_accumulations = (size_t)p->graph->n_accumulations + 1;
     kernel->loads = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->loads);
     kernel->stores = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->stores);
     kernel->scatters = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->scatters);
     kernel->zero = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->zero);
-    return kernel->loads != NULL && kernel->stores != NULL && kernel->scatters != NULL && kernel->zero != NULL
+    return kernel->loads != NULL && kernel->stores != NULL && kernel->scatters != NULL &&
+                   kernel->zero != NULL
                ? WEFT_OK
                : weft_no_memory(error);
 }
 
-static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel, weft_error *error)
-{
+static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
+                                           weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     const weft_implementation *implementation = kernel->implementation;
     for (int i = 0; i < implementation->n_onchip; ++i) {
         const weft_operand *operand = &implementation->onchip[i];
         const weft_datum *datum = &graph->data[operand->datum];
-        const bool inside =
-            datum->producer >= 0 && operand->map < 0 && in_fusion(implementation->fusion, datum->producer);
+        const bool inside = datum->producer >= 0 && operand->map < 0 &&
+                            in_fusion(implementation->fusion, datum->producer);
         if (!inside) {
             kernel->loads[kernel->n_loads++] = *operand;
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, operand->datum, 0}, error));
@@ -91,7 +89,8 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
         }
         bool leaves = weft_datum_leaves(graph, implementation->fusion, operand->datum);
         for (int k = 0; k < graph->n_accumulations; ++k)
-            leaves |= graph->accumulations[k].source == operand->datum && is_gathered(p, &graph->accumulations[k]);
+            leaves |= graph->accumulations[k].source == operand->datum &&
+                      is_gathered(p, &graph->accumulations[k]);
         if (leaves) {
             kernel->stores[kernel->n_stores++] = operand->datum;
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, operand->datum, 0}, error));
@@ -101,8 +100,7 @@ done:
     return status;
 }
 
-static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_error *error)
-{
+static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     for (int k = 0; k < graph->n_accumulations; ++k) {
@@ -124,8 +122,7 @@ done:
 }
 
 /* The gathers of what a kernel has stored, each a kernel over the target's index set. */
-static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_error *error)
-{
+static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     const double real_bytes = p->options->single ? sizeof(float) : sizeof(double);
@@ -135,7 +132,8 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
             continue;
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
         *kernel = (weft_plan_kernel){.gather = k, .index_set = graph->maps[a->map].to};
-        kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels, graph->data[a->target].name);
+        kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels,
+                                        graph->data[a->target].name);
         if (kernel->name == NULL)
             return weft_no_memory(error);
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->source, 0}, error));
@@ -153,12 +151,12 @@ done:
     return status;
 }
 
-static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error *error)
-{
+static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        *kernel = (weft_plan_kernel){.implementation = cover->list[i], .gather = -1,
+        *kernel = (weft_plan_kernel){.implementation = cover->list[i],
+                                     .gather = -1,
                                      .index_set = cover->list[i]->fusion->index_set,
                                      .bytes_loaded = cover->list[i]->bytes_loaded,
                                      .bytes_stored = cover->list[i]->bytes_stored,
@@ -176,8 +174,7 @@ done:
     return status;
 }
 
-static bool kernel_uses(const weft_plan_kernel *kernel, int datum)
-{
+static bool kernel_uses(const weft_plan_kernel *kernel, int datum) {
     for (int i = 0; i < kernel->n_arguments; ++i)
         if (kernel->arguments[i].kind == ARGUMENT_DATUM && kernel->arguments[i].index == datum)
             return true;
@@ -185,11 +182,11 @@ static bool kernel_uses(const weft_plan_kernel *kernel, int datum)
 }
 
 /* Intermediates in memory share buffers where their lifetimes, in kernels, are disjoint. */
-static weft_status plan_buffers(planner *p, weft_error *error)
-{
+static weft_status plan_buffers(planner *p, weft_error *error) {
     const weft_graph *graph = p->graph;
     weft_plan *plan = p->plan;
-    plan->buffer_of = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffer_of);
+    plan->buffer_of =
+        weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffer_of);
     plan->buffers = weft_arena_alloc(p->arena, (size_t)graph->n_data + 1, sizeof *plan->buffers);
     if (plan->buffer_of == NULL || plan->buffers == NULL)
         return weft_no_memory(error);
@@ -198,17 +195,20 @@ static weft_status plan_buffers(planner *p, weft_error *error)
     for (int k = 0; k < plan->n_kernels; ++k) {
         for (int i = 0; i < graph->n_data; ++i) {
             const weft_datum *datum = &graph->data[i];
-            if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input || !kernel_uses(&plan->kernels[k], i))
+            if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input ||
+                !kernel_uses(&plan->kernels[k], i))
                 continue;
             int last = k, b = 0;
             const int count = weft_shape_count(&datum->shape);
             for (int m = k; m < plan->n_kernels; ++m)
                 if (kernel_uses(&plan->kernels[m], i))
                     last = m;
-            while (b < plan->n_buffers && (plan->buffers[b].last >= k || plan->buffers[b].index_set != datum->index_set))
+            while (b < plan->n_buffers &&
+                   (plan->buffers[b].last >= k || plan->buffers[b].index_set != datum->index_set))
                 ++b;
             if (b == plan->n_buffers)
-                plan->buffers[plan->n_buffers++] = (weft_plan_buffer){.index_set = datum->index_set, .first = k};
+                plan->buffers[plan->n_buffers++] =
+                    (weft_plan_buffer){.index_set = datum->index_set, .first = k};
             plan->buffers[b].last = last;
             if (count > plan->buffers[b].components)
                 plan->buffers[b].components = count;
@@ -219,9 +219,8 @@ static weft_status plan_buffers(planner *p, weft_error *error)
 }
 
 weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
-                           const weft_limits *limits, const weft_compile_options *options, weft_plan **out,
-                           weft_error *error)
-{
+                           const weft_limits *limits, const weft_compile_options *options,
+                           weft_plan **out, weft_error *error) {
     weft_status status = WEFT_OK;
     planner p = {.arena = arena, .graph = graph, .options = options};
     p.plan = weft_arena_alloc(arena, 1, sizeof *p.plan);
@@ -229,8 +228,8 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
-    p.plan->kernels =
-        weft_arena_alloc(arena, (size_t)(cover->n + graph->n_accumulations), sizeof *p.plan->kernels);
+    p.plan->kernels = weft_arena_alloc(arena, (size_t)(cover->n + graph->n_accumulations),
+                                       sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)
         return weft_no_memory(error);
     TRY(plan_kernels(&p, cover, error));

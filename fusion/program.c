@@ -8,23 +8,21 @@ struct weft_program {
     weft_device *device;
     const weft_compilation *compilation;
     weft_module *module;
-    int64_t *sizes;              /* [n_index_sets], -1: unknown */
-    weft_memory **data;          /* [n_data] bound or own */
-    bool *own;                   /* [n_data] */
-    weft_memory **positions;     /* [n_data] of matrices, borrowed */
-    weft_connectivity **maps;    /* [n_maps], borrowed */
-    weft_memory **buffers;       /* [n_buffers] of intermediates */
-    weft_memory **arguments;     /* for one launch */
+    int64_t *sizes;           /* [n_index_sets], -1: unknown */
+    weft_memory **data;       /* [n_data] bound or own */
+    bool *own;                /* [n_data] */
+    weft_memory **positions;  /* [n_data] of matrices, borrowed */
+    weft_connectivity **maps; /* [n_maps], borrowed */
+    weft_memory **buffers;    /* [n_buffers] of intermediates */
+    weft_memory **arguments;  /* for one launch */
     bool ready;
 };
 
-static weft_status out_of_memory(weft_error *error)
-{
+static weft_status out_of_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
 }
 
-static weft_status allocate_tables(weft_program *p, weft_error *error)
-{
+static weft_status allocate_tables(weft_program *p, weft_error *error) {
     const weft_graph *graph = p->compilation->graph;
     const size_t n_data = (size_t)graph->n_data + 1;
     p->sizes = calloc((size_t)graph->n_index_sets + 1, sizeof *p->sizes);
@@ -34,17 +32,16 @@ static weft_status allocate_tables(weft_program *p, weft_error *error)
     p->maps = calloc((size_t)graph->n_maps + 1, sizeof *p->maps);
     p->buffers = calloc((size_t)p->compilation->plan->n_buffers + 1, sizeof *p->buffers);
     p->arguments = calloc(4 * n_data + 4 * (size_t)graph->n_maps, sizeof *p->arguments);
-    if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL || p->maps == NULL ||
-        p->buffers == NULL || p->arguments == NULL)
+    if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
+        p->maps == NULL || p->buffers == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
     return WEFT_OK;
 }
 
-weft_status weft_program_make(weft_device *device, const weft_compilation *compilation, weft_program **out,
-                              weft_error *error)
-{
+weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
+                              weft_program **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_program *made = calloc(1, sizeof *made);
     const weft_plan *plan = compilation->plan;
@@ -61,8 +58,7 @@ done:
     return status;
 }
 
-void weft_program_free(weft_program **program)
-{
+void weft_program_free(weft_program **program) {
     if (program == NULL || *program == NULL)
         return;
     weft_program *p = *program;
@@ -83,24 +79,25 @@ void weft_program_free(weft_program **program)
     *program = NULL;
 }
 
-/* ---- binding --------------------------------------------------------------------------------------------- */
+/* ---- binding
+ * --------------------------------------------------------------------------------------------- */
 
 /* "there is no list 'u' in this script: it has x, y" */
-static weft_status no_such(weft_error *error, const char *what, const char *name, const char *const *names, size_t n)
-{
+static weft_status no_such(weft_error *error, const char *what, const char *name,
+                           const char *const *names, size_t n) {
     weft_text text = {0};
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
     const char *near = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no %s '%s' in this script", what, name);
-    weft_error_hint(error, "%s%s%sit has: %s", near != NULL ? "did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'? " : "", text.data != NULL ? text.data : "none");
+    weft_error_hint(error, "%s%s%sit has: %s", near != NULL ? "did you mean '" : "",
+                    near != NULL ? near : "", near != NULL ? "'? " : "",
+                    text.data != NULL ? text.data : "none");
     weft_text_free(&text);
     return WEFT_ERROR_USAGE;
 }
 
-static int find_index_set(const weft_graph *graph, const char *name)
-{
+static int find_index_set(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (strcmp(graph->index_sets[i].name, name) == 0)
             return i;
@@ -108,16 +105,15 @@ static int find_index_set(const weft_graph *graph, const char *name)
 }
 
 /* Inputs and returned lists have names outside. */
-static int find_datum(const weft_graph *graph, const char *name)
-{
+static int find_datum(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_data; ++i)
-        if ((graph->data[i].is_input || graph->data[i].returned) && strcmp(graph->data[i].name, name) == 0)
+        if ((graph->data[i].is_input || graph->data[i].returned) &&
+            strcmp(graph->data[i].name, name) == 0)
             return i;
     return -1;
 }
 
-static weft_status no_such_datum(const weft_graph *graph, const char *name, weft_error *error)
-{
+static weft_status no_such_datum(const weft_graph *graph, const char *name, weft_error *error) {
     const char *names[64];
     size_t n = 0;
     for (int i = 0; i < graph->n_data && n < 64; ++i)
@@ -126,19 +122,19 @@ static weft_status no_such_datum(const weft_graph *graph, const char *name, weft
     return no_such(error, "input or result", name, names, n);
 }
 
-static weft_status set_size(weft_program *p, int index_set, int64_t n, weft_error *error)
-{
+static weft_status set_size(weft_program *p, int index_set, int64_t n, weft_error *error) {
     const char *name = p->compilation->graph->index_sets[index_set].name;
     if (n < 0)
-        return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members", name, (long long)n);
+        return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
+                              name, (long long)n);
     if (p->sizes[index_set] >= 0 && p->sizes[index_set] != n)
         p->ready = false;
     p->sizes[index_set] = n;
     return WEFT_OK;
 }
 
-weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n, weft_error *error)
-{
+weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n,
+                              weft_error *error) {
     const weft_graph *graph = program->compilation->graph;
     const int found = find_index_set(graph, index_set);
     if (found >= 0)
@@ -150,8 +146,8 @@ weft_status weft_program_size(weft_program *program, const char *index_set, int6
     return no_such(error, "index set", index_set, names, count);
 }
 
-weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory, weft_error *error)
-{
+weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory,
+                              weft_error *error) {
     const weft_graph *graph = program->compilation->graph;
     const int found = find_datum(graph, name);
     if (found < 0)
@@ -164,9 +160,8 @@ weft_status weft_program_bind(weft_program *program, const char *name, weft_memo
     return WEFT_OK;
 }
 
-weft_status weft_program_bind_connectivity(weft_program *program, const char *name, weft_connectivity *connectivity,
-                                           weft_error *error)
-{
+weft_status weft_program_bind_connectivity(weft_program *program, const char *name,
+                                           weft_connectivity *connectivity, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = program->compilation->graph;
     const char *names[64];
@@ -178,7 +173,8 @@ weft_status weft_program_bind_connectivity(weft_program *program, const char *na
         if (strcmp(map->name, name) != 0)
             continue;
         if (weft_connectivity_width(connectivity) != map->width)
-            return weft_error_set(error, WEFT_ERROR_SHAPE, "connectivity '%s' has %d targets a member, the script says %d",
+            return weft_error_set(error, WEFT_ERROR_SHAPE,
+                                  "connectivity '%s' has %d targets a member, the script says %d",
                                   name, weft_connectivity_width(connectivity), map->width);
         program->maps[i] = connectivity;
         TRY(set_size(program, map->from, weft_connectivity_from(connectivity), error));
@@ -192,8 +188,7 @@ done:
 }
 
 weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
-                                     weft_memory *positions, weft_error *error)
-{
+                                     weft_memory *positions, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = program->compilation->graph;
     const int found = find_datum(graph, name);
@@ -205,56 +200,56 @@ done:
     return status;
 }
 
-int weft_program_lanes(const weft_program *program)
-{
+int weft_program_lanes(const weft_program *program) {
     return program->compilation->plan->lanes;
 }
 
-weft_memory *weft_program_result(const weft_program *program, const char *name)
-{
+weft_memory *weft_program_result(const weft_program *program, const char *name) {
     const int found = find_datum(program->compilation->graph, name);
     return found >= 0 ? program->data[found] : NULL;
 }
 
-double weft_program_compile_seconds(const weft_program *program)
-{
+double weft_program_compile_seconds(const weft_program *program) {
     return weft_module_seconds(program->module);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------ */
+/* ---- running
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static int64_t list_values(const weft_program *p, int index_set, int components)
-{
+static int64_t list_values(const weft_program *p, int index_set, int components) {
     const weft_graph *graph = p->compilation->graph;
     const int64_t lanes = p->compilation->plan->lanes;
     if (index_set < 0)
         return components;
     const int64_t n = p->sizes[index_set];
-    return graph->index_sets[index_set].plain ? n * components : (n + lanes - 1) / lanes * lanes * components;
+    return graph->index_sets[index_set].plain ? n * components
+                                              : (n + lanes - 1) / lanes * lanes * components;
 }
 
-static weft_status list_bytes(const weft_program *p, int index_set, int components, const char *name, size_t *bytes,
-                              weft_error *error)
-{
+static weft_status list_bytes(const weft_program *p, int index_set, int components,
+                              const char *name, size_t *bytes, weft_error *error) {
     const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
     if (index_set >= 0 && p->sizes[index_set] < 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "the size of index set '%s' is not known (needed for '%s')",
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "the size of index set '%s' is not known (needed for '%s')",
                               p->compilation->graph->index_sets[index_set].name, name);
     *bytes = (size_t)list_values(p, index_set, components) * real_bytes;
     return WEFT_OK;
 }
 
-static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_error *error)
-{
+static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t needed = 0;
     const int i = datum->id;
     if (datum->kind == DATUM_MATRIX) {
         if (p->data[i] == NULL || p->positions[i] == NULL)
-            return weft_error_set(error, WEFT_ERROR_USAGE, "matrix '%s' has no values and positions bound", datum->name);
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "matrix '%s' has no values and positions bound", datum->name);
         return WEFT_OK;
     }
-    TRY(list_bytes(p, datum->index_set, weft_shape_count(&datum->shape), datum->name, &needed, error));
+    TRY(list_bytes(p, datum->index_set, weft_shape_count(&datum->shape), datum->name, &needed,
+                   error));
     if (datum->is_input && p->data[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", datum->name);
     if (p->data[i] == NULL || (p->own[i] && weft_memory_bytes(p->data[i]) < needed)) {
@@ -263,23 +258,22 @@ static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_
         TRY(weft_memory_make(p->device, needed, &p->data[i], error));
     }
     if (weft_memory_bytes(p->data[i]) < needed)
-        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu", datum->name,
-                                weft_memory_bytes(p->data[i]), needed);
+        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
+                                datum->name, weft_memory_bytes(p->data[i]), needed);
 done:
     return status;
 }
 
-static bool is_used(const weft_plan *plan, int datum)
-{
+static bool is_used(const weft_plan *plan, int datum) {
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
-            if (plan->kernels[k].arguments[i].kind == ARGUMENT_DATUM && plan->kernels[k].arguments[i].index == datum)
+            if (plan->kernels[k].arguments[i].kind == ARGUMENT_DATUM &&
+                plan->kernels[k].arguments[i].index == datum)
                 return true;
     return false;
 }
 
-static weft_status prepare(weft_program *p, weft_error *error)
-{
+static weft_status prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->compilation->graph;
     const weft_plan *plan = p->compilation->plan;
@@ -288,7 +282,8 @@ static weft_status prepare(weft_program *p, weft_error *error)
             TRY(prepare_datum(p, &graph->data[i], error));
     for (int i = 0; i < plan->n_buffers; ++i) {
         size_t needed = 0;
-        TRY(list_bytes(p, plan->buffers[i].index_set, plan->buffers[i].components, "a buffer", &needed, error));
+        TRY(list_bytes(p, plan->buffers[i].index_set, plan->buffers[i].components, "a buffer",
+                       &needed, error));
         if (p->buffers[i] != NULL && weft_memory_bytes(p->buffers[i]) >= needed)
             continue;
         weft_memory_free(&p->buffers[i]);
@@ -299,20 +294,23 @@ done:
     return status;
 }
 
-static weft_memory *datum_memory(const weft_program *p, int datum)
-{
+static weft_memory *datum_memory(const weft_program *p, int datum) {
     const int buffer = p->compilation->plan->buffer_of[datum];
     return buffer >= 0 ? p->buffers[buffer] : p->data[datum];
 }
 
-static weft_status launch_argument(weft_program *p, const weft_argument *argument, weft_memory **out, weft_error *error)
-{
+static weft_status launch_argument(weft_program *p, const weft_argument *argument,
+                                   weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->compilation->plan;
     weft_memory *parts[2] = {NULL, NULL};
     switch (argument->kind) {
-    case ARGUMENT_DATUM: *out = datum_memory(p, argument->index); break;
-    case ARGUMENT_POSITIONS: *out = p->positions[argument->index]; break;
+    case ARGUMENT_DATUM:
+        *out = datum_memory(p, argument->index);
+        break;
+    case ARGUMENT_POSITIONS:
+        *out = p->positions[argument->index];
+        break;
     case ARGUMENT_MAP:
     case ARGUMENT_GATHER:
         if (p->maps[argument->index] == NULL) {
@@ -321,10 +319,12 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
             break;
         }
         if (argument->kind == ARGUMENT_MAP) {
-            status = weft_connectivity_interleaved(p->maps[argument->index], plan->lanes, out, error);
+            status =
+                weft_connectivity_interleaved(p->maps[argument->index], plan->lanes, out, error);
             break;
         }
-        TRY(weft_connectivity_transposed(p->maps[argument->index], plan->lanes, &parts[0], &parts[1], error));
+        TRY(weft_connectivity_transposed(p->maps[argument->index], plan->lanes, &parts[0],
+                                         &parts[1], error));
         *out = parts[argument->part];
         break;
     }
@@ -339,9 +339,9 @@ typedef struct serial_schedule {
 } serial_schedule;
 
 /* The order that keeps accumulating stores apart. Stores through several maps run serially. */
-static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kernel, serial_schedule *serial,
-                                   const weft_schedule **out, weft_error *error)
-{
+static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kernel,
+                                   serial_schedule *serial, const weft_schedule **out,
+                                   weft_error *error) {
     const weft_graph *graph = p->compilation->graph;
     const int lanes = p->compilation->plan->lanes;
     int map = -1;
@@ -356,18 +356,23 @@ static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kern
         return WEFT_OK;
     if (!several && p->maps[map] != NULL)
         return weft_connectivity_schedule(p->maps[map], lanes, out, error);
-    *serial = (serial_schedule){.start = {0, 1}, .range = {{0, (p->sizes[kernel->index_set] + lanes - 1) / lanes}}};
-    serial->schedule = (weft_schedule){.n_colours = 1, .colour_start = serial->start, .ranges = serial->range};
+    *serial = (serial_schedule){.start = {0, 1},
+                                .range = {{0, (p->sizes[kernel->index_set] + lanes - 1) / lanes}}};
+    serial->schedule =
+        (weft_schedule){.n_colours = 1, .colour_start = serial->start, .ranges = serial->range};
     *out = &serial->schedule;
     return WEFT_OK;
 }
 
-static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel, weft_error *error)
-{
+static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     serial_schedule serial;
-    weft_launch launch = {.module = p->module, .kernel = kernel->name, .arguments = p->arguments,
-                          .n_arguments = kernel->n_arguments, .n_instances = p->sizes[kernel->index_set],
+    weft_launch launch = {.module = p->module,
+                          .kernel = kernel->name,
+                          .arguments = p->arguments,
+                          .n_arguments = kernel->n_arguments,
+                          .n_instances = p->sizes[kernel->index_set],
                           .lanes = p->compilation->plan->lanes};
     for (int i = 0; i < kernel->n_zero; ++i)
         TRY(weft_memory_zero(datum_memory(p, kernel->zero[i]), error));
@@ -380,8 +385,7 @@ done:
     return status;
 }
 
-weft_status weft_program_run(weft_program *program, weft_error *error)
-{
+weft_status weft_program_run(weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = program->compilation->plan;
     if (!program->ready)

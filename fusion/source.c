@@ -1,14 +1,15 @@
-/* From plan to source text: for each kernel its arguments, then for every block of instances the loads, the
- * calls in order, the stores and the accumulating stores (Filipovic et al. 2015, algorithm 1). */
+/* From plan to source text: for each kernel its arguments, then for every block of instances the
+ * loads, the calls in order, the stores and the accumulating stores (Filipovic et al. 2015,
+ * algorithm 1). */
 #include "source_internal.h"
 
 #include <string.h>
 
-/* Results larger than this are stored past the caches: about the last-level cache of a core's share. */
+/* Results larger than this are stored past the caches: about the last-level cache of a core's
+ * share. */
 #define WEFT_STREAM_BYTES 4194304
 
-static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int datum)
-{
+static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int datum) {
     for (int i = 0; i < kernel->n_stores; ++i)
         if (kernel->stores[i] == datum)
             return true;
@@ -18,8 +19,7 @@ static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, i
     return kernel->gather >= 0 && w->graph->accumulations[kernel->gather].target == datum;
 }
 
-static void write_arguments(const source_writer *w, const weft_plan_kernel *kernel)
-{
+static void write_arguments(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_arguments; ++i) {
         const weft_argument *argument = &kernel->arguments[i];
         const char *name = "";
@@ -39,8 +39,9 @@ static void write_arguments(const source_writer *w, const weft_plan_kernel *kern
             break;
         case ARGUMENT_GATHER:
             weft_text_add(w->out,
-                          argument->part == 0 ? "    const int64_t *restrict start = arguments[%d];\n"
-                                              : "    const uint32_t *restrict position = arguments[%d];\n",
+                          argument->part == 0
+                              ? "    const int64_t *restrict start = arguments[%d];\n"
+                              : "    const uint32_t *restrict position = arguments[%d];\n",
                           i);
             break;
         }
@@ -48,8 +49,7 @@ static void write_arguments(const source_writer *w, const weft_plan_kernel *kern
 }
 
 /* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
-static void write_load(const source_writer *w, const weft_operand *load)
-{
+static void write_load(const source_writer *w, const weft_operand *load) {
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, load->datum, load->map);
@@ -58,73 +58,80 @@ static void write_load(const source_writer *w, const weft_operand *load)
                   weft_shape_count(&load->shape));
     if (load->map >= 0) {
         const weft_map *map = &w->graph->maps[load->map];
-        weft_text_add(w->out, "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES), %d, %d);\n", v, p, map->name,
-                      map->width, map->width, count);
-    }
-    else if (datum->index_set < 0)
+        weft_text_add(w->out,
+                      "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES), %d, %d);\n", v,
+                      p, map->name, map->width, map->width, count);
+    } else if (datum->index_set < 0)
         weft_text_add(w->out, "    load_uniform(%s, p_%s, %d);\n", v, p, count);
     else if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES, n_instances);\n", v, p, count);
+        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES, n_instances);\n", v,
+                      p, count);
     else
-        weft_text_add(w->out, "        load_block(%s, p_%s + block * (%d * LANES), %d);\n", v, p, count, count);
+        weft_text_add(w->out, "        load_block(%s, p_%s + block * (%d * LANES), %d);\n", v, p,
+                      count, count);
 }
 
-static void write_store(const source_writer *w, int stored)
-{
+static void write_store(const source_writer *w, int stored) {
     const weft_datum *datum = &w->graph->data[stored];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, stored, -1);
     if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES, n_instances);\n", v + 2, v, count);
+        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES, n_instances);\n",
+                      v + 2, v, count);
     else
-        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES), %s, %d, stream);\n", v + 2, count, v,
-                      count);
+        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES), %s, %d, stream);\n",
+                      v + 2, count, v, count);
 }
 
-static void write_scatter(const source_writer *w, const weft_accumulation *a)
-{
+static void write_scatter(const source_writer *w, const weft_accumulation *a) {
     const char *v = weft_source_variable(w, a->source, -1);
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     const weft_map *map = &w->graph->maps[a->map];
     const int width = map->width;
-    weft_text_add(w->out, "        /* %s:%d  %s[%s%s%s] += ... */\n", a->place.source->name, a->place.line,
-                  w->graph->data[a->target].name, map->name, a->matrix ? "," : "", a->matrix ? map->name : "");
+    weft_text_add(w->out, "        /* %s:%d  %s[%s%s%s] += ... */\n", a->place.source->name,
+                  a->place.line, w->graph->data[a->target].name, map->name, a->matrix ? "," : "",
+                  a->matrix ? map->name : "");
     if (a->matrix)
-        weft_text_add(w->out, "        add_matrix(p_%s, positions_%s + block * (%d * LANES), %s, %d, lanes);\n", target,
-                      w->graph->data[a->target].name, width * width, v, width * width);
+        weft_text_add(
+            w->out,
+            "        add_matrix(p_%s, positions_%s + block * (%d * LANES), %s, %d, lanes);\n",
+            target, w->graph->data[a->target].name, width * width, v, width * width);
     else
-        weft_text_add(w->out, "        add_indirect(p_%s, m_%s + block * (%d * LANES), %s, %d, %d, lanes);\n", target,
-                      map->name, width, v, width, weft_shape_count(&w->graph->data[a->target].shape));
+        weft_text_add(
+            w->out, "        add_indirect(p_%s, m_%s + block * (%d * LANES), %s, %d, %d, lanes);\n",
+            target, map->name, width, v, width, weft_shape_count(&w->graph->data[a->target].shape));
 }
 
-static void write_head(const source_writer *w, const weft_plan_kernel *kernel)
-{
+static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out,
-                  "void %s(void *const *arguments, int64_t n_instances, int64_t first_block, int64_t last_block)\n{\n",
+                  "void %s(void *const *arguments, int64_t n_instances, int64_t first_block, "
+                  "int64_t last_block)\n{\n",
                   kernel->name);
     write_arguments(w, kernel);
 }
 
-static weft_status write_map_kernel(const source_writer *w, const weft_plan_kernel *kernel, weft_error *error)
-{
+static weft_status write_map_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *implementation = kernel->implementation;
     write_head(w, kernel);
     if (kernel->n_stores > 0)
-        weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n", kernel->bytes_stored,
-                      (double)WEFT_STREAM_BYTES);
+        weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n",
+                      kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             write_load(w, &kernel->loads[i]);
     weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
     if (kernel->n_scatters > 0)
-        weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? (int)(n_instances - block "
+        weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
+                              "(int)(n_instances - block "
                               "* LANES) : LANES;\n");
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
             write_load(w, &kernel->loads[i]);
     for (int i = 0; i < implementation->fusion->n_calls; ++i)
-        TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]], implementation->variants[i], error));
+        TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]],
+                             implementation->variants[i], error));
     weft_text_add(w->out, "\n");
     for (int i = 0; i < kernel->n_stores; ++i)
         write_store(w, kernel->stores[i]);
@@ -139,30 +146,31 @@ done:
 }
 
 /* Each target sums what its cells have stored for it, in ascending order of cell. */
-static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *kernel)
-{
+static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
     const int count = weft_shape_count(&w->graph->data[a->target].shape);
     const char *source = weft_source_variable(w, a->source, -1) + 2;
     const char *target = weft_source_variable(w, a->target, -1) + 2;
-    weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name, a->place.line,
-                  w->graph->data[a->target].name, w->graph->maps[a->map].name);
+    weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name,
+                  a->place.line, w->graph->data[a->target].name, w->graph->maps[a->map].name);
     write_head(w, kernel);
-    weft_text_add(w->out,
-                  "    const int64_t last = last_block * LANES < n_instances ? last_block * LANES : n_instances;\n"
-                  "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
+    weft_text_add(w->out, "    const int64_t last = last_block * LANES < n_instances ? last_block "
+                          "* LANES : n_instances;\n"
+                          "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
     if (count == 1)
         weft_text_add(w->out,
                       "        scalar sum = %s%s%s;\n"
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k)\n"
                       "            sum += p_%s[position[k]];\n"
                       "        p_%s[i] = sum;\n",
-                      kernel->adds ? "p_" : "0", kernel->adds ? target : "", kernel->adds ? "[i]" : "", source, target);
+                      kernel->adds ? "p_" : "0", kernel->adds ? target : "",
+                      kernel->adds ? "[i]" : "", source, target);
     else {
         weft_text_add(w->out, "        scalar sum[%d] = {0};\n", count);
         weft_text_add(w->out,
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
-                      "            const scalar *one = p_%s + (int64_t)(position[k] / LANES) * (%d * LANES) + position[k] "
+                      "            const scalar *one = p_%s + (int64_t)(position[k] / LANES) * (%d "
+                      "* LANES) + position[k] "
                       "%% LANES;\n"
                       "            for (int c = 0; c < %d; ++c)\n"
                       "                sum[c] += one[c * LANES];\n"
@@ -175,14 +183,17 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
 }
 
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
-                             const weft_limits *limits, const weft_compile_options *options, const char **out,
-                             weft_error *error)
-{
+                             const weft_limits *limits, const weft_compile_options *options,
+                             const char **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     (void)limits;
-    const source_writer writer = {.arena = arena, .graph = graph, .plan = plan, .backend = &weft_backend_host,
-                                  .single = options->single, .out = &text};
+    const source_writer writer = {.arena = arena,
+                                  .graph = graph,
+                                  .plan = plan,
+                                  .backend = &weft_backend_host,
+                                  .single = options->single,
+                                  .out = &text};
     writer.backend->prelude(&text, plan->lanes, options->single);
     for (int i = 0; i < plan->n_kernels; ++i) {
         if (plan->kernels[i].gather >= 0)

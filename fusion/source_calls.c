@@ -5,16 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool name_taken(const weft_graph *graph, const char *name, int besides)
-{
+static bool name_taken(const weft_graph *graph, const char *name, int besides) {
     for (int i = 0; i < graph->n_data; ++i)
         if (i != besides && strcmp(graph->data[i].name, name) == 0)
             return true;
     return false;
 }
 
-const char *weft_source_variable(const source_writer *w, int datum, int map)
-{
+const char *weft_source_variable(const source_writer *w, int datum, int map) {
     const char *name = w->graph->data[datum].name;
     if (map >= 0)
         name = weft_arena_print(w->arena, "%s_at_%s", name, w->graph->maps[map].name);
@@ -27,31 +25,33 @@ const char *weft_source_variable(const source_writer *w, int datum, int map)
 }
 
 /* Binding strength, to write no more parentheses than needed. */
-static int strength(const weft_arithmetic *node)
-{
+static int strength(const weft_arithmetic *node) {
     switch (node->op) {
     case ARITHMETIC_ADD:
-    case ARITHMETIC_SUBTRACT: return 1;
+    case ARITHMETIC_SUBTRACT:
+        return 1;
     case ARITHMETIC_MULTIPLY:
-    case ARITHMETIC_DIVIDE: return 2;
-    case ARITHMETIC_NEGATE: return 3;
-    case ARITHMETIC_NUMBER: return node->number < 0 || signbit(node->number) ? 3 : 4;
-    default: return 4;
+    case ARITHMETIC_DIVIDE:
+        return 2;
+    case ARITHMETIC_NEGATE:
+        return 3;
+    case ARITHMETIC_NUMBER:
+        return node->number < 0 || signbit(node->number) ? 3 : 4;
+    default:
+        return 4;
     }
 }
 
 static void arithmetic_write(const source_writer *w, const weft_call *call, int index);
 
-static void child_write(const source_writer *w, const weft_call *call, int child, int needed)
-{
+static void child_write(const source_writer *w, const weft_call *call, int child, int needed) {
     const bool parentheses = strength(&call->arithmetic[child]) < needed;
     weft_text_add(w->out, parentheses ? "(" : "");
     arithmetic_write(w, call, child);
     weft_text_add(w->out, parentheses ? ")" : "");
 }
 
-static void number_write(const source_writer *w, double number)
-{
+static void number_write(const source_writer *w, double number) {
     char text[40];
     snprintf(text, sizeof text, "%.17g", number);
     if (isnan(number))
@@ -63,8 +63,7 @@ static void number_write(const source_writer *w, double number)
     weft_text_add(w->out, w->single ? "(scalar)%s" : "%s", text);
 }
 
-static void operand_write(const source_writer *w, const weft_operand *operand)
-{
+static void operand_write(const source_writer *w, const weft_operand *operand) {
     const char *variable = weft_source_variable(w, operand->datum, operand->map);
     if (operand->shape.rank == 0)
         weft_text_add(w->out, "%s[%d]", variable, operand->offset);
@@ -75,8 +74,8 @@ static void operand_write(const source_writer *w, const weft_operand *operand)
 }
 
 /* x^n with a small whole n multiplies; a square root is one; the rest is pow. */
-static void power_write(const source_writer *w, const weft_call *call, const weft_arithmetic *node)
-{
+static void power_write(const source_writer *w, const weft_call *call,
+                        const weft_arithmetic *node) {
     const weft_arithmetic *exponent = &call->arithmetic[node->b];
     double n = exponent->op == ARITHMETIC_NUMBER ? exponent->number : NAN;
     if (exponent->op == ARITHMETIC_NEGATE && call->arithmetic[exponent->a].op == ARITHMETIC_NUMBER)
@@ -85,8 +84,7 @@ static void power_write(const source_writer *w, const weft_call *call, const wef
         weft_text_add(w->out, "weft_powi(");
         arithmetic_write(w, call, node->a);
         weft_text_add(w->out, ", %d)", (int)n);
-    }
-    else {
+    } else {
         weft_text_add(w->out, "weft_pow(");
         arithmetic_write(w, call, node->a);
         weft_text_add(w->out, ", ");
@@ -95,12 +93,15 @@ static void power_write(const source_writer *w, const weft_call *call, const wef
     }
 }
 
-static void arithmetic_write(const source_writer *w, const weft_call *call, int index)
-{
+static void arithmetic_write(const source_writer *w, const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
     switch (node->op) {
-    case ARITHMETIC_NUMBER: number_write(w, node->number); break;
-    case ARITHMETIC_OPERAND: operand_write(w, &call->operands[node->operand]); break;
+    case ARITHMETIC_NUMBER:
+        number_write(w, node->number);
+        break;
+    case ARITHMETIC_OPERAND:
+        operand_write(w, &call->operands[node->operand]);
+        break;
     case ARITHMETIC_NEGATE:
         weft_text_add(w->out, "-");
         child_write(w, call, node->a, 4);
@@ -117,7 +118,9 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
         weft_text_add(w->out, node->op == ARITHMETIC_MULTIPLY ? " * " : " / ");
         child_write(w, call, node->b, 3);
         break;
-    case ARITHMETIC_POWER: power_write(w, call, node); break;
+    case ARITHMETIC_POWER:
+        power_write(w, call, node);
+        break;
     case ARITHMETIC_INTRINSIC:
         weft_text_add(w->out, "weft_%s(", node->name);
         arithmetic_write(w, call, node->a);
@@ -130,43 +133,46 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
     }
 }
 
-static void arithmetic_call(const source_writer *w, const weft_call *call, const char *result)
-{
+static void arithmetic_call(const source_writer *w, const weft_call *call, const char *result) {
     const int count = weft_shape_count(&w->graph->data[call->result].shape);
     if (w->graph->data[call->result].shape.rank == 0)
         weft_text_add(w->out, "        %s[0] = SPLAT(", result);
     else
-        weft_text_add(w->out, "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = SPLAT(", count, result);
+        weft_text_add(w->out,
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = SPLAT(",
+                      count, result);
     arithmetic_write(w, call, call->n_arithmetic - 1);
     weft_text_add(w->out, ");\n");
 }
 
-static weft_status function_call(const source_writer *w, const weft_call *call, int variant, const char *result_name,
-                                 weft_error *error)
-{
+static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
+                                 const char *result_name, weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     const weft_accessor result = {.base = result_name};
     const int threads = call->instance->threads[variant];
-    const weft_body_style style = {.splat = w->backend->splat, .thread = "t",
+    const weft_body_style style = {.splat = w->backend->splat,
+                                   .thread = "t",
                                    .indent = threads > 1 ? "                " : "            "};
     for (int i = 0; i < call->n_operands; ++i)
-        arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),
-                                       .offset = call->operands[i].offset};
+        arguments[i] = (weft_accessor){
+            .base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),
+            .offset = call->operands[i].offset};
     if (threads > 1)
         weft_text_add(w->out, "        for (int t = 0; t < %d; ++t) {\n", threads);
     else
         weft_text_add(w->out, "        {\n");
-    weft_status status = weft_body_emit(call->instance, variant, arguments, &result, &style, w->out, error);
+    weft_status status =
+        weft_body_emit(call->instance, variant, arguments, &result, &style, w->out, error);
     weft_text_add(w->out, "        }\n");
     return status;
 }
 
-weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant, weft_error *error)
-{
+weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
+                             weft_error *error) {
     const char *result = weft_source_variable(w, call->result, -1);
     const weft_datum *datum = &w->graph->data[call->result];
-    weft_text_add(w->out, "\n        /* %s:%d  %s = %s(", call->place.source->name, call->place.line, datum->name,
-                  call->label);
+    weft_text_add(w->out, "\n        /* %s:%d  %s = %s(", call->place.source->name,
+                  call->place.line, datum->name, call->label);
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
         weft_text_add(w->out, "%s%s", i > 0 ? ", " : "", w->graph->data[operand->datum].name);

@@ -22,9 +22,11 @@ typedef struct source_writer {
     weft_text *out;
 } source_writer;
 
-/** The register array that holds a datum loaded directly (map -1) or through a map: unique in the graph. */
+/** The register array that holds a datum loaded directly (map -1) or through a map: unique in the
+ * graph. */
 const char *weft_source_variable(const source_writer *w, int datum, int map);
 /** source_calls.c: the statements of one call. */
-weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant, weft_error *error);
+weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
+                             weft_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /** Weft fusion: scripts and elementary functions in, plans, kernels and launches out.
  *
- *      fragments -> tokens -> script -> graph -> fusions -> implementations -> cover -> plan -> source
- *                                                                     compilation --> program --> launches
+ *      fragments -> tokens -> script -> graph -> fusions -> implementations -> cover -> plan ->
+ * source compilation --> program --> launches
  *
  *  The language is described in docs/language.md, kernel files in docs/kernel-files.md. */
 #ifndef WEFT_FUSION_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* ---- the library of elementary functions ------------------------------------------------------ */
+/* ---- the library of elementary functions ------------------------------------------------------
+ */
 
 typedef struct weft_library weft_library;
 
@@ -21,15 +22,19 @@ typedef struct weft_library weft_library;
  *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with file and line; WEFT_ERROR_MEMORY */
 weft_status weft_library_make(weft_library **out, weft_error *error);
 void weft_library_free(weft_library **library);
-/** Add one kernel file's functions; a function of the same name replaces the earlier one. `name` is for messages; texts are copied. */
-weft_status weft_library_add_text(weft_library *library, const char *name, const char *text, weft_error *error);
+/** Add one kernel file's functions; a function of the same name replaces the earlier one. `name` is
+ * for messages; texts are copied. */
+weft_status weft_library_add_text(weft_library *library, const char *name, const char *text,
+                                  weft_error *error);
 /** Add every *.kernel.c below a directory, in order of path. */
-weft_status weft_library_add_directory(weft_library *library, const char *directory, weft_error *error);
+weft_status weft_library_add_directory(weft_library *library, const char *directory,
+                                       weft_error *error);
 
 /** Makes a constant table for `//@ table` lines: fills shape (rank <= 4) and *values (from arena).
  *  arguments are the integers given in the kernel file, such as (d, degree). */
-typedef weft_status (*weft_table_maker)(void *user, const int *arguments, int n_arguments, weft_arena *arena,
-                                        int *rank, int *sizes, double **values, weft_error *error);
+typedef weft_status (*weft_table_maker)(void *user, const int *arguments, int n_arguments,
+                                        weft_arena *arena, int *rank, int *sizes, double **values,
+                                        weft_error *error);
 /** Offer a table under a name. user is borrowed; both must outlive the library. */
 weft_status weft_library_add_table(weft_library *library, const char *name, int n_arguments,
                                    weft_table_maker maker, void *user, weft_error *error);
@@ -45,7 +50,8 @@ size_t weft_library_size(const weft_library *library);
 /** i < weft_library_size, in order of name. */
 void weft_library_info(const weft_library *library, size_t i, weft_function_info *out);
 
-/* ---- compiling -------------------------------------------------------------------------------- */
+/* ---- compiling --------------------------------------------------------------------------------
+ */
 
 /** A piece of script text; several are read one after the other as one script. */
 typedef struct weft_fragment {
@@ -73,7 +79,8 @@ typedef struct weft_variant_choice {
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
 /** How an accumulating store avoids races: colours of cell ranges that share no target, or a store
- *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic. */
+ *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic.
+ */
 typedef enum weft_scatter { WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED } weft_scatter;
 
 typedef struct weft_compile_options {
@@ -93,20 +100,23 @@ typedef struct weft_compilation weft_compilation;
 /** Compile a script for a device of these limits, up to its source text. Nothing runs.
  *  fragments, options  borrowed for the call
  *  library             borrowed; must outlive the compilation
- *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _SHAPE, _UNSUPPORTED, each with file, line, column, caret; _MEMORY */
-weft_status weft_compile(const weft_library *library, const weft_limits *limits, const weft_fragment *fragments,
-                         int n_fragments, const weft_compile_options *options, weft_compilation **out,
+ *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _SHAPE, _UNSUPPORTED, each with file, line, column, caret;
+ * _MEMORY */
+weft_status weft_compile(const weft_library *library, const weft_limits *limits,
+                         const weft_fragment *fragments, int n_fragments,
+                         const weft_compile_options *options, weft_compilation **out,
                          weft_error *error);
 void weft_compilation_free(weft_compilation **compilation);
 
 /** Print a stage: tokens, script, graph, fusions, implementations, cover, plan or source; as text,
- *  and graph and plan also as dot or json. What is printed of script and graph as text reads back as a script.
- *  Errors WEFT_ERROR_USAGE (lists the stages and formats) */
-weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage, const char *format,
-                                   weft_text *out, weft_error *error);
+ *  and graph and plan also as dot or json. What is printed of script and graph as text reads back
+ * as a script. Errors WEFT_ERROR_USAGE (lists the stages and formats) */
+weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
+                                   const char *format, weft_text *out, weft_error *error);
 /** What both plans do with this script and why not more: kernels, bytes, flops, and for each pair
  *  of calls fused or the reason why not. */
-weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out, weft_error *error);
+weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
+                                     weft_error *error);
 
 /** One kernel of the plan, counted per instance of its index set. */
 typedef struct weft_kernel_info {
@@ -119,15 +129,18 @@ int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);
 const char *weft_compilation_source(const weft_compilation *compilation);
 
-/* ---- data for programs ------------------------------------------------------------------------ */
+/* ---- data for programs ------------------------------------------------------------------------
+ */
 
 /** A map between index sets, such as cell dofs. Made once, shared by programs; keeps what they
- *  need of it (interleaved copy, schedules by colour, transpose), each made when first asked for. */
+ *  need of it (interleaved copy, schedules by colour, transpose), each made when first asked for.
+ */
 typedef struct weft_connectivity weft_connectivity;
 /** indices  borrowed, must outlive it: [n_from][width], each in [0, n_to)
  *  Errors WEFT_ERROR_SHAPE (index out of range, n_to >= 2^31), WEFT_ERROR_MEMORY */
-weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, int64_t n_from, int width,
-                                   int64_t n_to, weft_connectivity **out, weft_error *error);
+weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, int64_t n_from,
+                                   int width, int64_t n_to, weft_connectivity **out,
+                                   weft_error *error);
 void weft_connectivity_free(weft_connectivity **connectivity);
 int64_t weft_connectivity_from(const weft_connectivity *connectivity);
 int64_t weft_connectivity_to(const weft_connectivity *connectivity);
@@ -137,33 +150,39 @@ const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity);
 /** Interleave [n][components] into [block][component][lane] and back; spare lanes repeat the last
  *  instance. `out` holds ceil(n / lanes) * lanes * components values. */
 void weft_interleave(const double *plain, int64_t n, int components, int lanes, double *out);
-void weft_deinterleave(const double *interleaved, int64_t n, int components, int lanes, double *out);
+void weft_deinterleave(const double *interleaved, int64_t n, int components, int lanes,
+                       double *out);
 
-/* ---- programs --------------------------------------------------------------------------------- */
+/* ---- programs ---------------------------------------------------------------------------------
+ */
 
 typedef struct weft_program weft_program;
 
-/** Make a compilation runnable on a device: compiles or finds its module. compilation and device are borrowed and must outlive it. */
-weft_status weft_program_make(weft_device *device, const weft_compilation *compilation, weft_program **out,
-                              weft_error *error);
+/** Make a compilation runnable on a device: compiles or finds its module. compilation and device
+ * are borrowed and must outlive it. */
+weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
+                              weft_program **out, weft_error *error);
 void weft_program_free(weft_program **program);
 /** The size of an index set. Those of connectivities are known from them. */
-weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n, weft_error *error);
+weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n,
+                              weft_error *error);
 /** Bind a list: an input, or a result that is to be written to the caller's memory. Borrowed.
  *  Layout  interleaved index set: [block][component][lane]; plain: [instance][component]; uniform:
  *          [component]. Elements are double (float when compiled single).
  *  Errors  WEFT_ERROR_USAGE (no such name: lists those that exist) */
-weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory, weft_error *error);
+weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory,
+                              weft_error *error);
 weft_status weft_program_bind_connectivity(weft_program *program, const char *name,
                                            weft_connectivity *connectivity, weft_error *error);
-/** Bind the target of `A[dofs,dofs] += K`: values [n_values], and for the connectivity's cells the interleaved
- *  positions [block][i * width + j][lane], uint32_t, for the lanes of weft_program_lanes. */
+/** Bind the target of `A[dofs,dofs] += K`: values [n_values], and for the connectivity's cells the
+ * interleaved positions [block][i * width + j][lane], uint32_t, for the lanes of
+ * weft_program_lanes. */
 weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error);
 int weft_program_lanes(const weft_program *program);
-/** Run every launch of the plan once. Results not bound are allocated on the first run. Accumulated lists that are not
- *  inputs start from zero each time.
- *  Errors  WEFT_ERROR_USAGE (unbound input named), WEFT_ERROR_SHAPE (memory too small: how small), _MEMORY, _DEVICE */
+/** Run every launch of the plan once. Results not bound are allocated on the first run. Accumulated
+ * lists that are not inputs start from zero each time. Errors  WEFT_ERROR_USAGE (unbound input
+ * named), WEFT_ERROR_SHAPE (memory too small: how small), _MEMORY, _DEVICE */
 weft_status weft_program_run(weft_program *program, weft_error *error);
 /** The memory of a returned list, after a run. Borrowed; NULL when there is no such name. */
 weft_memory *weft_program_result(const weft_program *program, const char *name);

@@ -1,5 +1,5 @@
 /* The host's figures, each against its rival or its floor in one run: ratios count.
- *      bench_host [--quick]                                                                             */
+ *      bench_host [--quick] */
 #include "bench_host.h"
 #include "bench_host_rivals.h"
 
@@ -9,13 +9,12 @@
 
 static int n_short;
 
-int bench_short(void)
-{
+int bench_short(void) {
     return n_short;
 }
 
-void bench_line(const char *name, const char *what, double value, const char *unit, double ratio, double asked)
-{
+void bench_line(const char *name, const char *what, double value, const char *unit, double ratio,
+                double asked) {
     const bool is_short = asked > 0.0 && ratio < asked;
     n_short += is_short;
     printf("%-11s %-56s %9.3g %-9s", name, what, value, unit);
@@ -27,21 +26,18 @@ void bench_line(const char *name, const char *what, double value, const char *un
     fflush(stdout);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
+static int compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median(double *seconds, int n)
-{
+static double median(double *seconds, int n) {
     qsort(seconds, (size_t)n, sizeof *seconds, compare_doubles);
     return seconds[n / 2];
 }
 
-weft_status bench_pair(bench_task a, void *user_a, double *seconds_a, bench_task b, void *user_b, double *seconds_b,
-                       weft_error *error)
-{
+weft_status bench_pair(bench_task a, void *user_a, double *seconds_a, bench_task b, void *user_b,
+                       double *seconds_b, weft_error *error) {
     weft_status status = WEFT_OK;
     double times_a[REPEATS], times_b[REPEATS];
     for (int i = -2; i < REPEATS; ++i) {
@@ -61,8 +57,7 @@ done:
 }
 
 /* Copy bandwidth, both passes counted: the better of the plain loop and memcpy. */
-static double copy_bandwidth(void)
-{
+static double copy_bandwidth(void) {
     const size_t n = 20u << 20;
     double *a = weft_array_make(n, sizeof *a), *b = weft_array_make(n, sizeof *b);
     double times[2][REPEATS];
@@ -92,35 +87,38 @@ static const char form_text[] = "parameter d = 2;\n"
                                 "G = tform_dshape(J);\n"
                                 "K = dshape_dot_dshape(G, J);\n";
 
-static weft_status case_make(bench_case *c, int dimension, int64_t n, weft_error *error)
-{
+static weft_status case_make(bench_case *c, int dimension, int64_t n, weft_error *error) {
     weft_status status = WEFT_OK;
     c->name = dimension == 2 ? "triangles" : "tetrahedra";
     c->dimension = dimension;
-    TRY(dimension == 2 ? weft_mesh_make_square(n, &c->mesh, error) : weft_mesh_make_cube(n, &c->mesh, error));
-    TRY(weft_connectivity_make(c->context.device, c->mesh->cells, c->mesh->n_cells, dimension + 1, c->mesh->n_nodes,
-                               &c->dofs, error));
-    TRY(weft_memory_wrap(c->context.device, c->mesh->x, (size_t)(c->mesh->n_nodes * dimension) * sizeof(double), &c->x,
-                         error));
+    TRY(dimension == 2 ? weft_mesh_make_square(n, &c->mesh, error)
+                       : weft_mesh_make_cube(n, &c->mesh, error));
+    TRY(weft_connectivity_make(c->context.device, c->mesh->cells, c->mesh->n_cells, dimension + 1,
+                               c->mesh->n_nodes, &c->dofs, error));
+    TRY(weft_memory_wrap(c->context.device, c->mesh->x,
+                         (size_t)(c->mesh->n_nodes * dimension) * sizeof(double), &c->x, error));
     c->inputs[0] = (weft_form_input){"x", c->x};
     c->parameters[0] = (weft_parameter){"d", dimension};
-    c->form = (weft_form){.name = "stiffness", .text = form_text, .dofs = c->dofs, .inputs = c->inputs, .n_inputs = 1,
-                          .parameters = c->parameters, .n_parameters = 1};
-    printf("\n%s: %lld cells, %lld nodes, double, one thread\n", c->name, (long long)c->mesh->n_cells,
-           (long long)c->mesh->n_nodes);
+    c->form = (weft_form){.name = "stiffness",
+                          .text = form_text,
+                          .dofs = c->dofs,
+                          .inputs = c->inputs,
+                          .n_inputs = 1,
+                          .parameters = c->parameters,
+                          .n_parameters = 1};
+    printf("\n%s: %lld cells, %lld nodes, double, one thread\n", c->name,
+           (long long)c->mesh->n_cells, (long long)c->mesh->n_nodes);
 done:
     return status;
 }
 
-static void case_free(bench_case *c)
-{
+static void case_free(bench_case *c) {
     weft_memory_free(&c->x);
     weft_connectivity_free(&c->dofs);
     weft_mesh_free(&c->mesh);
 }
 
-static weft_status run(bool quick, const char *bin_directory, weft_error *error)
-{
+static weft_status run(bool quick, const char *bin_directory, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_device_options options = weft_device_options_default(NULL);
     const int64_t sizes[2] = {quick ? 200 : 500, quick ? 24 : 50};
@@ -152,13 +150,14 @@ done:
     return status;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     weft_error error = {0};
     char directory[4096];
     const bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     if (argc > 1 && !quick) {
-        printf("usage: bench_host [--quick]\nMedians of %d runs, rivals in turns; see docs/measurements.md.\n", REPEATS);
+        printf("usage: bench_host [--quick]\nMedians of %d runs, rivals in turns; see "
+               "docs/measurements.md.\n",
+               REPEATS);
         return strcmp(argv[1], "--help") == 0 ? 0 : 2;
     }
     snprintf(directory, sizeof directory, "%s", argv[0]);

@@ -17,17 +17,19 @@ typedef struct bench_case {
     weft_form_input inputs[1];
     weft_parameter parameters[1];
     weft_form form;
-    double copy_bandwidth; /* bytes a second, measured in this run */
+    double copy_bandwidth;                   /* bytes a second, measured in this run */
     double addto_seconds, iteration_seconds; /* from bench_operators, for bench_python */
 } bench_case;
 
 typedef weft_status (*bench_task)(void *user, weft_error *error);
 
 /** Run a and b in turns and give the median seconds of each; b NULL: a alone. */
-weft_status bench_pair(bench_task a, void *user_a, double *seconds_a, bench_task b, void *user_b, double *seconds_b,
-                       weft_error *error);
-/** One line: what, figure, ratio, what was asked. asked 0: reported only. Counts what falls short. */
-void bench_line(const char *name, const char *what, double value, const char *unit, double ratio, double asked);
+weft_status bench_pair(bench_task a, void *user_a, double *seconds_a, bench_task b, void *user_b,
+                       double *seconds_b, weft_error *error);
+/** One line: what, figure, ratio, what was asked. asked 0: reported only. Counts what falls short.
+ */
+void bench_line(const char *name, const char *what, double value, const char *unit, double ratio,
+                double asked);
 int bench_short(void);
 
 weft_status bench_local(bench_case *c, weft_error *error);

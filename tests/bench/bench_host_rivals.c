@@ -4,9 +4,9 @@
 #include <string.h>
 
 /* The form of code that FFCx 0.5 writes for inner(grad(u), grad(v))*dx on P1 triangles: coordinate
- * derivatives from tables, inverse Jacobian, weights folded in, then the loops over test and trial. */
-static void tabulate_triangle(double *restrict A, const double *restrict coordinate_dofs)
-{
+ * derivatives from tables, inverse Jacobian, weights folded in, then the loops over test and trial.
+ */
+static void tabulate_triangle(double *restrict A, const double *restrict coordinate_dofs) {
     static const double D10[3] = {-1.0, 1.0, 0.0};
     static const double D01[3] = {-1.0, 0.0, 1.0};
     double J0 = 0.0, J1 = 0.0, J2 = 0.0, J3 = 0.0;
@@ -32,9 +32,9 @@ static void tabulate_triangle(double *restrict A, const double *restrict coordin
             A[3 * i + j] += D10[j] * t0[i] + D01[j] * t1[i];
 }
 
-static void tabulate_tetrahedron(double *restrict A, const double *restrict coordinate_dofs)
-{
-    static const double D[3][4] = {{-1.0, 1.0, 0.0, 0.0}, {-1.0, 0.0, 1.0, 0.0}, {-1.0, 0.0, 0.0, 1.0}};
+static void tabulate_tetrahedron(double *restrict A, const double *restrict coordinate_dofs) {
+    static const double D[3][4] = {
+        {-1.0, 1.0, 0.0, 0.0}, {-1.0, 0.0, 1.0, 0.0}, {-1.0, 0.0, 0.0, 1.0}};
     double J[3][3] = {{0.0}};
     double K[3][3], fw[3][3], t[3][4];
     for (int ic = 0; ic < 4; ++ic)
@@ -66,8 +66,7 @@ static void tabulate_tetrahedron(double *restrict A, const double *restrict coor
             A[4 * i + j] += D[0][j] * t[0][i] + D[1][j] * t[1][i] + D[2][j] * t[2][i];
 }
 
-void rival_stiffness_triangles(const double *x, const int32_t *cells, int64_t n_cells, double *K)
-{
+void rival_stiffness_triangles(const double *x, const int32_t *cells, int64_t n_cells, double *K) {
     for (int64_t c = 0; c < n_cells; ++c) {
         double coordinate_dofs[9];
         for (int v = 0; v < 3; ++v) {
@@ -80,8 +79,7 @@ void rival_stiffness_triangles(const double *x, const int32_t *cells, int64_t n_
     }
 }
 
-void rival_stiffness_tetrahedra(const double *x, const int32_t *cells, int64_t n_cells, double *K)
-{
+void rival_stiffness_tetrahedra(const double *x, const int32_t *cells, int64_t n_cells, double *K) {
     for (int64_t c = 0; c < n_cells; ++c) {
         double coordinate_dofs[12];
         for (int v = 0; v < 4; ++v)
@@ -91,9 +89,8 @@ void rival_stiffness_tetrahedra(const double *x, const int32_t *cells, int64_t n
     }
 }
 
-void rival_csr_product(const int64_t *row_start, const int32_t *columns, const double *values, int64_t n_rows,
-                       const double *v, double *y)
-{
+void rival_csr_product(const int64_t *row_start, const int32_t *columns, const double *values,
+                       int64_t n_rows, const double *v, double *y) {
     for (int64_t i = 0; i < n_rows; ++i) {
         double sum = 0.0;
         for (int64_t k = row_start[i]; k < row_start[i + 1]; ++k)
@@ -102,8 +99,7 @@ void rival_csr_product(const int64_t *row_start, const int32_t *columns, const d
     }
 }
 
-void rival_copy(const double *a, double *b, size_t n)
-{
+void rival_copy(const double *a, double *b, size_t n) {
     for (size_t i = 0; i < n; ++i)
         b[i] = a[i];
 }

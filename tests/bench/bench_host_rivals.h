@@ -1,4 +1,5 @@
-/** What bench_host is measured against: the loops a competent user would write, compiled -O3 -march=native. */
+/** What bench_host is measured against: the loops a competent user would write, compiled -O3
+ * -march=native. */
 #ifndef BENCH_HOST_RIVALS_H
 #define BENCH_HOST_RIVALS_H
 
@@ -10,8 +11,8 @@
 void rival_stiffness_triangles(const double *x, const int32_t *cells, int64_t n_cells, double *K);
 void rival_stiffness_tetrahedra(const double *x, const int32_t *cells, int64_t n_cells, double *K);
 /** y = A v, one row after another. */
-void rival_csr_product(const int64_t *row_start, const int32_t *columns, const double *values, int64_t n_rows,
-                       const double *v, double *y);
+void rival_csr_product(const int64_t *row_start, const int32_t *columns, const double *values,
+                       int64_t n_rows, const double *v, double *y);
 /** b = a, by the loop. */
 void rival_copy(const double *a, double *b, size_t n);
 
