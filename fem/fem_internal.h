@@ -6,17 +6,20 @@
 
 #include <sys/types.h>
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text --------------------------------------------------------------------------------------
+ */
 
 /** Add to the message of an error that is set already. */
 void weft_error_append(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
 /** Copy as much as fits, terminated. */
 void weft_copy_cut(char *out, size_t size, const char *text);
 
-/* ---- mesh --------------------------------------------------------------------------------------- */
+/* ---- mesh ---------------------------------------------------------------------------------------
+ */
 
 /** Facet k is opposite vertex k; its vertices stand so that, seen from outside a positively
- *  oriented cell, they run counterclockwise (2D: from vertex to vertex with the cell on the left). */
+ *  oriented cell, they run counterclockwise (2D: from vertex to vertex with the cell on the left).
+ */
 extern const int weft_facet_vertices_2[3][2];
 extern const int weft_facet_vertices_3[4][3];
 
@@ -38,15 +41,16 @@ typedef struct weft_facets {
 } weft_facets;
 /** What weft_facets_find saw and must not be. Cells and nodes count from 0. */
 typedef struct weft_facet_faults {
-    int64_t n_doubled, doubled, original; /* cells with the nodes of another: the first, and that other */
-    int64_t n_crowded;                    /* facets of three cells or more */
-    int32_t crowded[3];                   /* nodes of the first */
+    int64_t n_doubled, doubled,
+        original;       /* cells with the nodes of another: the first, and that other */
+    int64_t n_crowded;  /* facets of three cells or more */
+    int32_t crowded[3]; /* nodes of the first */
 } weft_facet_faults;
-/** Find the boundary and the facets of groups. data is borrowed; node numbers are in range, nodes of
- *  a cell distinct, n_cells < 2^31. Memory while it runs: 8 bytes a cell and 4 to 8 a node.
+/** Find the boundary and the facets of groups. data is borrowed; node numbers are in range, nodes
+ * of a cell distinct, n_cells < 2^31. Memory while it runs: 8 bytes a cell and 4 to 8 a node.
  *  Errors WEFT_ERROR_MEMORY; *out untouched. Faults are no errors here. */
-weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out, weft_facet_faults *faults,
-                             weft_error *error);
+weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
+                             weft_facet_faults *faults, weft_error *error);
 
 /** As weft_array_make, with only what follows `bytes` zeroed: pages that are never written to are
  *  never there, so an absurd count from a pipe costs no memory. */
@@ -54,7 +58,7 @@ void *weft_array_make_unset(uint64_t bytes);
 
 /** Where a mesh stream (mesh_stream.h) comes from. */
 typedef struct weft_stream_source {
-    const char *name; /* for messages */
+    const char *name;                                 /* for messages */
     ssize_t (*read)(void *user, void *out, size_t n); /* 0 at the end, < 0 on errors */
     void *user;
     int64_t remaining;          /* bytes that can still come, or -1: unknown */

@@ -7,8 +7,7 @@
 const int weft_facet_vertices_2[3][2] = {{1, 2}, {2, 0}, {0, 1}};
 const int weft_facet_vertices_3[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-void weft_error_append(weft_error *error, const char *format, ...)
-{
+void weft_error_append(weft_error *error, const char *format, ...) {
     if (!error)
         return;
     size_t used = strlen(error->message);
@@ -18,8 +17,7 @@ void weft_error_append(weft_error *error, const char *format, ...)
     va_end(arguments);
 }
 
-void weft_copy_cut(char *out, size_t size, const char *text)
-{
+void weft_copy_cut(char *out, size_t size, const char *text) {
     size_t length = strlen(text);
     if (length >= size)
         length = size - 1;
@@ -27,8 +25,7 @@ void weft_copy_cut(char *out, size_t size, const char *text)
     out[length] = '\0';
 }
 
-void *weft_array_make_unset(uint64_t bytes)
-{
+void *weft_array_make_unset(uint64_t bytes) {
     if (bytes > SIZE_MAX - WEFT_PADDING - 64)
         return NULL;
     size_t whole = ((size_t)bytes + WEFT_PADDING + 63) & ~(size_t)63;
@@ -40,8 +37,7 @@ void *weft_array_make_unset(uint64_t bytes)
 
 weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
                             int n_groups, int64_t n_group_facets, const char *source,
-                            weft_mesh **out, weft_error *error)
-{
+                            weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t d = (size_t)dimension;
     weft_mesh *mesh = calloc(1, sizeof *mesh);
@@ -73,8 +69,7 @@ no_memory:
     goto done;
 }
 
-void weft_mesh_free(weft_mesh **mesh)
-{
+void weft_mesh_free(weft_mesh **mesh) {
     if (!mesh || !*mesh)
         return;
     free((*mesh)->x);
@@ -86,8 +81,7 @@ void weft_mesh_free(weft_mesh **mesh)
     *mesh = NULL;
 }
 
-void weft_mesh_data_free(weft_mesh_data *data)
-{
+void weft_mesh_data_free(weft_mesh_data *data) {
     free(data->x);
     free(data->cells);
     free(data->groups);
@@ -98,13 +92,11 @@ void weft_mesh_data_free(weft_mesh_data *data)
     data->group_facet_nodes = NULL;
 }
 
-static double volume_2(const double *a, const double *b, const double *c)
-{
+static double volume_2(const double *a, const double *b, const double *c) {
     return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]));
 }
 
-static double volume_3(const double *a, const double *b, const double *c, const double *d)
-{
+static double volume_3(const double *a, const double *b, const double *c, const double *d) {
     double u[3], v[3], w[3];
     for (int i = 0; i < 3; ++i) {
         u[i] = b[i] - a[i];
@@ -116,8 +108,7 @@ static double volume_3(const double *a, const double *b, const double *c, const 
            6;
 }
 
-double weft_cell_volume(int dimension, const double *x, const int32_t *nodes)
-{
+double weft_cell_volume(int dimension, const double *x, const int32_t *nodes) {
     if (dimension == 2)
         return volume_2(x + 2 * (size_t)nodes[0], x + 2 * (size_t)nodes[1],
                         x + 2 * (size_t)nodes[2]);

@@ -20,23 +20,21 @@ typedef struct facet_list {
 typedef struct finder {
     int d;
     const weft_mesh_data *data;
-    uint32_t *start, *group_start;     /* [n_nodes + 1] */
-    int32_t *cell_list, *group_list;   /* cells, and group facets, by node */
-    int32_t *number;                   /* of each group facet: >= 0 boundary, < -1 inside */
+    uint32_t *start, *group_start;   /* [n_nodes + 1] */
+    int32_t *cell_list, *group_list; /* cells, and group facets, by node */
+    int32_t *number;                 /* of each group facet: >= 0 boundary, < -1 inside */
     face *faces;
     facet_list boundary, inside;
     weft_facet_faults *faults;
 } finder;
 
-static void order(int32_t *a, int32_t *b)
-{
+static void order(int32_t *a, int32_t *b) {
     int32_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
     *a = low;
     *b = high;
 }
 
-static void sort_nodes(int n, const int32_t *nodes, int32_t *out)
-{
+static void sort_nodes(int n, const int32_t *nodes, int32_t *out) {
     memcpy(out, nodes, (size_t)n * sizeof *out);
     if (n == 4) {
         order(out, out + 2);
@@ -54,21 +52,18 @@ static void sort_nodes(int n, const int32_t *nodes, int32_t *out)
 }
 
 /* Sum the counts in start[1..] so that start[i] is where list i begins. */
-static void starts_from_counts(uint32_t *start, int64_t n)
-{
+static void starts_from_counts(uint32_t *start, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
         start[i + 1] += start[i];
 }
 
 /* After filling, start[i] is the end of list i: shift back. */
-static void starts_shift(uint32_t *start, int64_t n)
-{
+static void starts_shift(uint32_t *start, int64_t n) {
     memmove(start + 1, start, (size_t)n * sizeof *start);
     start[0] = 0;
 }
 
-static bool list_cells(finder *f)
-{
+static bool list_cells(finder *f) {
     int n = f->d + 1;
     int64_t n_nodes = f->data->n_nodes, n_cells = f->data->n_cells;
     f->start = calloc((size_t)n_nodes + 2, sizeof *f->start);
@@ -96,8 +91,7 @@ static bool list_cells(finder *f)
     return f->faces;
 }
 
-static bool list_group_facets(finder *f)
-{
+static bool list_group_facets(finder *f) {
     int64_t n_nodes = f->data->n_nodes, n = f->data->n_group_facets;
     if (n == 0)
         return true;
@@ -119,18 +113,15 @@ static bool list_group_facets(finder *f)
     return true;
 }
 
-static uint64_t pack(int32_t high, int32_t low)
-{
+static uint64_t pack(int32_t high, int32_t low) {
     return (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
 }
 
-static uint64_t facet_key(int d, const int32_t *sorted)
-{
+static uint64_t facet_key(int d, const int32_t *sorted) {
     return d == 2 ? (uint64_t)(uint32_t)sorted[1] : pack(sorted[1], sorted[2]);
 }
 
-static size_t collect_faces(finder *f, int32_t node)
-{
+static size_t collect_faces(finder *f, int32_t node) {
     size_t n = 0;
     for (uint32_t i = f->start[node]; i < f->start[node + 1]; ++i) {
         int32_t cell = f->cell_list[i], s[4];
@@ -153,16 +144,14 @@ static size_t collect_faces(finder *f, int32_t node)
     return n;
 }
 
-static int compare_faces(const void *a, const void *b)
-{
+static int compare_faces(const void *a, const void *b) {
     const face *p = a, *q = b;
     if (p->key != q->key)
         return p->key < q->key ? -1 : 1;
     return (p->rest > q->rest) - (p->rest < q->rest);
 }
 
-static void sort_faces(face *faces, size_t n)
-{
+static void sort_faces(face *faces, size_t n) {
     if (n > 96) {
         qsort(faces, n, sizeof *faces, compare_faces);
         return;
@@ -179,8 +168,7 @@ static void sort_faces(face *faces, size_t n)
 }
 
 /* The nodes of a face as its first cell has them: seen from outside, counterclockwise. */
-static bool list_add(const finder *f, facet_list *list, const face *of)
-{
+static bool list_add(const finder *f, facet_list *list, const face *of) {
     if (list->n == list->capacity) {
         int64_t capacity = list->capacity ? 2 * list->capacity : 1024;
         int32_t *nodes =
@@ -203,8 +191,7 @@ static bool list_add(const finder *f, facet_list *list, const face *of)
 }
 
 /* `count` cells share a facet: all right for two that lie on two sides of it. */
-static void check_shared(finder *f, int32_t node, const face *faces, size_t count)
-{
+static void check_shared(finder *f, int32_t node, const face *faces, size_t count) {
     weft_facet_faults *faults = f->faults;
     bool same = false;
     for (size_t i = 1; i < count; ++i) {
@@ -231,8 +218,7 @@ static void check_shared(finder *f, int32_t node, const face *faces, size_t coun
 
 /* Give the group facets with this key the number. */
 static bool number_group_facets(finder *f, int32_t node, uint64_t key, const face *of,
-                                bool boundary)
-{
+                                bool boundary) {
     if (!f->group_start)
         return true;
     bool listed = boundary;
@@ -244,14 +230,12 @@ static bool number_group_facets(finder *f, int32_t node, uint64_t key, const fac
         if (!listed && !list_add(f, &f->inside, of))
             return false;
         listed = true;
-        f->number[facet] =
-            (int32_t)(boundary ? f->boundary.n - 1 : -1 - f->inside.n);
+        f->number[facet] = (int32_t)(boundary ? f->boundary.n - 1 : -1 - f->inside.n);
     }
     return true;
 }
 
-static bool handle_node(finder *f, int32_t node)
-{
+static bool handle_node(finder *f, int32_t node) {
     size_t n = collect_faces(f, node);
     sort_faces(f->faces, n);
     for (size_t i = 0, count; i < n; i += count) {
@@ -269,8 +253,7 @@ static bool handle_node(finder *f, int32_t node)
 }
 
 /* Boundary facets first, then those inside: one array of the mesh's. */
-static bool join_lists(finder *f, weft_facets *out)
-{
+static bool join_lists(finder *f, weft_facets *out) {
     size_t d = (size_t)f->d, bytes = d * sizeof(int32_t);
     int64_t n = f->boundary.n + f->inside.n;
     int32_t *nodes = n <= INT32_MAX ? weft_array_make((size_t)n, bytes) : NULL;
@@ -292,8 +275,7 @@ static bool join_lists(finder *f, weft_facets *out)
 }
 
 weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
-                             weft_facet_faults *faults, weft_error *error)
-{
+                             weft_facet_faults *faults, weft_error *error) {
     weft_status status = WEFT_OK;
     finder f = {.d = data->dimension, .data = data, .faults = faults};
     *faults = (weft_facet_faults){0};
@@ -309,9 +291,9 @@ weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
     free(f.group_list);
     free(f.faces);
     if (!good || !join_lists(&f, out))
-        status = weft_error_set(error, WEFT_ERROR_MEMORY,
-                                "out of memory for the facets of %lld cells",
-                                (long long)data->n_cells);
+        status =
+            weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the facets of %lld cells",
+                           (long long)data->n_cells);
     free(f.number);
     free(f.boundary.nodes);
     free(f.inside.nodes);

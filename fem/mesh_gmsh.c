@@ -14,14 +14,12 @@
 
 extern char **environ;
 
-static bool is_program(const char *path)
-{
+static bool is_program(const char *path) {
     return access(path, X_OK) == 0;
 }
 
 /* Beside our own program, or where `cmake --install` puts it. */
-static bool find_beside(char *out, size_t size)
-{
+static bool find_beside(char *out, size_t size) {
     static const char *const places[] = {"weft-gmsh", "../libexec/weft/weft-gmsh",
                                          "../bin/weft-gmsh"};
     char own[4096];
@@ -39,8 +37,7 @@ static bool find_beside(char *out, size_t size)
     return false;
 }
 
-static bool find_in_path(char *out, size_t size)
-{
+static bool find_in_path(char *out, size_t size) {
     const char *path = getenv("PATH");
     while (path && *path) {
         int length = (int)strcspn(path, ":");
@@ -53,8 +50,7 @@ static bool find_in_path(char *out, size_t size)
     return false;
 }
 
-static weft_status find_program(const char *path, char *out, size_t size, weft_error *error)
-{
+static weft_status find_program(const char *path, char *out, size_t size, weft_error *error) {
     const char *named = getenv("WEFT_GMSH");
     if (named && *named) {
         if (strlen(named) < size && is_program(named)) {
@@ -80,8 +76,7 @@ typedef struct child {
     int output; /* -1: none */
 } child;
 
-static ssize_t read_child(void *user, void *out, size_t n)
-{
+static ssize_t read_child(void *user, void *out, size_t n) {
     const child *from = user;
     ssize_t got;
     do
@@ -92,8 +87,7 @@ static ssize_t read_child(void *user, void *out, size_t n)
 
 /* stdin from nowhere, stdout to us; no signal blocked, SIGPIPE as by default, so that it ends when
  * we do not read on. */
-static int spawn_with(const char *program, char *const *arguments, int output, pid_t *pid)
-{
+static int spawn_with(const char *program, char *const *arguments, int output, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, defaults;
@@ -120,13 +114,12 @@ static int spawn_with(const char *program, char *const *arguments, int output, p
 }
 
 static weft_status start_child(const char *program, const char *path, double size, child *out,
-                               weft_error *error)
-{
+                               weft_error *error) {
     int pipe_ends[2], number = 0;
     char size_text[40], parent_text[24];
     snprintf(size_text, sizeof size_text, "%.17g", size);
     snprintf(parent_text, sizeof parent_text, "%ld", (long)getpid());
-    char *arguments[] = {(char *)"weft-gmsh", (char *)"--parent", parent_text, (char *)"--size",
+    char *arguments[] = {(char *)"weft-gmsh", (char *)"--parent", parent_text,  (char *)"--size",
                          size_text,           (char *)"--",       (char *)path, NULL};
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
         number = errno;
@@ -144,8 +137,7 @@ static weft_status start_child(const char *program, const char *path, double siz
 }
 
 /* Close, end and collect the child; its wait status, or 0 where another took it. */
-static int end_child(child *ended, bool kill_it)
-{
+static int end_child(child *ended, bool kill_it) {
     int how = 0;
     if (ended->output >= 0)
         close(ended->output);
@@ -160,8 +152,7 @@ static int end_child(child *ended, bool kill_it)
 }
 
 /* The stream ended before the mesh did: because of how the child ended. */
-static weft_status explain_end(const char *program, const char *path, int how, weft_error *error)
-{
+static weft_status explain_end(const char *program, const char *path, int how, weft_error *error) {
     if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {
         weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh was killed (signal 9) on %s", path);
         weft_error_hint(error, "memory may have run out: try a larger --size");
@@ -183,8 +174,7 @@ static weft_status explain_end(const char *program, const char *path, int how, w
 }
 
 weft_status weft_mesh_read_gmsh(const char *path, double size, const weft_monitor *monitor,
-                                weft_mesh **out, weft_error *error)
-{
+                                weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     char program[4096];
     child from = {0, -1};

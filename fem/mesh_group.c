@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void list_names(const weft_mesh *mesh, char *out, size_t size)
-{
+static void list_names(const weft_mesh *mesh, char *out, size_t size) {
     size_t used = 0;
     out[0] = '\0';
     for (int g = 0; g < mesh->n_groups; ++g) {
@@ -20,17 +19,17 @@ static void list_names(const weft_mesh *mesh, char *out, size_t size)
     }
 }
 
-static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_error *error)
-{
+static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_error *error) {
     char list[700];
     size_t n = (size_t)mesh->n_groups;
     list_names(mesh, list, sizeof list);
     if (n == 0) {
         weft_error_set(error, WEFT_ERROR_INPUT, "%s has no groups, so no group `%s`", mesh->source,
                        name);
-        weft_error_hint(error, "name its boundary in the .geo file, such as "
-                               "Physical %s(\"%s\") = {...}; or use the group `boundary`, "
-                               "which is all of it",
+        weft_error_hint(error,
+                        "name its boundary in the .geo file, such as "
+                        "Physical %s(\"%s\") = {...}; or use the group `boundary`, "
+                        "which is all of it",
                         mesh->dimension == 2 ? "Curve" : "Surface", name);
         return WEFT_ERROR_INPUT;
     }
@@ -50,8 +49,8 @@ static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_e
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group, weft_error *error)
-{
+weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
+                            weft_error *error) {
     int other = -1;
     for (int g = 0; g < mesh->n_groups; ++g) {
         if (strcmp(mesh->groups[g].name, name) != 0)
@@ -71,19 +70,16 @@ weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
     bool flat = mesh->dimension == 2;
     weft_error_set(error, WEFT_ERROR_INPUT, "group `%s` of %s has dimension %d, and facets have %d",
                    name, mesh->source, mesh->groups[other].dimension, mesh->dimension - 1);
-    weft_error_hint(error, "conditions stand on Physical %s groups",
-                    flat ? "Curve" : "Surface");
+    weft_error_hint(error, "conditions stand on Physical %s groups", flat ? "Curve" : "Surface");
     return WEFT_ERROR_INPUT;
 }
 
-static int64_t group_size(const weft_mesh *mesh, int group)
-{
+static int64_t group_size(const weft_mesh *mesh, int group) {
     return group < 0 ? mesh->n_boundary_facets : mesh->groups[group].n_facets;
 }
 
 /* Nodes of the i-th facet of a group. */
-static const int32_t *group_facet(const weft_mesh *mesh, int group, int64_t i)
-{
+static const int32_t *group_facet(const weft_mesh *mesh, int group, int64_t i) {
     int64_t facet = i;
     if (group >= 0)
         facet = mesh->group_facets[mesh->groups[group].first_facet + i];
@@ -91,8 +87,7 @@ static const int32_t *group_facet(const weft_mesh *mesh, int group, int64_t i)
 }
 
 weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
-                                   weft_error *error)
-{
+                                   weft_error *error) {
     size_t d = (size_t)mesh->dimension;
     int64_t count = group_size(mesh, group);
     int32_t *nodes = weft_array_make((size_t)count, d * sizeof *nodes);
@@ -107,8 +102,7 @@ weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **o
 }
 
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
-                                  weft_error *error)
-{
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t count = 0, facets = group_size(mesh, group);
     int32_t *nodes = NULL;

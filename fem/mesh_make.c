@@ -7,22 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status check_counts(const weft_mesh_data *data, const char *source, weft_error *error)
-{
+static weft_status check_counts(const weft_mesh_data *data, const char *source, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *hint = NULL;
     bool missing = (data->n_nodes > 0 && !data->x) || (data->n_cells > 0 && !data->cells) ||
                    (data->n_groups > 0 && !data->groups) ||
                    (data->n_group_facets > 0 && !data->group_facet_nodes);
     if (missing || data->n_groups < 0 || data->n_group_facets < 0) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: an array of the mesh is missing",
-                                source);
+        status =
+            weft_error_set(error, WEFT_ERROR_USAGE, "%s: an array of the mesh is missing", source);
     } else if (data->dimension != 2 && data->dimension != 3) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: dimension %d is neither 2 nor 3",
                                 source, data->dimension);
     } else if (data->n_cells <= 0 || data->n_nodes <= 0) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT, "%s: no triangles and no tetrahedra",
-                                source);
+        status =
+            weft_error_set(error, WEFT_ERROR_INPUT, "%s: no triangles and no tetrahedra", source);
         hint = "mesh a surface or a volume; and where the file has physical groups, one must hold "
                "it: Physical Surface(\"domain\") = {1}; or Physical Volume(\"domain\") = {1};";
     } else if (data->n_nodes > INT32_MAX || data->n_cells > INT32_MAX ||
@@ -47,8 +46,7 @@ static weft_status check_counts(const weft_mesh_data *data, const char *source, 
 }
 
 static weft_status check_coordinates(const weft_mesh_data *data, const char *source,
-                                     weft_error *error)
-{
+                                     weft_error *error) {
     int d = data->dimension;
     int64_t bad = 0, first = -1;
     for (int64_t i = 0; i < data->n_nodes; ++i) {
@@ -73,8 +71,7 @@ static weft_status check_coordinates(const weft_mesh_data *data, const char *sou
 }
 
 static weft_status check_numbers(const int32_t *nodes, int64_t n, int width, int64_t n_nodes,
-                                 const char *what, const char *source, weft_error *error)
-{
+                                 const char *what, const char *source, weft_error *error) {
     int64_t bad = 0, first = -1;
     for (int64_t i = 0; i < n; ++i) {
         bool out = false;
@@ -96,8 +93,7 @@ static weft_status check_numbers(const int32_t *nodes, int64_t n, int width, int
 }
 
 /* The culprit for a message: its number, nodes and place. */
-static void append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell)
-{
+static void append_cell(weft_error *error, const weft_mesh_data *data, int64_t cell) {
     int d = data->dimension;
     const int32_t *nodes = data->cells + cell * (d + 1);
     weft_error_append(error, "cell %lld, nodes", (long long)cell + 1);
@@ -108,8 +104,7 @@ static void append_cell(weft_error *error, const weft_mesh_data *data, int64_t c
         weft_error_append(error, " %g", data->x[(int64_t)nodes[0] * d + k]);
 }
 
-static double longest_edge(int d, const double *x, const int32_t *nodes)
-{
+static double longest_edge(int d, const double *x, const int32_t *nodes) {
     double longest = 0;
     for (int i = 0; i < d; ++i)
         for (int j = i + 1; j <= d; ++j) {
@@ -125,8 +120,7 @@ static double longest_edge(int d, const double *x, const int32_t *nodes)
 
 /* |volume| <= 1e-14 h^d, h the longest edge: below what rounding leaves of a flat cell. */
 static weft_status turn_cells(weft_mesh_data *data, const char *source, int64_t *n_flipped,
-                              weft_error *error)
-{
+                              weft_error *error) {
     int d = data->dimension;
     int64_t flat = 0, first = -1;
     for (int64_t c = 0; c < data->n_cells; ++c) {
@@ -149,33 +143,33 @@ static weft_status turn_cells(weft_mesh_data *data, const char *source, int64_t 
                    (long long)flat, flat == 1 ? " has" : "s have", d == 2 ? "area" : "volume");
     append_cell(error, data, first);
     weft_error_append(error, ")");
-    weft_error_hint(error, "its points are one, or lie on a %s: merge points that coincide in the "
-                           "geometry (Coherence; in the .geo file) and mesh again%s",
+    weft_error_hint(error,
+                    "its points are one, or lie on a %s: merge points that coincide in the "
+                    "geometry (Coherence; in the .geo file) and mesh again%s",
                     d == 2 ? "line" : "plane", d == 2 ? "" : " with Mesh.Optimize = 1;");
     return WEFT_ERROR_INPUT;
 }
 
 static weft_status check_faults(const weft_mesh_data *data, const weft_facet_faults *faults,
-                                const char *source, weft_error *error)
-{
+                                const char *source, weft_error *error) {
     const char *facet = data->dimension == 2 ? "edge" : "face";
     if (faults->n_doubled > 0) {
-        weft_error_set(error, WEFT_ERROR_INPUT, "%s: %lld cell%s the nodes of another (first: ",
-                       source, (long long)faults->n_doubled,
-                       faults->n_doubled == 1 ? " has" : "s have");
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "%s: %lld cell%s the nodes of another (first: ", source,
+                       (long long)faults->n_doubled, faults->n_doubled == 1 ? " has" : "s have");
         append_cell(error, data, faults->doubled);
         weft_error_append(error, "; as cell %lld)", (long long)faults->original + 1);
-        weft_error_hint(error, "put each %s into one Physical %s only (MSH 2 saves a cell once for "
-                               "each), and see that no two lie on each other",
+        weft_error_hint(error,
+                        "put each %s into one Physical %s only (MSH 2 saves a cell once for "
+                        "each), and see that no two lie on each other",
                         data->dimension == 2 ? "surface" : "volume",
                         data->dimension == 2 ? "Surface" : "Volume");
         return WEFT_ERROR_INPUT;
     }
     if (faults->n_crowded > 0) {
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "%s: %lld %s%s to three cells or more (first: nodes", source,
-                       (long long)faults->n_crowded, facet,
-                       faults->n_crowded == 1 ? " belongs" : "s belong");
+        weft_error_set(
+            error, WEFT_ERROR_INPUT, "%s: %lld %s%s to three cells or more (first: nodes", source,
+            (long long)faults->n_crowded, facet, faults->n_crowded == 1 ? " belongs" : "s belong");
         for (int k = 0; k < data->dimension; ++k)
             weft_error_append(error, " %lld", (long long)faults->crowded[k] + 1);
         weft_error_append(error, ")");
@@ -190,8 +184,7 @@ static weft_status check_faults(const weft_mesh_data *data, const weft_facet_fau
 /* Facet numbers for each group: those that no cell has are left out and counted, those that a group
  * names twice stand once. stamp [n_facets], zero. */
 static void match_groups(weft_mesh *mesh, const weft_mesh_data *data, const int32_t *number,
-                         int32_t *stamp)
-{
+                         int32_t *stamp) {
     int64_t n = 0;
     for (int g = 0; g < mesh->n_groups; ++g) {
         weft_group *group = &mesh->groups[g];
@@ -214,8 +207,7 @@ static void match_groups(weft_mesh *mesh, const weft_mesh_data *data, const int3
 }
 
 static weft_status make_groups(weft_mesh *mesh, weft_mesh_data *data, const int32_t *number,
-                               weft_error *error)
-{
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = 0;
     int32_t *stamp = calloc((size_t)mesh->n_facets + 1, sizeof *stamp);
@@ -231,20 +223,18 @@ static weft_status make_groups(weft_mesh *mesh, weft_mesh_data *data, const int3
     if (stamp && mesh->group_facets && mesh->groups)
         match_groups(mesh, data, number, stamp);
     else
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %d groups",
-                                mesh->n_groups);
+        status =
+            weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %d groups", mesh->n_groups);
     free(stamp);
     return status;
 }
 
-static void renumber(int32_t *nodes, int64_t n, const int32_t *new_number)
-{
+static void renumber(int32_t *nodes, int64_t n, const int32_t *new_number) {
     for (int64_t i = 0; i < n; ++i)
         nodes[i] = new_number[nodes[i]];
 }
 
-static weft_status drop_unused(weft_mesh *mesh, weft_error *error)
-{
+static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
     size_t d = (size_t)mesh->dimension;
     int32_t *new_number = calloc((size_t)mesh->n_nodes, sizeof *new_number);
     if (!new_number)
@@ -271,8 +261,7 @@ static weft_status drop_unused(weft_mesh *mesh, weft_error *error)
     return WEFT_OK;
 }
 
-static void tell_mended(const weft_mesh *mesh, const weft_monitor *monitor)
-{
+static void tell_mended(const weft_mesh *mesh, const weft_monitor *monitor) {
     if (mesh->n_flipped_cells > 0)
         weft_log(monitor, WEFT_LOG_INFO, "%s: %lld inverted cells turned", mesh->source,
                  (long long)mesh->n_flipped_cells);
@@ -286,8 +275,7 @@ static void tell_mended(const weft_mesh *mesh, const weft_monitor *monitor)
 
 /* All checks that read the user's arrays alone. */
 static weft_status check_data(weft_mesh_data *data, const char *source, int64_t *n_flipped,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_counts(data, source, error));
     TRY(check_coordinates(data, source, error));
@@ -301,8 +289,7 @@ done:
 }
 
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
-                           weft_mesh **out, weft_error *error)
-{
+                           weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     weft_facets facets = {0};

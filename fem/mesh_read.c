@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 /* "square:N", with N all digits. */
-static weft_status parse_n(const char *name, const char *digits, int64_t *n, weft_error *error)
-{
+static weft_status parse_n(const char *name, const char *digits, int64_t *n, weft_error *error) {
     char *end = NULL;
     errno = 0;
     long long value = strtoll(digits, &end, 10);
@@ -23,15 +22,13 @@ static weft_status parse_n(const char *name, const char *digits, int64_t *n, wef
     return WEFT_OK;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
+static bool ends_with(const char *name, const char *ending) {
     size_t length = strlen(name), n = strlen(ending);
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
 /* Gmsh opens a missing or an empty file and says nothing: look first. */
-static weft_status check_file(const char *path, weft_error *error)
-{
+static weft_status check_file(const char *path, weft_error *error) {
     struct stat info;
     const char *cause = NULL;
     if (stat(path, &info) != 0)
@@ -56,8 +53,7 @@ static weft_status check_file(const char *path, weft_error *error)
 }
 
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
-                           weft_mesh **out, weft_error *error)
-{
+                           weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = 0;
     if (strncmp(name, "square:", 7) == 0) {

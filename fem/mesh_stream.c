@@ -1,7 +1,7 @@
 /* Reads what weft-gmsh writes. Nothing in the stream is trusted: every count is checked against
  * what was announced, and what was announced against what can still come. */
-#include "fem_internal.h"
 #include "mesh_stream.h"
+#include "fem_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ typedef struct reader {
     uint64_t x_bytes, cell_bytes, facet_bytes, x_came, cells_came, facets_came;
 } reader;
 
-static weft_status broken(reader *r, const char *what)
-{
+static weft_status broken(reader *r, const char *what) {
     weft_error_set(r->error, WEFT_ERROR_IO, "%s: what weft-gmsh sent is damaged: %s",
                    r->source->name, what);
     weft_error_hint(r->error, "weft-gmsh must be the one that came with this Weft");
@@ -29,8 +28,7 @@ static weft_status broken(reader *r, const char *what)
 }
 
 /* Exactly `bytes`, over however many partial reads. */
-static weft_status read_bytes(reader *r, void *out, uint64_t bytes)
-{
+static weft_status read_bytes(reader *r, void *out, uint64_t bytes) {
     weft_stream_source *source = r->source;
     char *to = out;
     while (bytes > 0) {
@@ -48,13 +46,11 @@ static weft_status read_bytes(reader *r, void *out, uint64_t bytes)
     return WEFT_OK;
 }
 
-static bool can_come(const reader *r, uint64_t bytes)
-{
+static bool can_come(const reader *r, uint64_t bytes) {
     return r->source->remaining < 0 || bytes <= (uint64_t)r->source->remaining;
 }
 
-static weft_status read_header(reader *r)
-{
+static weft_status read_header(reader *r) {
     weft_status status = WEFT_OK;
     weft_stream_header header;
     weft_mesh_data *data = r->data;
@@ -83,17 +79,17 @@ static weft_status read_header(reader *r)
     data->group_facet_nodes = weft_array_make_unset(r->facet_bytes);
     data->groups = weft_array_make((size_t)header.n_groups, sizeof *data->groups);
     if (!data->x || !data->cells || !data->group_facet_nodes || !data->groups)
-        status = weft_error_set(r->error, WEFT_ERROR_MEMORY,
-                                "%s: out of memory for a mesh of %lld nodes and %lld cells",
-                                r->source->name, (long long)header.n_nodes,
-                                (long long)header.n_cells);
+        status =
+            weft_error_set(r->error, WEFT_ERROR_MEMORY,
+                           "%s: out of memory for a mesh of %lld nodes and %lld cells",
+                           r->source->name, (long long)header.n_nodes, (long long)header.n_cells);
     r->has_header = true;
 done:
     return status;
 }
 
-static weft_status read_array(reader *r, void *array, uint64_t bytes, uint64_t *came, uint64_t room)
-{
+static weft_status read_array(reader *r, void *array, uint64_t bytes, uint64_t *came,
+                              uint64_t room) {
     if (!r->has_header)
         return broken(r, "an array before the header");
     if (bytes > room - *came || !can_come(r, bytes))
@@ -103,8 +99,7 @@ static weft_status read_array(reader *r, void *array, uint64_t bytes, uint64_t *
     return status;
 }
 
-static weft_status read_group(reader *r)
-{
+static weft_status read_group(reader *r) {
     weft_status status = WEFT_OK;
     weft_stream_group from;
     if (!r->has_header || r->n_groups == r->data->n_groups)
@@ -123,8 +118,7 @@ done:
     return status;
 }
 
-static weft_status read_message(reader *r)
-{
+static weft_status read_message(reader *r) {
     weft_status status = WEFT_OK;
     weft_stream_error from;
     TRY(read_bytes(r, &from, sizeof from));
@@ -145,8 +139,7 @@ done:
     return status;
 }
 
-static weft_status read_log(reader *r)
-{
+static weft_status read_log(reader *r) {
     weft_stream_log from;
     weft_status status = read_bytes(r, &from, sizeof from);
     if (status != WEFT_OK)
@@ -157,8 +150,7 @@ static weft_status read_log(reader *r)
     return WEFT_OK;
 }
 
-static weft_status read_progress(reader *r)
-{
+static weft_status read_progress(reader *r) {
     weft_stream_progress from;
     weft_status status = read_bytes(r, &from, sizeof from);
     if (status != WEFT_OK)
@@ -168,8 +160,7 @@ static weft_status read_progress(reader *r)
     return WEFT_OK;
 }
 
-static weft_status read_end(reader *r)
-{
+static weft_status read_end(reader *r) {
     if (!r->has_header || r->n_groups != r->data->n_groups || r->x_came != r->x_bytes ||
         r->cells_came != r->cell_bytes || r->facets_came != r->facet_bytes)
         return broken(r, "less than announced");
@@ -178,8 +169,7 @@ static weft_status read_end(reader *r)
 }
 
 /* The size that a record of this kind has; UINT64_MAX: any. */
-static uint64_t record_bytes(uint32_t kind)
-{
+static uint64_t record_bytes(uint32_t kind) {
     switch (kind) {
     case WEFT_STREAM_PROGRESS:
         return sizeof(weft_stream_progress);
@@ -198,8 +188,7 @@ static uint64_t record_bytes(uint32_t kind)
     }
 }
 
-static weft_status read_record(reader *r)
-{
+static weft_status read_record(reader *r) {
     weft_status status = WEFT_OK;
     weft_stream_record record;
     TRY(read_bytes(r, &record, sizeof record));
@@ -234,8 +223,7 @@ done:
 }
 
 weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor *monitor,
-                                  weft_mesh_data *out, weft_error *error)
-{
+                                  weft_mesh_data *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh_data data = {0};
     weft_stream_start start;

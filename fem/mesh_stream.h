@@ -2,15 +2,16 @@
  *
  *      weft_stream_start, then records: weft_stream_record, then `bytes` bytes
  *
- *  progress and log stand anywhere; error ends the stream; else one header, then coordinates, cells, group facets (each
- *  in any number of records) and groups in any order, and end when all that the header announced is there. */
+ *  progress and log stand anywhere; error ends the stream; else one header, then coordinates,
+ * cells, group facets (each in any number of records) and groups in any order, and end when all
+ * that the header announced is there. */
 #ifndef WEFT_MESH_STREAM_H
 #define WEFT_MESH_STREAM_H
 
 #include <stdint.h>
 
 typedef struct weft_stream_start {
-    char magic[8]; /* WEFT_STREAM_MAGIC without its end */
+    char magic[8];                /* WEFT_STREAM_MAGIC without its end */
     uint32_t version, byte_order; /* WEFT_STREAM_VERSION, 0x01020304 */
 } weft_stream_start;
 #define WEFT_STREAM_MAGIC "WEFTMESH"

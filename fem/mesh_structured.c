@@ -6,8 +6,7 @@
 enum { SQUARE_LIMIT = 46339, CUBE_LIMIT = 1289 };
 
 static weft_status check_n(const char *shape, int64_t n, int64_t limit, const char *count,
-                           weft_error *error)
-{
+                           weft_error *error) {
     if (n >= 1 && n <= limit)
         return WEFT_OK;
     if (n < 1)
@@ -20,8 +19,7 @@ static weft_status check_n(const char *shape, int64_t n, int64_t limit, const ch
     return WEFT_ERROR_USAGE;
 }
 
-static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facets_a_group)
-{
+static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facets_a_group) {
     for (int g = 0; g < mesh->n_groups; ++g) {
         weft_group *group = &mesh->groups[g];
         snprintf(group->name, sizeof group->name, "%s", names[g]);
@@ -34,8 +32,7 @@ static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facet
         mesh->group_facets[f] = (int32_t)f;
 }
 
-static int32_t *put_triangle(int32_t *out, int64_t a, int64_t b, int64_t c)
-{
+static int32_t *put_triangle(int32_t *out, int64_t a, int64_t b, int64_t c) {
     out[0] = (int32_t)a;
     out[1] = (int32_t)b;
     out[2] = (int32_t)c;
@@ -46,8 +43,7 @@ static int32_t *put_triangle(int32_t *out, int64_t a, int64_t b, int64_t c)
  *      c - d
  *      | / |
  *      a - b                                                                                     */
-weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error)
-{
+weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error) {
     static const char *const names[4] = {"left", "right", "bottom", "top"};
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
@@ -93,8 +89,7 @@ done:
 static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
                                {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
 
-static void cube_cells(weft_mesh *mesh, int64_t n)
-{
+static void cube_cells(weft_mesh *mesh, int64_t n) {
     int64_t row = n + 1, corner[8];
     for (int c = 0; c < 8; ++c)
         corner[c] = (c & 1) + row * (c >> 1 & 1) + row * row * (c >> 2);
@@ -108,8 +103,7 @@ static void cube_cells(weft_mesh *mesh, int64_t n)
 }
 
 /* Side `high` of axis a: squares cut from lowest to highest corner, as the cells cut them. */
-static void cube_side(int32_t *facet, int64_t n, int axis, bool high)
-{
+static void cube_side(int32_t *facet, int64_t n, int axis, bool high) {
     const int64_t steps[3] = {1, n + 1, (n + 1) * (n + 1)};
     int64_t b = steps[(axis + 1) % 3], c = steps[(axis + 2) % 3];
     int64_t start = high ? n * steps[axis] : 0;
@@ -122,8 +116,7 @@ static void cube_side(int32_t *facet, int64_t n, int axis, bool high)
         }
 }
 
-weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error)
-{
+weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error) {
     static const char *const names[6] = {"left", "right", "front", "back", "bottom", "top"};
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;

@@ -23,7 +23,7 @@ typedef struct blocks {
 
 typedef struct node_map {
     int64_t n;
-    size_t *tags;    /* as Gmsh gives them */
+    size_t *tags; /* as Gmsh gives them */
     size_t greatest;
     int32_t *number; /* [greatest + 1]: number of a tag, from 0; -1: none */
 } node_map;
@@ -40,13 +40,12 @@ typedef struct extraction {
     int64_t n_cells, n_facets;
 } extraction;
 
-static weft_status no_memory(extraction *e)
-{
+static weft_status no_memory(extraction *e) {
     return weft_error_set(e->error, WEFT_ERROR_MEMORY, "out of memory reading %s", e->mesh->path);
 }
 
-static weft_status refuse(extraction *e, weft_status status, const char *hint, const char *message)
-{
+static weft_status refuse(extraction *e, weft_status status, const char *hint,
+                          const char *message) {
     weft_error_set(e->error, status, "%s", message);
     weft_error_place(e->error, e->mesh->path, NULL, 0, 0);
     weft_error_hint(e->error, "%s", hint);
@@ -54,8 +53,7 @@ static weft_status refuse(extraction *e, weft_status status, const char *hint, c
 }
 
 /* Elements of a type on an entity (tag -1: on all), kept until they are written. */
-static weft_status keep_elements(extraction *e, blocks *to, int type, int entity, int64_t *n)
-{
+static weft_status keep_elements(extraction *e, blocks *to, int type, int entity, int64_t *n) {
     size_t *elements = NULL, *tags = NULL, n_elements = 0, n_tags = 0;
     int failed = 0;
     if (to->n == to->capacity) {
@@ -78,8 +76,7 @@ static weft_status keep_elements(extraction *e, blocks *to, int type, int entity
     return WEFT_OK;
 }
 
-static void free_blocks(blocks *list)
-{
+static void free_blocks(blocks *list) {
     for (size_t i = 0; i < list->n; ++i)
         gmshFree(list->list[i].tags);
     free(list->list);
@@ -87,8 +84,7 @@ static void free_blocks(blocks *list)
 }
 
 /* How many elements of each type an entity has (dimension, tag -1: all of that dimension). */
-static bool count_types(int dimension, int entity, int64_t *counts)
-{
+static bool count_types(int dimension, int entity, int64_t *counts) {
     int *types = NULL, failed = 0;
     size_t n_types = 0, n = 0, *n_elements = NULL, n_n = 0, **elements = NULL;
     size_t **tags = NULL, *n_tags = NULL, n_n_tags = 0;
@@ -112,16 +108,15 @@ static bool count_types(int dimension, int entity, int64_t *counts)
 }
 
 /* Only triangles (2D) or tetrahedra (3D) of first order can be used. */
-static weft_status check_types(extraction *e, const int64_t *counts)
-{
+static weft_status check_types(extraction *e, const int64_t *counts) {
     int wanted = e->dimension == 2 ? 2 : 4;
     bool recombined = false;
     weft_text list = {0};
     for (int type = 1; type < TYPES; ++type) {
         if (type == wanted || counts[type] == 0)
             continue;
-        bool simplex = type == 9 || type == 11 || (type >= 20 && type <= 25) ||
-                       (type >= 29 && type <= 31);
+        bool simplex =
+            type == 9 || type == 11 || (type >= 20 && type <= 25) || (type >= 29 && type <= 31);
         recombined |= !simplex;
         weft_text_add(&list, "%s%lld %s (type %d)", list.length ? ", " : "",
                       (long long)counts[type], msh_type_name(type), type);
@@ -144,8 +139,7 @@ static weft_status check_types(extraction *e, const int64_t *counts)
 
 /* Entities whose cells are wanted: of a .geo file those in physical groups, as Gmsh itself saves
  * them, where there are any of this dimension; else all. */
-static weft_status keep_cells(extraction *e)
-{
+static weft_status keep_cells(extraction *e) {
     weft_status status = WEFT_OK;
     int *groups = NULL, *entities = NULL, failed = 0;
     size_t n_groups = 0, n_entities = 0;
@@ -176,8 +170,7 @@ done:
     return status;
 }
 
-static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream_group *group)
-{
+static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream_group *group) {
     weft_status status = WEFT_OK;
     char *name = NULL;
     int *entities = NULL, failed = 0;
@@ -202,8 +195,7 @@ done:
     return status;
 }
 
-static weft_status keep_groups(extraction *e)
-{
+static weft_status keep_groups(extraction *e) {
     weft_status status = WEFT_OK;
     int *groups = NULL, failed = 0;
     size_t n = 0;
@@ -223,8 +215,7 @@ done:
     return status;
 }
 
-static weft_status check_plane(extraction *e, const double *x)
-{
+static weft_status check_plane(extraction *e, const double *x) {
     double least[3] = {INFINITY, INFINITY, INFINITY};
     double greatest[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t i = 0; i < 3 * e->nodes.n; ++i) {
@@ -241,8 +232,7 @@ static weft_status check_plane(extraction *e, const double *x)
                   "it has triangles and no tetrahedra, and they leave the plane z = 0");
 }
 
-static weft_status map_nodes(extraction *e, double **x)
-{
+static weft_status map_nodes(extraction *e, double **x) {
     double *parameters = NULL;
     size_t n = 0, n_x = 0, n_parameters = 0;
     int failed = 0;
@@ -267,8 +257,7 @@ static weft_status map_nodes(extraction *e, double **x)
     return WEFT_OK;
 }
 
-static void write_coordinates(extraction *e, const double *x)
-{
+static void write_coordinates(extraction *e, const double *x) {
     double piece[3 * PIECE];
     size_t d = (size_t)e->dimension;
     for (int64_t start = 0; start < e->nodes.n; start += PIECE) {
@@ -279,8 +268,7 @@ static void write_coordinates(extraction *e, const double *x)
     }
 }
 
-static void write_blocks(extraction *e, uint32_t kind, const blocks *list)
-{
+static void write_blocks(extraction *e, uint32_t kind, const blocks *list) {
     int32_t piece[4 * PIECE];
     for (size_t b = 0; b < list->n; ++b) {
         const block *from = &list->list[b];
@@ -295,8 +283,7 @@ static void write_blocks(extraction *e, uint32_t kind, const blocks *list)
     }
 }
 
-static void write_mesh(extraction *e, const double *x)
-{
+static void write_mesh(extraction *e, const double *x) {
     weft_stream_header header = {.dimension = e->dimension,
                                  .n_groups = e->n_groups,
                                  .n_nodes = e->nodes.n,
@@ -310,8 +297,7 @@ static void write_mesh(extraction *e, const double *x)
         stream_record(e->out, WEFT_STREAM_GROUP, &e->groups[g], sizeof e->groups[g]);
 }
 
-weft_status extract(const loaded *mesh, stream *out, weft_error *error)
-{
+weft_status extract(const loaded *mesh, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     extraction e = {.mesh = mesh, .out = out, .error = error, .dimension = 3};
     double *x = NULL;

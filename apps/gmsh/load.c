@@ -10,8 +10,7 @@
 #include <strings.h>
 
 /* "Error: 'a.geo', line 3: syntax error (;)" -> place and message. */
-static void place_error(const char *entry, const char *path, weft_error *error)
-{
+static void place_error(const char *entry, const char *path, weft_error *error) {
     char file[512] = "", *text = NULL;
     int line = 0, used = 0;
     const char *message = entry;
@@ -29,8 +28,7 @@ static void place_error(const char *entry, const char *path, weft_error *error)
 
 /* Pass on warnings that came since *seen; an error among the entries, or a failed call, is ours. */
 static weft_status check_log(const char *path, int failed, size_t *seen, stream *out,
-                             weft_error *error)
-{
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     char **entries = NULL;
     size_t n = 0;
@@ -56,14 +54,12 @@ static weft_status check_log(const char *path, int failed, size_t *seen, stream 
     return status;
 }
 
-static void set_option(const char *name, double value)
-{
+static void set_option(const char *name, double value) {
     int number;
     gmshOptionSetNumber(name, value, &number);
 }
 
-static double get_option(const char *name)
-{
+static double get_option(const char *name) {
     double value = 0;
     int number;
     gmshOptionGetNumber(name, &value, &number);
@@ -71,8 +67,7 @@ static double get_option(const char *name)
 }
 
 /* Blank out comments, so that what stands in them is not found. */
-static void strip_comments(char *text)
-{
+static void strip_comments(char *text) {
     for (char *c = text; *c; ++c) {
         if (c[0] == '/' && c[1] == '/') {
             while (*c && *c != '\n')
@@ -89,8 +84,7 @@ static void strip_comments(char *text)
 }
 
 /* The name of a constant in DefineConstant[ ... ] that sets the mesh size, or "". */
-static void find_constant(const char *text, char *out, size_t size)
-{
+static void find_constant(const char *text, char *out, size_t size) {
     static const char *const names[] = {"h", "lc", "size", "cl", "meshsize", "mesh_size"};
     out[0] = '\0';
     while ((text = strstr(text, "DefineConstant"))) {
@@ -121,11 +115,10 @@ typedef struct meshing {
     char constant[64]; /* that the size is given to; "": every cell has it */
     bool own_3d;       /* the file chooses the algorithm in 3D, or needs the slow one */
     bool slow_3d;
-    bool in_3d;        /* set when the meshing of volumes began */
+    bool in_3d; /* set when the meshing of volumes began */
 } meshing;
 
-static void initialize(const meshing *how)
-{
+static void initialize(const meshing *how) {
     char number[40], program[] = "weft-gmsh", option[] = "-setnumber", name[64];
     char *arguments[] = {program, option, name, number, NULL};
     bool set = how->size > 0 && how->constant[0];
@@ -147,8 +140,7 @@ static void initialize(const meshing *how)
 }
 
 /* Options that a .geo file may set itself are set after it was read. */
-static void set_options(const meshing *how, stream *out)
-{
+static void set_options(const meshing *how, stream *out) {
     if (how->size > 0 && !how->constant[0]) {
         set_option("Mesh.MeshSizeMin", how->size);
         set_option("Mesh.MeshSizeMax", how->size);
@@ -162,9 +154,7 @@ static void set_options(const meshing *how, stream *out)
         set_option("Mesh.Algorithm3D", how->slow_3d ? 1 : 10);
 }
 
-static weft_status mesh_geometry(const char *path, meshing *how, stream *out,
-                                 weft_error *error)
-{
+static weft_status mesh_geometry(const char *path, meshing *how, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t seen = 0;
     int failed = 0;
@@ -173,8 +163,8 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out,
     TRY(check_log(path, failed, &seen, out, error));
     int dimension = gmshModelGetDimension(&failed);
     if (failed || dimension < 2) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "the geometry has no surface and no volume");
+        status =
+            weft_error_set(error, WEFT_ERROR_INPUT, "the geometry has no surface and no volume");
         weft_error_place(error, path, NULL, 0, 0);
         weft_error_hint(error, "close its curves: Curve Loop(1) = {1, 2, 3, 4}; "
                                "Plane Surface(1) = {1};");
@@ -192,8 +182,7 @@ done:
     return status;
 }
 
-static weft_status load_geometry(const char *path, double size, stream *out, weft_error *error)
-{
+static weft_status load_geometry(const char *path, double size, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char *text = NULL;
     meshing how = {.size = size};
@@ -217,8 +206,7 @@ done:
     return status;
 }
 
-static weft_status load_mesh(const char *path, stream *out, weft_error *error)
-{
+static weft_status load_mesh(const char *path, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t seen = 0;
     int failed = 0;
@@ -231,8 +219,7 @@ done:
     return status;
 }
 
-weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error)
-{
+weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error) {
     size_t seen = 0;
     int failed = 0;
     set_option("Mesh.MshFileVersion", version);
@@ -241,8 +228,7 @@ weft_status save(const char *path, double version, bool binary, stream *out, wef
     return check_log(path, failed, &seen, out, error);
 }
 
-weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error)
-{
+weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error) {
     size_t length = strlen(path);
     mesh->path = path;
     mesh->is_geo = length > 4 && strcmp(path + length - 4, ".geo") == 0;

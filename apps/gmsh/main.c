@@ -33,8 +33,7 @@ typedef struct arguments {
     long parent; /* process that started us, and with which we end; 0: none */
 } arguments;
 
-static weft_status parse_arguments(int n, char **texts, arguments *out, weft_error *error)
-{
+static weft_status parse_arguments(int n, char **texts, arguments *out, weft_error *error) {
     static const struct option options[] = {{"size", required_argument, NULL, 's'},
                                             {"parent", required_argument, NULL, 'p'},
                                             {"save", required_argument, NULL, 'o'},
@@ -76,8 +75,7 @@ static weft_status parse_arguments(int n, char **texts, arguments *out, weft_err
 
 /* What Gmsh and its libraries print must get neither into the stream nor between the lines of the
  * parent. */
-static weft_status keep_stdout(bool quiet, stream *out, weft_error *error)
-{
+static weft_status keep_stdout(bool quiet, stream *out, weft_error *error) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     out->file = fcntl(1, F_DUPFD_CLOEXEC, 3);
     if (nowhere < 0 || out->file < 0 || dup2(nowhere, 1) < 0 || (quiet && dup2(nowhere, 2) < 0))
@@ -86,14 +84,12 @@ static weft_status keep_stdout(bool quiet, stream *out, weft_error *error)
     return WEFT_OK;
 }
 
-static bool is_debugged(void)
-{
+static bool is_debugged(void) {
     const char *level = getenv("WEFT_LOG");
     return level && strcmp(level, "debug") == 0;
 }
 
-static weft_status run(const arguments *from, stream *out, weft_error *error)
-{
+static weft_status run(const arguments *from, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     loaded mesh = {0};
     size_t length = strlen(from->path);
@@ -109,8 +105,7 @@ done:
     return status;
 }
 
-int main(int n, char **texts)
-{
+int main(int n, char **texts) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     arguments from = {.version = 4.1};

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static weft_status check_version(msh_file *file)
-{
+static weft_status check_version(msh_file *file) {
     if ((file->version >= 2 && file->version < 3) || file->version == 4.1)
         return WEFT_OK;
     weft_error_set(file->error, WEFT_ERROR_UNSUPPORTED,
@@ -23,8 +22,7 @@ static weft_status check_version(msh_file *file)
 }
 
 /* version file-type data-size, and for binary files the number 1 */
-static weft_status check_format(msh_file *file)
-{
+static weft_status check_format(msh_file *file) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
@@ -53,8 +51,7 @@ done:
     return status;
 }
 
-static weft_status not_msh(msh_file *file)
-{
+static weft_status not_msh(msh_file *file) {
     weft_error_set(file->error, WEFT_ERROR_INPUT, "this is no MSH file: it has no $MeshFormat%s",
                    strstr(file->path, ".geo") ? " (is it a .geo file?)" : "");
     weft_error_place(file->error, file->path, NULL, 0, 0);
@@ -64,8 +61,7 @@ static weft_status not_msh(msh_file *file)
 }
 
 /* Sections one after another; text between them is skipped, as Gmsh does. */
-static weft_status check_sections(msh_file *file)
-{
+static weft_status check_sections(msh_file *file) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
@@ -108,8 +104,7 @@ done:
     return status;
 }
 
-weft_status msh_check(const char *path, weft_error *error)
-{
+weft_status msh_check(const char *path, weft_error *error) {
     weft_status status = WEFT_OK;
     struct stat info;
     void *text = MAP_FAILED;

@@ -5,16 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_end(const char *line, size_t length, const char *section)
-{
+static bool is_end(const char *line, size_t length, const char *section) {
     size_t n = strlen(section);
     return length == n + 4 && memcmp(line, "$End", 4) == 0 && memcmp(line + 4, section, n) == 0;
 }
 
 /* A line of the section; its end or another section is an error. */
 static weft_status content_line(msh_file *file, const char *section, const char **line,
-                                size_t *length)
-{
+                                size_t *length) {
     if (!msh_line(file, line, length))
         return msh_cut(file, section);
     if (*length > 0 && **line == '$')
@@ -22,8 +20,7 @@ static weft_status content_line(msh_file *file, const char *section, const char 
     return WEFT_OK;
 }
 
-static weft_status skip_lines(msh_file *file, const char *section, int64_t n)
-{
+static weft_status skip_lines(msh_file *file, const char *section, int64_t n) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
@@ -33,8 +30,7 @@ done:
     return status;
 }
 
-static weft_status numbers_line(msh_file *file, const char *section, int64_t *out, int n)
-{
+static weft_status numbers_line(msh_file *file, const char *section, int64_t *out, int n) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
@@ -46,8 +42,7 @@ done:
 }
 
 static weft_status type_error(msh_file *file, const char *line, size_t length, int64_t element,
-                              int64_t type)
-{
+                              int64_t type) {
     if (element >= 0)
         msh_error(file, line, length, "element %lld has type %lld, which is no element type",
                   (long long)element, (long long)type);
@@ -59,16 +54,14 @@ static weft_status type_error(msh_file *file, const char *line, size_t length, i
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status short_element(msh_file *file, const char *line, size_t length)
-{
+static weft_status short_element(msh_file *file, const char *line, size_t length) {
     if (file->at >= file->size)
         return msh_cut(file, "Elements");
     return msh_error(file, line, length, "this element has too few nodes");
 }
 
 /* number type n_tags tags... nodes... */
-static weft_status elements_2(msh_file *file)
-{
+static weft_status elements_2(msh_file *file) {
     weft_status status = WEFT_OK;
     int64_t n;
     TRY(numbers_line(file, "Elements", &n, 1));
@@ -88,16 +81,14 @@ done:
     return status;
 }
 
-static weft_status nodes_2(msh_file *file)
-{
+static weft_status nodes_2(msh_file *file) {
     int64_t n;
     weft_status status = numbers_line(file, "Nodes", &n, 1);
     return status == WEFT_OK ? skip_lines(file, "Nodes", n) : status;
 }
 
 /* n_blocks n_nodes least greatest; then blocks: dimension tag parametric n, n numbers, n points */
-static weft_status nodes_4(msh_file *file)
-{
+static weft_status nodes_4(msh_file *file) {
     weft_status status = WEFT_OK;
     int64_t head[2], block[4];
     TRY(numbers_line(file, "Nodes", head, 2));
@@ -111,8 +102,7 @@ done:
 }
 
 /* n_blocks n_elements least greatest; then blocks: dimension tag type n, n of number nodes... */
-static weft_status elements_4(msh_file *file)
-{
+static weft_status elements_4(msh_file *file) {
     weft_status status = WEFT_OK;
     int64_t head[2];
     TRY(numbers_line(file, "Elements", head, 2));
@@ -136,8 +126,7 @@ done:
     return status;
 }
 
-weft_status msh_check_ascii(msh_file *file, const char *section)
-{
+weft_status msh_check_ascii(msh_file *file, const char *section) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
@@ -161,8 +150,7 @@ done:
 }
 
 /* The count before the binary part of version 2 is text. */
-static int64_t count_line(msh_file *file)
-{
+static int64_t count_line(msh_file *file) {
     const char *line;
     size_t length;
     int64_t n = -1;
@@ -171,8 +159,7 @@ static int64_t count_line(msh_file *file)
     return n;
 }
 
-static weft_status binary_elements_2(msh_file *file)
-{
+static weft_status binary_elements_2(msh_file *file) {
     int64_t n = count_line(file);
     if (n < 0)
         return msh_cut(file, "Elements");
@@ -192,8 +179,7 @@ static weft_status binary_elements_2(msh_file *file)
     return WEFT_OK;
 }
 
-static weft_status binary_nodes_4(msh_file *file)
-{
+static weft_status binary_nodes_4(msh_file *file) {
     int64_t n_blocks = msh_size(file);
     msh_skip(file, 3, 8);
     for (int64_t b = 0; b < n_blocks && !file->cut; ++b) {
@@ -210,8 +196,7 @@ static weft_status binary_nodes_4(msh_file *file)
     return WEFT_OK;
 }
 
-static weft_status binary_elements_4(msh_file *file)
-{
+static weft_status binary_elements_4(msh_file *file) {
     int64_t n_blocks = msh_size(file);
     msh_skip(file, 3, 8);
     for (int64_t b = 0; b < n_blocks && !file->cut; ++b) {
@@ -229,20 +214,17 @@ static weft_status binary_elements_4(msh_file *file)
 }
 
 /* Sections whose inside is not walked: their end is where its name stands. */
-static void find_end(msh_file *file, const char *section)
-{
+static void find_end(msh_file *file, const char *section) {
     char end[80];
     int length = snprintf(end, sizeof end, "$End%s", section);
-    const char *found =
-        memmem(file->text + file->at, file->size - file->at, end, (size_t)length);
+    const char *found = memmem(file->text + file->at, file->size - file->at, end, (size_t)length);
     if (found)
         file->at = (size_t)(found - file->text);
     else
         file->cut = true;
 }
 
-weft_status msh_check_binary(msh_file *file, const char *section)
-{
+weft_status msh_check_binary(msh_file *file, const char *section) {
     weft_status status = WEFT_OK;
     bool old = file->version < 4;
     if (strcmp(section, "Nodes") == 0 && old)

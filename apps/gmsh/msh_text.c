@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool msh_line(msh_file *file, const char **line, size_t *length)
-{
+bool msh_line(msh_file *file, const char **line, size_t *length) {
     if (file->at >= file->size)
         return false;
     const char *start = file->text + file->at;
@@ -20,8 +19,7 @@ bool msh_line(msh_file *file, const char **line, size_t *length)
     return true;
 }
 
-int msh_integers(const char *line, size_t length, int64_t *out, int most)
-{
+int msh_integers(const char *line, size_t length, int64_t *out, int most) {
     int n = 0;
     size_t i = 0;
     while (n < most) {
@@ -40,8 +38,7 @@ int msh_integers(const char *line, size_t length, int64_t *out, int most)
     return n;
 }
 
-int64_t msh_int(msh_file *file)
-{
+int64_t msh_int(msh_file *file) {
     uint32_t value;
     if (file->size - file->at < sizeof value) {
         file->cut = true;
@@ -53,8 +50,7 @@ int64_t msh_int(msh_file *file)
     return (int32_t)(file->swapped ? __builtin_bswap32(value) : value);
 }
 
-int64_t msh_size(msh_file *file)
-{
+int64_t msh_size(msh_file *file) {
     uint64_t value;
     if (file->size - file->at < sizeof value) {
         file->cut = true;
@@ -66,8 +62,7 @@ int64_t msh_size(msh_file *file)
     return (int64_t)(file->swapped ? __builtin_bswap64(value) : value);
 }
 
-void msh_skip(msh_file *file, int64_t n, size_t bytes)
-{
+void msh_skip(msh_file *file, int64_t n, size_t bytes) {
     size_t left = file->size - file->at;
     if (n < 0 || (bytes > 0 && (uint64_t)n > left / bytes)) {
         file->cut = true;
@@ -77,8 +72,7 @@ void msh_skip(msh_file *file, int64_t n, size_t bytes)
     file->at += (size_t)n * bytes;
 }
 
-weft_status msh_error(msh_file *file, const char *line, size_t length, const char *format, ...)
-{
+weft_status msh_error(msh_file *file, const char *line, size_t length, const char *format, ...) {
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -98,8 +92,7 @@ weft_status msh_error(msh_file *file, const char *line, size_t length, const cha
     return WEFT_ERROR_INPUT;
 }
 
-weft_status msh_cut(msh_file *file, const char *section)
-{
+weft_status msh_cut(msh_file *file, const char *section) {
     if (section[0])
         msh_error(file, NULL, 0, "the file ends inside $%s", section);
     else
@@ -109,19 +102,17 @@ weft_status msh_cut(msh_file *file, const char *section)
 }
 
 /* Gmsh's types 1 to 31, and the two hexahedra of higher order behind them. */
-static const unsigned char nodes_of_type[32] = {0,  2,  3,  4,  4,  8, 6,  5,  3,  6, 9,
-                                                10, 27, 18, 14, 1, 8,  20, 15, 13, 9, 10,
-                                                12, 15, 15, 21, 4, 5,  6,  20, 35, 56};
+static const unsigned char nodes_of_type[32] = {0,  2,  3,  4,  4, 8, 6,  5,  3,  6, 9,
+                                                10, 27, 18, 14, 1, 8, 20, 15, 13, 9, 10,
+                                                12, 15, 15, 21, 4, 5, 6,  20, 35, 56};
 
-int msh_type_nodes(int64_t type)
-{
+int msh_type_nodes(int64_t type) {
     if (type >= 1 && type <= 31)
         return nodes_of_type[type];
     return type == 92 ? 64 : type == 93 ? 125 : 0;
 }
 
-const char *msh_type_name(int64_t type)
-{
+const char *msh_type_name(int64_t type) {
     static const char *const names[32] = {NULL,
                                           "lines",
                                           "triangles",

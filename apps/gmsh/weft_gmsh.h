@@ -8,21 +8,23 @@
 
 #include "weft_core.h"
 
-/* ---- msh_check.c, msh_check_sections.c, msh_text.c ------------------------------------------------ */
+/* ---- msh_check.c, msh_check_sections.c, msh_text.c
+ * ------------------------------------------------ */
 
 /** A .msh file in memory, and where reading stands. */
 typedef struct msh_file {
     const char *path, *text;
     size_t size, at;
-    long line;         /* of the line read last, from 1; counts in ASCII files only */
-    double version;    /* 2.x or 4.1 */
+    long line;            /* of the line read last, from 1; counts in ASCII files only */
+    double version;       /* 2.x or 4.1 */
     bool binary, swapped; /* swapped: written in the other byte order */
-    bool cut;          /* reading went past the end */
+    bool cut;             /* reading went past the end */
     weft_error *error;
 } msh_file;
 
 /** Check what Gmsh does not: that every section is closed and holds what it announces, and that
- *  every element type is one of Gmsh's. Errors WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_UNSUPPORTED */
+ *  every element type is one of Gmsh's. Errors WEFT_ERROR_INPUT, WEFT_ERROR_IO,
+ * WEFT_ERROR_UNSUPPORTED */
 weft_status msh_check(const char *path, weft_error *error);
 
 /** The next line, without its end; false at the end of the file. */
@@ -47,28 +49,33 @@ weft_status msh_check_binary(msh_file *file, const char *section);
 int msh_type_nodes(int64_t type);
 const char *msh_type_name(int64_t type);
 
-/* ---- load.c ----------------------------------------------------------------------------------------- */
+/* ---- load.c
+ * ----------------------------------------------------------------------------------------- */
 
 /** What was read or meshed, still in Gmsh. */
 typedef struct loaded {
-    int dimension;     /* highest with cells */
+    int dimension; /* highest with cells */
     bool is_geo;
     const char *path;
 } loaded;
 
 /** Where progress and log go (stream.c). */
 typedef struct stream stream;
-/** size <= 0: as the file says. Errors WEFT_ERROR_INPUT: what Gmsh says, with file and line where it names them */
+/** size <= 0: as the file says. Errors WEFT_ERROR_INPUT: what Gmsh says, with file and line where
+ * it names them */
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error);
 /** Write what was loaded as a .msh file, version 2.2 or 4.1. */
 weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error);
 
-/* ---- extract.c -------------------------------------------------------------------------------------- */
+/* ---- extract.c
+ * -------------------------------------------------------------------------------------- */
 
-/** Write header, nodes, cells, groups. Errors WEFT_ERROR_INPUT, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY, WEFT_ERROR_IO */
+/** Write header, nodes, cells, groups. Errors WEFT_ERROR_INPUT, WEFT_ERROR_UNSUPPORTED,
+ * WEFT_ERROR_MEMORY, WEFT_ERROR_IO */
 weft_status extract(const loaded *mesh, stream *out, weft_error *error);
 
-/* ---- stream.c --------------------------------------------------------------------------------------- */
+/* ---- stream.c
+ * --------------------------------------------------------------------------------------- */
 
 struct stream {
     int file;
