@@ -37,6 +37,9 @@ struct check_case {
     int n_result; /* components of the result */
     check_reference reference;
     int d, degree; /* for the reference */
+    /* NULL: r = function(arguments). Else statements that make r@ from a@_0, a@_1, ..., where '@' stands for the
+     * case's own suffix; the function is then only a name. */
+    const char *statements;
 };
 
 static inline int check_components(const check_argument *a)
@@ -132,6 +135,15 @@ static inline char *check_script(const check_case *cases, int n_cases)
             weft_text_add(&text, " over N;\n");
         }
     for (int c = 0; c < n_cases; ++c) {
+        for (const char *s = cases[c].statements; s && *s; ++s)
+            if (*s == '@')
+                weft_text_add(&text, "_%d", c);
+            else
+                weft_text_add(&text, "%c", *s);
+        if (cases[c].statements) {
+            weft_text_add(&text, "\n");
+            continue;
+        }
         weft_text_add(&text, "r_%d = %s(", c, cases[c].function);
         for (int k = 0; k < cases[c].n_arguments; ++k)
             weft_text_add(&text, "%sa_%d_%d", k ? ", " : "", c, k);
@@ -248,6 +260,7 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
     weft_library *library = NULL;
     weft_compilation *compilation = NULL;
     weft_device_options options = weft_device_options_default(NULL);
+    int n_choices = 0;
     weft_variant_choice *choices = calloc((size_t)n_cases, sizeof *choices);
     assert_non_null(choices);
     if (weft_device_open("host:2", &options, &device, &error) != WEFT_OK ||
@@ -258,12 +271,13 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
             weft_function_info info;
             weft_library_info(library, i, &info);
             if (strcmp(info.name, cases[c].function) == 0)
-                choices[c] = (weft_variant_choice){info.name, variant < info.n_variants ? variant : info.n_variants - 1};
+                choices[n_choices++] = (weft_variant_choice){
+                    info.name, variant < info.n_variants ? variant : info.n_variants - 1};
         }
     char *script = check_script(cases, n_cases);
     weft_fragment fragment = {"check", script};
     weft_compile_options compile = {.plan = WEFT_PLAN_UNFUSED, .single = single, .variants = choices,
-                                    .n_variants = n_cases};
+                                    .n_variants = n_choices};
     if (weft_compile(library, weft_device_limits(device), &fragment, 1, &compile, &compilation, &error) != WEFT_OK)
         check_fail(&error, "compiling");
     int lanes = single ? weft_device_limits(device)->lanes_float : weft_device_limits(device)->lanes_double;
