@@ -21,7 +21,7 @@ static int collect(const poisson_options *options, weft_expression *out)
 }
 
 /* index points;  input P : real[3] over points;
- * expression e0(x, y, z) = 0;  v0 = e0(P[0], P[1], P[2]);  return v0;  ... */
+ * expression e0(x, y, z) = 0;  ...  v = P[0] + e0(P[0], P[1], P[2]) + ...;  return v; */
 static void write_script(int n, weft_expression *expressions, char (*names)[16], weft_text *out)
 {
     weft_text_add(out, "index points;\ninput P : real[3] over points;\n");
@@ -30,8 +30,10 @@ static void write_script(int n, weft_expression *expressions, char (*names)[16],
         expressions[i].name = names[i];
         weft_text_add(out, "expression e%d(x, y, z) = 0;\n", i);
     }
+    weft_text_add(out, "v = P[0]");
     for (int i = 0; i < n; ++i)
-        weft_text_add(out, "v%d = e%d(P[0], P[1], P[2]);\nreturn v%d;\n", i, i, i);
+        weft_text_add(out, " + e%d(P[0], P[1], P[2])", i);
+    weft_text_add(out, ";\nreturn v;\n");
 }
 
 static weft_status check_expressions(poisson *run, weft_error *error)

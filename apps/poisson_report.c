@@ -24,19 +24,21 @@ done:
     return status;
 }
 
+static void print_count(const char *what, int64_t n, const char *thing, const char *fate)
+{
+    if (n > 0)
+        printf("            %s: %" PRId64 " %s%s %s\n", what, n, thing, n == 1 ? "" : "s", fate);
+}
+
 static void print_mesh(const poisson *run)
 {
     const weft_mesh *mesh = run->mesh;
     printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s\n", mesh->source, mesh->n_cells,
            mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
            run->ordered ? ", ordered by METIS" : "");
-    if (mesh->n_flipped_cells > 0)
-        printf("            mended: %" PRId64 " inverted cells flipped\n", mesh->n_flipped_cells);
-    if (mesh->n_dropped_nodes > 0)
-        printf("            mended: %" PRId64 " unused nodes dropped\n", mesh->n_dropped_nodes);
-    if (mesh->n_ignored_facets > 0)
-        printf("            ignored: %" PRId64 " group facets that bound no cell\n",
-               mesh->n_ignored_facets);
+    print_count("mended", mesh->n_flipped_cells, "inverted cell", "flipped");
+    print_count("mended", mesh->n_dropped_nodes, "unused node", "dropped");
+    print_count("ignored", mesh->n_ignored_facets, "group facet", "of no cell");
 }
 
 static void print_history(const poisson *run)

@@ -27,7 +27,7 @@ static const bad_case usage_cases[] = {
     {"missing value", {"--mesh"}, {"option '--mesh' needs a value", "write --mesh MESH"}, false},
     {"empty value", {"--mesh", ""}, {"'--mesh' needs a value that is not empty"}, false},
     {"argument", {"square:2"}, {"unexpected argument 'square:2'", "--mesh square:2"}, false},
-    {"number", {"--mesh=square:2", "--tolerance=1e-x"}, {"--tolerance:1:1", "1e-x\n", "^"}, false},
+    {"number", {"--mesh=square:2", "--tolerance=1e-x"}, {"--tolerance:1:2", "    1e-x\n     ^"}, false},
     {"number's end", {"--mesh=square:2", "--size=0.1mm"}, {"--size:1:4", "0.1mm", "   ^"}, false},
     {"range", {"--mesh=square:2", "--tolerance=2"}, {"--tolerance:1:1", "between 0 and 1"}, false},
     {"fraction",
