@@ -22,11 +22,18 @@ if [ ! -f "$folder/build.ninja" ]; then
 fi
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(all)
-if ninja -C "$folder" -n "${targets[@]}" 2>/dev/null | grep -q 'no work to do'; then
-    exit 0
-fi
-echo "Building $folder" >&2
-if ! ninja -C "$folder" "${targets[@]}" >"$log" 2>&1; then
+# A dry run would list CMake's check for new files each time, so what ninja does says it instead.
+announce() {
+    local line announced=0
+    while IFS= read -r line; do
+        if [ "$announced" = 0 ] && [[ $line =~ ^\[[0-9/]+\]\ (Building|Linking|Embedding|Gathering) ]]; then
+            echo "Building $folder" >&2
+            announced=1
+        fi
+        printf '%s\n' "$line"
+    done
+}
+if ! ninja -C "$folder" "${targets[@]}" 2>&1 | announce >"$log"; then
     grep -v '^\[[0-9/]*\] \(Building\|Linking\|Embedding\|Re-checking\)' "$log" >&2 || true
     echo "The build in $folder failed." >&2
     exit 3
