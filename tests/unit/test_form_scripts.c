@@ -1,0 +1,217 @@
+/* labels: quick */
+#include "test_support.h"
+
+#include "operator_fixture.h"
+
+#include <stdio.h>
+
+/* Polynomials within the exactness of the rules, on distorted meshes that fill the unit square or cube: what is
+ * left is rounding in sums of some thousands of terms. */
+static const double tolerance = 1e-12;
+
+static weft_form form_make(const fixture *f, const char *script, weft_form_input *inputs, int n_inputs,
+                           const weft_expression *expression, const weft_parameter *dimension)
+{
+    weft_form form = {.name = script, .text = weft_fem_script(script), .dofs = f->cells,
+                      .inputs = inputs, .n_inputs = n_inputs, .expressions = expression,
+                      .n_expressions = expression ? 1 : 0, .parameters = dimension,
+                      .n_parameters = dimension ? 1 : 0};
+    assert_non_null(form.text);
+    return form;
+}
+
+static void run(fixture *f, const weft_form *form, const char *const *names,
+                weft_memory *const *outputs, int n, const char *set, int64_t size)
+{
+    weft_error error = {0};
+    weft_status status =
+        weft_form_run(&f->context, form, names, outputs, n, set, size, &error);
+    if (status != WEFT_OK)
+        print_error("%s: %s\n", form->name, error.message);
+    assert_int_equal(status, WEFT_OK);
+}
+
+/* sum over nodes of b_i times coordinate c, or of b_i where c < 0 */
+static double moment(const fixture *f, const weft_memory *b, int c)
+{
+    const double *values = weft_memory_host(b);
+    double sum = 0;
+    for (int64_t i = 0; i < f->n; ++i)
+        sum += values[i] * (c < 0 ? 1 : f->mesh->x[i * f->d + c]);
+    return sum;
+}
+
+static weft_memory *cell_list(const fixture *f)
+{
+    weft_memory *list = NULL;
+    assert_int_equal(weft_memory_make(f->device, ((size_t)f->mesh->n_cells + 32) * sizeof(double),
+                                      &list, NULL), WEFT_OK);
+    return list;
+}
+
+static double cell_sum(const fixture *f, const weft_memory *list)
+{
+    return weft_sum(weft_memory_host(list), f->mesh->n_cells);
+}
+
+static void nodal_values(fixture *f, const char *text, weft_memory *out)
+{
+    weft_form_input inputs[] = {{"x", f->x}};
+    weft_parameter d = {"d", f->d};
+    weft_expression value = {"value", text, "test"};
+    weft_form form = form_make(f, "nodal", inputs, 1, &value, &d);
+    form.dofs = NULL;
+    const char *const names[] = {"u"};
+    run(f, &form, names, &out, 1, "nodes", f->n);
+}
+
+static void check_nodal(fixture *f)
+{
+    weft_memory *u = fixture_vector(f);
+    nodal_values(f, "1 + x*y", u);
+    const double *values = weft_memory_host(u);
+    for (int64_t i = 0; i < f->n; ++i)
+        assert_double_near(values[i], 1 + f->mesh->x[i * f->d] * f->mesh->x[i * f->d + 1], 1e-15, 0);
+    nodal_values(f, "3", u);
+    for (int64_t i = 0; i < f->n; ++i)
+        assert_double_near(values[i], 3, 0, 0);
+    weft_memory_free(&u);
+}
+
+/* int f phi_i adds up to int f, and with x_i to int f x, as sum phi_i = 1 and sum x_i phi_i = x. */
+static void check_load(fixture *f)
+{
+    weft_memory *b = fixture_vector(f);
+    weft_form_input inputs[] = {{"x", f->x}};
+    weft_parameter d = {"d", f->d};
+    weft_expression source = {"source", "x^2 + 3*y^3", "test"};
+    weft_form form = form_make(f, "load", inputs, 1, &source, &d);
+    const char *const names[] = {"b"};
+    run(f, &form, names, &b, 1, NULL, 0);
+    assert_double_near(moment(f, b, -1), 1.0 / 3 + 3.0 / 4, tolerance, 0);
+    assert_double_near(moment(f, b, 0), 1.0 / 4 + 3.0 / 8, tolerance, 0);
+    run(f, &form, names, &b, 1, NULL, 0); /* starts from zero */
+    assert_double_near(moment(f, b, -1), 1.0 / 3 + 3.0 / 4, tolerance, 0);
+    weft_memory_free(&b);
+}
+
+/* On the side x = 0, to what is there: int y^3 = 1/4, int y^4 = 1/5. */
+static void check_neumann(fixture *f)
+{
+    weft_memory *b = fixture_vector(f);
+    ((double *)weft_memory_host(b))[0] = 10; /* the node at the origin */
+    weft_form_input inputs[] = {{"x", f->x}, {"b", b}};
+    weft_parameter d = {"d", f->d};
+    weft_expression flux = {"flux", "y^3 + x", "test"};
+    weft_form form = form_make(f, "neumann", inputs, 2, &flux, &d);
+    form.dofs = f->facets;
+    const char *const names[] = {"b"};
+    run(f, &form, names, &b, 1, NULL, 0);
+    assert_double_near(moment(f, b, -1), 10.25, tolerance, 0);
+    assert_double_near(moment(f, b, 1), 0.2, tolerance, 0);
+    assert_double_near(moment(f, b, 0), 0, 0, tolerance);
+    weft_memory_free(&b);
+}
+
+static void check_integral_and_energy(fixture *f)
+{
+    weft_memory *u = fixture_vector(f), *list = cell_list(f);
+    weft_form_input inputs[] = {{"x", f->x}, {"u", u}};
+    weft_parameter d = {"d", f->d};
+    nodal_values(f, "1 + x + 2*y", u);
+    weft_form form = form_make(f, "integral", inputs, 2, NULL, &d);
+    const char *integral[] = {"I"}, *energy[] = {"E"};
+    run(f, &form, integral, &list, 1, NULL, 0);
+    assert_double_near(cell_sum(f, list), 2.5, tolerance, 0);
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s", weft_fem_script("poisson"), weft_fem_script("energy"));
+    form.text = text;
+    run(f, &form, energy, &list, 1, NULL, 0);
+    assert_double_near(cell_sum(f, list), 5, tolerance, 0); /* |grad u|^2 = 1 + 4 */
+    weft_memory_free(&u);
+    weft_memory_free(&list);
+}
+
+static void check_errors(fixture *f)
+{
+    weft_memory *u = fixture_vector(f), *lists[] = {cell_list(f), cell_list(f)};
+    weft_form_input inputs[] = {{"x", f->x}, {"u", u}};
+    weft_expression exact = {"exact", "x^2 + y", "test"};
+    weft_form form = form_make(f, f->d == 2 ? "errors_2" : "errors_3", inputs, 2, &exact, NULL);
+    const char *const names[] = {"l2", "h1"};
+    run(f, &form, names, lists, 2, NULL, 0); /* of u = 0 */
+    assert_double_near(cell_sum(f, lists[0]), 1.0 / 5 + 1.0 / 3 + 1.0 / 3, tolerance, 0);
+    /* |grad|^2 = 4 x^2 + 1; differences lose some digits: |f| 1e-13 / cell size */
+    assert_double_near(cell_sum(f, lists[1]), 4.0 / 3 + 1, 1e-11, 0);
+    const char *linear = f->d == 2 ? "1 + 2*x - 3*y" : "1 + 2*x - 3*y + z";
+    exact.text = linear;
+    nodal_values(f, linear, u);
+    run(f, &form, names, lists, 2, NULL, 0);
+    assert_double_near(sqrt(cell_sum(f, lists[0])), 0, 0, 1e-14);
+    assert_double_near(sqrt(cell_sum(f, lists[1])), 0, 0, 1e-11);
+    weft_memory_free(&u);
+    weft_memory_free(&lists[0]);
+    weft_memory_free(&lists[1]);
+}
+
+static void check_all(int d, weft_plan_kind plan)
+{
+    fixture f = fixture_make("host:2", d, d == 2 ? 9 : 4, plan);
+    check_nodal(&f);
+    check_load(&f);
+    check_neumann(&f);
+    check_integral_and_energy(&f);
+    check_errors(&f);
+    fixture_free(&f);
+}
+
+static void scripts_in_2d(void **state)
+{
+    (void)state;
+    check_all(2, WEFT_PLAN_FUSED);
+}
+
+static void scripts_in_3d(void **state)
+{
+    (void)state;
+    check_all(3, WEFT_PLAN_FUSED);
+}
+
+static void scripts_unfused(void **state)
+{
+    (void)state;
+    check_all(2, WEFT_PLAN_UNFUSED);
+}
+
+/* z means nothing on triangles: refused at the z, in the user's text. */
+static void wrong_formulas_are_placed(void **state)
+{
+    (void)state;
+    fixture f = fixture_make("host:1", 2, 2, WEFT_PLAN_FUSED);
+    weft_memory *b = fixture_vector(&f);
+    weft_form_input inputs[] = {{"x", f.x}};
+    weft_parameter d = {"d", 2};
+    weft_expression source = {"source", "x + z", "--source"};
+    weft_form form = form_make(&f, "load", inputs, 1, &source, &d);
+    const char *const names[] = {"b"}, *const unknown[] = {"c"};
+    weft_error error = {0};
+    assert_int_equal(weft_form_run(&f.context, &form, names, &b, 1, NULL, 0, &error),
+                     WEFT_ERROR_TYPE);
+    assert_string_equal(error.file, "--source");
+    assert_int_equal(error.column, 5);
+    source.text = "x";
+    assert_int_not_equal(weft_form_run(&f.context, &form, unknown, &b, 1, NULL, 0, &error), WEFT_OK);
+    weft_memory_free(&b);
+    fixture_free(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scripts_in_2d),
+        cmocka_unit_test(scripts_in_3d),
+        cmocka_unit_test(scripts_unfused),
+        cmocka_unit_test(wrong_formulas_are_placed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
