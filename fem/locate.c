@@ -1,5 +1,5 @@
-/* Which cell holds a point: a scan over all cells that leaves at the first axis that separates them.
- * Probes are few; 2 million tetrahedra take some 20 ms each. */
+/* Which cell holds a point: a scan over all cells that leaves at the first axis that separates
+ * them. Probes are few; 2 million tetrahedra take some 20 ms each. */
 #include "fem_internal.h"
 
 #include <math.h>
@@ -7,8 +7,7 @@
 /* A point this far outside, in barycentric coordinates, still counts as on the boundary. */
 static const double tolerance = 1e-10;
 
-static bool is_apart(int d, const double *x, const int32_t *nodes, const double *point)
-{
+static bool is_apart(int d, const double *x, const int32_t *nodes, const double *point) {
     for (int k = 0; k < d; ++k) {
         double least = x[(int64_t)nodes[0] * d + k], greatest = least;
         for (int i = 1; i <= d; ++i) {
@@ -25,8 +24,7 @@ static bool is_apart(int d, const double *x, const int32_t *nodes, const double 
 
 /* Volumes of the cell with each vertex in turn moved to the point, over the cell's own. */
 static double barycentric_of(int d, const double *x, const int32_t *nodes, const double *point,
-                             double *out)
-{
+                             double *out) {
     double vertices[5 * 3], least = INFINITY;
     int32_t corners[4] = {0, 1, 2, 3};
     for (int i = 0; i <= d; ++i)
@@ -45,8 +43,7 @@ static double barycentric_of(int d, const double *x, const int32_t *nodes, const
 }
 
 void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
-                      double *barycentric)
-{
+                      double *barycentric) {
     int d = mesh->dimension;
     double best = -tolerance, now[4];
     *cell = -1;
