@@ -124,6 +124,8 @@ weft_status poisson_measure(poisson *run, weft_error *error);
 /** Write the result file; the report on stdout; JSON. (poisson_report.c, poisson_json.c) */
 weft_status poisson_output_write(poisson *run, weft_error *error);
 weft_status poisson_report_print(const poisson *run, weft_error *error);
+/** The lines about the mesh, which the null device prints too. */
+void poisson_mesh_print(const poisson *run);
 weft_status poisson_json_write(const poisson *run, weft_error *error);
 /** On the null device: plans and what would be launched, on stdout. (poisson_null.c) */
 weft_status poisson_plan_print(poisson *run, weft_error *error);

@@ -3,52 +3,96 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the operator runs for each assembly: the form, then what is done with its K. */
-static const char *const operator_ends[] = {[WEFT_ASSEMBLY_LMA] = "stored.weft",
-                                            [WEFT_ASSEMBLY_LMA_GATHER] = "stored.weft",
-                                            [WEFT_ASSEMBLY_CSR] = "matrix.weft",
-                                            [WEFT_ASSEMBLY_MATRIX_FREE] = "product.weft"};
+/* One script of the run: pieces, and what is bound to them. */
+typedef struct script {
+    const char *title;
+    weft_fragment fragments[2];
+    weft_form form; /* its expressions and parameters */
+    weft_scatter scatter;
+    int64_t n_instances;
+} script;
 
-static weft_status print_plan(const poisson *run, const weft_fragment *fragments, int n_fragments,
-                              const weft_form *form, int64_t n_instances, weft_error *error)
+static void print_launch(const weft_compilation *compilation, int kernel, int64_t n_instances)
+{
+    weft_kernel_info info;
+    char loaded[32], stored[32];
+    double n = (double)n_instances;
+    weft_compilation_kernel(compilation, kernel, &info);
+    printf("would launch %s over %" PRId64 " %s: %s loaded, %s stored, %.3g flop\n", info.name,
+           n_instances, info.index_set, app_print_bytes(info.bytes_loaded * n, loaded),
+           app_print_bytes(info.bytes_stored * n, stored), info.flops * n);
+}
+
+static weft_status print_script(const poisson *run, const script *item, weft_error *error)
 {
     weft_status status = WEFT_OK;
     weft_compilation *compilation = NULL;
     weft_text text = {0};
+    const weft_form *form = &item->form;
     const weft_compile_options options = {.plan = run->options->plan,
+                                          .scatter = item->scatter,
                                           .expressions = form->expressions,
                                           .n_expressions = form->n_expressions,
                                           .parameters = form->parameters,
                                           .n_parameters = form->n_parameters};
-    TRY(weft_compile(run->library, weft_device_limits(run->device), fragments, n_fragments,
-                     &options, &compilation, error));
+    TRY(weft_compile(run->library, weft_device_limits(run->device), item->fragments, 2, &options,
+                     &compilation, error));
     TRY(weft_compilation_print(compilation, "plan", "text", &text, error));
-    printf("\n%s over %" PRId64 " instances:\n", form->name, n_instances);
-    fwrite(text.data, 1, text.length, stdout);
-    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
-        weft_kernel_info info;
-        char loaded[32], stored[32];
-        weft_compilation_kernel(compilation, i, &info);
-        printf("would launch kernel %s: %s loaded, %s stored, %.3g Mflop\n", info.name,
-               app_print_bytes(info.bytes_loaded * (double)n_instances, loaded),
-               app_print_bytes(info.bytes_stored * (double)n_instances, stored),
-               info.flops * (double)n_instances * 1e-6);
-    }
+    printf("\n%s (%s, %s)\n", item->title, item->fragments[0].name, item->fragments[1].name);
+    if (text.data)
+        fwrite(text.data, 1, text.length, stdout);
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i)
+        print_launch(compilation, i, item->n_instances);
 done:
     weft_text_free(&text);
     weft_compilation_free(&compilation);
     return status;
 }
 
+/* The local matrices or their Addto, then, where the product is a script of its own, the product.
+ */
 static weft_status print_operator(const poisson *run, weft_error *error)
 {
+    static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft"};
     weft_status status = WEFT_OK;
-    const char *end = operator_ends[run->options->assembly];
+    weft_assembly assembly = run->options->assembly;
+    const char *end = ends[assembly];
     for (int i = 0; i < run->n_forms; ++i) {
-        const weft_form *form = &run->forms[i].form;
-        const weft_fragment fragments[] = {{form->name, form->text}, {end, weft_fem_script(end)}};
-        TRY(print_plan(run, fragments, 2, form, weft_connectivity_from(form->dofs), error));
+        script item = {.title =
+                           assembly == WEFT_ASSEMBLY_MATRIX_FREE ? "product" : "local matrices",
+                       .form = run->forms[i].form,
+                       .n_instances = weft_connectivity_from(run->forms[i].form.dofs)};
+        item.fragments[0] = (weft_fragment){item.form.name, item.form.text};
+        item.fragments[1] = (weft_fragment){end, weft_fem_script(end)};
+        TRY(print_script(run, &item, error));
+        if (assembly != WEFT_ASSEMBLY_LMA && assembly != WEFT_ASSEMBLY_LMA_GATHER)
+            continue;
+        weft_parameter width = {"width", weft_connectivity_width(item.form.dofs)};
+        script product = {.title = "product",
+                          .form = {.parameters = &width, .n_parameters = 1},
+                          .scatter = assembly == WEFT_ASSEMBLY_LMA ? WEFT_SCATTER_COLOURED
+                                                                   : WEFT_SCATTER_GATHERED,
+                          .n_instances = item.n_instances};
+        product.fragments[0] = (weft_fragment){"local.weft", weft_fem_script("local.weft")};
+        product.fragments[1] = (weft_fragment){"product.weft", weft_fem_script("product.weft")};
+        TRY(print_script(run, &product, error));
     }
+done:
+    return status;
+}
+
+static weft_status print_load(const poisson *run, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    poisson_form form;
+    TRY(poisson_form_make(run, "load.weft", run->cells, &form, error));
+    poisson_form_expression(&form, "source", run->options->source, "--source");
+    const script item = {
+        .title = "right-hand side",
+        .fragments = {{form.form.name, form.form.text}, {"outputs", "return b;\n"}},
+        .form = form.form,
+        .n_instances = run->mesh->n_cells};
+    TRY(print_script(run, &item, error));
 done:
     return status;
 }
@@ -61,12 +105,15 @@ weft_status poisson_plan_print(poisson *run, weft_error *error)
     TRY(weft_operator_apply(run->op, run->u, run->b, error));
     if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
         return WEFT_OK;
+    app_messages_clear(run->messages);
+    poisson_mesh_print(run);
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
            weft_assembly_name(options->assembly));
     TRY(print_operator(run, error));
-    printf("\n%" PRId64 " launches recorded up to the first product, %s of device memory\n",
+    TRY(print_load(run, error));
+    printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",
            weft_device_launches(run->device),
            app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
     puts("nothing was computed: the device null only plans");

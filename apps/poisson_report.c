@@ -30,7 +30,7 @@ static void print_count(const char *what, int64_t n, const char *thing, const ch
         printf("            %s: %" PRId64 " %s%s %s\n", what, n, thing, n == 1 ? "" : "s", fate);
 }
 
-static void print_mesh(const poisson *run)
+void poisson_mesh_print(const poisson *run)
 {
     const weft_mesh *mesh = run->mesh;
     printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s\n", mesh->source, mesh->n_cells,
@@ -76,7 +76,7 @@ weft_status poisson_report_print(const poisson *run, weft_error *error)
     if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
         return WEFT_OK;
     app_messages_clear(run->messages);
-    print_mesh(run);
+    poisson_mesh_print(run);
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
