@@ -205,6 +205,34 @@ static const weft_library_table *find_maker(const weft_library *library, const c
     return NULL;
 }
 
+/* A size that an argument has given, and a table wants otherwise: most often the number of points of another
+ * degree. The message speaks of the argument. */
+static weft_status check_table(binder *b, const weft_formal_table *table, const weft_shape *shape,
+                               const int *arguments)
+{
+    for (int i = 0; i < table->formal.rank; ++i) {
+        int64_t added = 0;
+        int name = weft_term_linear(table->formal.sizes[i], &added);
+        if (name < 0 || !b->bound[name] || b->instance->values[name] + added == shape->sizes[i])
+            continue;
+        for (int k = 0; k < b->function->n_arguments; ++k)
+            for (int j = 0; j < b->function->arguments[k].rank; ++j) {
+                int64_t plus = 0;
+                if (weft_term_linear(b->function->arguments[k].sizes[j], &plus) != name)
+                    continue;
+                char values[64] = "";
+                for (int a = 0, at = 0; a < table->n_arguments; ++a)
+                    at += snprintf(values + at, sizeof values - (size_t)at, "%s%d", a ? ", " : "", arguments[a]);
+                int64_t want = shape->sizes[i] - added;
+                return shape_error(b, "%s is %s, but %s(%s) makes %s = %lld, so its size %d should be %lld",
+                                   b->function->arguments[k].name, shape_of(&b->instance->arguments[k]).text,
+                                   table->maker, values, b->function->names[name].name, (long long)want, j + 1,
+                                   (long long)(want + plus));
+            }
+    }
+    return WEFT_OK;
+}
+
 static weft_status make_table(binder *b, const weft_formal_table *table, int i)
 {
     weft_status status = WEFT_OK;
@@ -241,6 +269,7 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i)
     b->instance->table_names[i] = table->formal.name;
     b->instance->table_shapes[i] = shape;
     b->instance->tables[i] = values;
+    TRY(check_table(b, table, &shape, arguments));
     TRY(bind_shape(b, &table->formal, &shape));
     TRY(check_shape(b, &table->formal, &shape));
 done:
