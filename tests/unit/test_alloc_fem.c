@@ -1,0 +1,170 @@
+/* labels: full */
+/* The public functions of fem around operators, rerun with their n-th allocation failing. */
+#include "allocation.h"
+#include "test_support.h"
+
+#include "fusion_internal.h"
+#include "operator_fixture.h"
+
+static weft_status use_library(void *user, weft_error *error)
+{
+    (void)user;
+    weft_library *library = NULL;
+    weft_status status = weft_fem_library_make(&library, error);
+    weft_library_free(&library);
+    return status;
+}
+
+static weft_status use_connectivity(void *user, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const fixture *f = user;
+    weft_connectivity *c = NULL;
+    weft_memory *memory = NULL, *start = NULL, *positions = NULL;
+    const weft_schedule *schedule = NULL;
+    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, f->d + 1, f->n, &c,
+                               error));
+    TRY(weft_connectivity_interleaved(c, 8, &memory, error));
+    TRY(weft_connectivity_schedule(c, 8, &schedule, error));
+    TRY(weft_connectivity_transposed(c, 8, &start, &positions, error));
+done:
+    weft_connectivity_free(&c);
+    return status;
+}
+
+static weft_status use_pattern(void *user, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const fixture *f = user;
+    weft_pattern *pattern = NULL;
+    weft_memory *positions = NULL, *sides = NULL;
+    TRY(weft_pattern_make(f->device, f->cells, 8, &pattern, &positions, error));
+    TRY(weft_pattern_positions(f->device, pattern, f->facets, 8, &sides, error));
+done:
+    weft_pattern_free(&pattern);
+    weft_memory_free(&positions);
+    weft_memory_free(&sides);
+    return status;
+}
+
+static weft_status use_order(void *user, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_mesh *mesh = NULL;
+    int32_t *permutation = NULL;
+    (void)user;
+    TRY(weft_mesh_make_square(8, &mesh, error));
+    TRY(weft_mesh_order(mesh, 20, NULL, &permutation, error));
+done:
+    free(permutation);
+    weft_mesh_free(&mesh);
+    return status;
+}
+
+typedef struct operator_case {
+    fixture *f;
+    weft_assembly assembly;
+} operator_case;
+
+/* Everything that a solve with a Robin condition does: its connectivities are made anew, as they keep what they
+ * make when first asked. */
+static weft_status use_operator(void *user, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    const operator_case *with = user;
+    fixture *f = with->f;
+    weft_connectivity *cells = NULL, *facets = NULL;
+    weft_operator *op = NULL;
+    weft_memory *x = NULL, *b = NULL;
+    weft_cg_result result = {0};
+    weft_form_input inputs[] = {{"x", f->x}};
+    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells, error));
+    TRY(weft_connectivity_make(f->device, f->facet_nodes, f->n_facets, 2, f->n, &facets, error));
+    weft_form forms[] = {{.name = "poisson", .text = weft_fem_script("poisson"), .dofs = cells,
+                          .inputs = inputs, .n_inputs = 1},
+                         {.name = "robin", .text = weft_fem_script("robin"), .dofs = facets,
+                          .inputs = inputs, .n_inputs = 1}};
+    weft_form load = {.name = "load", .text = weft_fem_script("load"), .dofs = cells,
+                      .inputs = inputs, .n_inputs = 1};
+    const char *const names[] = {"b"};
+    const weft_cg_options options = {.jacobi = true, .tolerance = 1e-8, .max_iterations = 100};
+    TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &x, error));
+    TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &b, error));
+    TRY(weft_form_run(&f->context, &load, names, &b, 1, NULL, 0, error));
+    TRY(weft_operator_make(&f->context, with->assembly, forms, 2, &op, error));
+    TRY(weft_operator_assemble(op, error));
+    TRY(weft_cg_solve(&f->context, op, b, x, &options, &result, error));
+    if (result.outcome != WEFT_CG_CONVERGED)
+        status = weft_error_set(error, WEFT_ERROR_INTERNAL, "not solved");
+done:
+    free(result.history);
+    weft_operator_free(&op);
+    weft_memory_free(&x);
+    weft_memory_free(&b);
+    weft_connectivity_free(&cells);
+    weft_connectivity_free(&facets);
+    return status;
+}
+
+static void libraries_and_orders(void **state)
+{
+    (void)state;
+    test_every_allocation("library", use_library, NULL);
+    test_every_allocation("order", use_order, NULL);
+}
+
+static void connectivities_and_patterns(void **state)
+{
+    (void)state;
+    fixture f = fixture_make("host:1", 2, 4, WEFT_PLAN_FUSED);
+    test_every_allocation("connectivity", use_connectivity, &f);
+    test_every_allocation("pattern", use_pattern, &f);
+    fixture_free(&f);
+}
+
+static void check_assembly(weft_assembly assembly)
+{
+    fixture f = fixture_make("host:1", 2, 4, WEFT_PLAN_FUSED);
+    operator_case with = {&f, assembly};
+    weft_error error;
+    assert_int_equal(use_operator(&with, &error), WEFT_OK); /* compiles once: then from the cache */
+    test_every_allocation(weft_assembly_name(assembly), use_operator, &with);
+    fixture_free(&f);
+}
+
+static void lma(void **state)
+{
+    (void)state;
+    check_assembly(WEFT_ASSEMBLY_LMA);
+}
+
+static void lma_gather(void **state)
+{
+    (void)state;
+    check_assembly(WEFT_ASSEMBLY_LMA_GATHER);
+}
+
+static void csr(void **state)
+{
+    (void)state;
+    check_assembly(WEFT_ASSEMBLY_CSR);
+}
+
+static void matrix_free(void **state)
+{
+    (void)state;
+    check_assembly(WEFT_ASSEMBLY_MATRIX_FREE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(libraries_and_orders),
+        cmocka_unit_test(connectivities_and_patterns),
+        cmocka_unit_test(lma),
+        cmocka_unit_test(lma_gather),
+        cmocka_unit_test(csr),
+        cmocka_unit_test(matrix_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
