@@ -252,7 +252,8 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
     }
     const weft_datum *datum =
         b->value.arithmetic == NULL ? &graph->data[b->value.operand.datum] : NULL;
-    if (datum != NULL && (datum->kind == DATUM_ACCUMULATED || datum->kind == DATUM_MATRIX)) {
+    if (datum != NULL && (datum->kind == DATUM_ACCUMULATED || datum->kind == DATUM_MATRIX) &&
+        strcmp(datum->name, ret->name) == 0) {
         graph->data[datum->id].returned = true;
         goto done;
     }

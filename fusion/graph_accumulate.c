@@ -85,15 +85,16 @@ static weft_status accumulation_shape(const graph_builder *builder,
     if (n == 2 && source->shape.rank != 2)
         right = false;
     if (!right) {
+        const weft_shape wanted = {.rank = 2, .sizes = {width, width}};
         weft_text text = {0};
+        if (n == 2)
+            weft_shape_print(&wanted, &text);
+        else
+            weft_text_add(&text, "real[%d, ...]", width);
+        weft_text_add(&text, ", this is ");
         weft_shape_print(&source->shape, &text);
-        weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' adds real[%d%s], this is %s",
-                      m->name, width,
-                      n == 2 ? (width == 3   ? ",3"
-                                : width == 4 ? ",4"
-                                             : ",n")
-                             : ", ...",
-                      text.data != NULL ? text.data : "something else");
+        weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' adds %s", m->name,
+                      text.data != NULL ? text.data : "another shape");
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
@@ -122,12 +123,14 @@ weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_stat
                           ? "there is no connectivity '%s'"
                           : "rows and columns need the same connectivity, not '%s'",
                       statement->maps[i]);
-        weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];",
-                        statement->maps[i]);
+        if (map_named(graph, statement->maps[i]) < 0)
+            weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];",
+                            statement->maps[i]);
         return WEFT_ERROR_TYPE;
     }
     TRY(weft_value_make(builder, statement->value, &v, error));
-    if (v.arithmetic != NULL)
+    if (v.arithmetic != NULL ||
+        (v.operand.map < 0 && graph->data[v.operand.datum].index_set == UNIFORM))
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                              "only a list over %s can be added here",
                              index_set_name(graph, graph->maps[made.map].from));

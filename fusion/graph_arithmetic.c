@@ -2,6 +2,7 @@
  */
 #include "graph_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
@@ -113,6 +114,21 @@ done:
     return status;
 }
 
+/* As it would be written: numbers of the language have no sign. */
+static weft_status tree_integer(graph_builder *builder, tree *t, int number, int *root,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(tree_add(builder, t,
+                 (weft_arithmetic){
+                     .op = ARITHMETIC_NUMBER, .number = fabs((double)number), .a = -1, .b = -1},
+                 root, error));
+    if (number < 0)
+        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = *root, .b = -1},
+                     root, error));
+done:
+    return status;
+}
+
 static weft_status tree_name(graph_builder *builder, const name_scope *scope, const weft_node *node,
                              tree *t, int *root, weft_error *error) {
     value v = {0};
@@ -139,12 +155,7 @@ static weft_status tree_name(graph_builder *builder, const name_scope *scope, co
     if (expression == NULL)
         for (int i = 0; i < builder->script->n_parameters; ++i)
             if (strcmp(builder->script->parameters[i].name, node->name) == 0)
-                return tree_add(builder, t,
-                                (weft_arithmetic){.op = ARITHMETIC_NUMBER,
-                                                  .a = -1,
-                                                  .b = -1,
-                                                  .number = builder->script->parameters[i].value},
-                                root, error);
+                return tree_integer(builder, t, builder->script->parameters[i].value, root, error);
     weft_status status = weft_operand_of_name(builder, node, &v, error);
     return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
 }
@@ -155,6 +166,13 @@ static const weft_script_expression *expression_find(const graph_builder *builde
         if (strcmp(builder->script->expressions[i].name, name) == 0)
             return &builder->script->expressions[i];
     return NULL;
+}
+
+static weft_status wrong_count(const weft_node *node, const weft_script_expression *expression,
+                               weft_error *error) {
+    return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d argument%s, not %d",
+                         expression->name, expression->n_arguments,
+                         expression->n_arguments == 1 ? "" : "s", node->n_children);
 }
 
 /* The arguments of a formula: one a name, or a single tensor whose rows fill the names in order. */
@@ -180,6 +198,8 @@ static weft_status expression_arguments(graph_builder *builder, const name_scope
         arguments[i] = (value){.arithmetic = t};
     }
     *n_bound = node->n_children;
+    if (node->n_children == 0)
+        return wrong_count(node, expression, error);
     const weft_shape *shape = &arguments[0].operand.shape;
     if (node->n_children == 1 && arguments[0].arithmetic == NULL && shape->rank > 0 &&
         expression->n_arguments > 1) {
@@ -198,9 +218,7 @@ static weft_status expression_arguments(graph_builder *builder, const name_scope
             arguments[i].operand.offset = whole.offset + i * weft_shape_count(&row);
         }
     } else if (node->n_children != expression->n_arguments) {
-        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d arguments, not %d",
-                      expression->name, expression->n_arguments, node->n_children);
-        status = WEFT_ERROR_TYPE;
+        status = wrong_count(node, expression, error);
     }
 done:
     return status;
@@ -220,9 +238,6 @@ static weft_status tree_expression(graph_builder *builder, const name_scope *out
     if (builder->depth > 32)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "expressions call each other too deeply");
-    if (node->n_children == 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' needs arguments",
-                             expression->name);
     TRY(expression_arguments(builder, outer, node, expression, arguments, &n_bound, error));
     const name_scope inner = {.expression = expression, .arguments = arguments, .n_bound = n_bound};
     ++builder->depth;

@@ -93,8 +93,8 @@ static weft_status operand_component(graph_builder *builder, const weft_node *no
     if (n > shape.rank) {
         weft_text text = {0};
         weft_shape_print(&shape, &text);
-        weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "%d subscripts for a %s", n,
-                      text.data != NULL ? text.data : "scalar");
+        weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "%d subscript%s for a %s", n,
+                      n == 1 ? "" : "s", text.data != NULL ? text.data : "scalar");
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
@@ -121,6 +121,35 @@ static weft_status operand_component(graph_builder *builder, const weft_node *no
     return WEFT_OK;
 }
 
+static bool is_parameter(const weft_script *script, const char *name) {
+    for (int i = 0; i < script->n_parameters; ++i)
+        if (strcmp(script->parameters[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static weft_status unknown_map(graph_builder *builder, const weft_node *node, weft_error *error) {
+    const weft_graph *graph = builder->graph;
+    const weft_script *script = builder->script;
+    const size_t n = (size_t)(graph->n_maps + script->n_parameters);
+    const char **names = weft_arena_alloc(builder->arena, n + 1, sizeof *names);
+    if (names == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < graph->n_maps; ++i)
+        names[i] = graph->maps[i].name;
+    for (int i = 0; i < script->n_parameters; ++i)
+        names[graph->n_maps + i] = script->parameters[i].name;
+    const char *near = weft_nearest_name(node->name, names, n);
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                  "'%s' is neither a connectivity nor a parameter", node->name);
+    if (near != NULL)
+        weft_error_hint(error, "did you mean '%s'?", near);
+    else
+        weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];", node->name);
+    return WEFT_ERROR_TYPE;
+}
+
+/* x[dofs], P[0,1] */
 weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope,
                                  const weft_node *node, value *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -131,8 +160,11 @@ weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope
     TRY(weft_value_make(builder, node->children[0], &base, error));
     TRY(weft_value_materialise(builder, &base, UNIFORM, node->place, &operand, error));
     const weft_node *first = node->children[1];
-    if (node->n_children == 2 && first->kind == NODE_NAME &&
-        map_find(builder->graph, first->name) >= 0)
+    const bool named = node->n_children == 2 && first->kind == NODE_NAME;
+    if (named && map_find(builder->graph, first->name) < 0 &&
+        !is_parameter(builder->script, first->name))
+        return unknown_map(builder, first, error);
+    if (named && map_find(builder->graph, first->name) >= 0)
         TRY(operand_gather(builder, node, map_find(builder->graph, first->name), &operand, error));
     else
         TRY(operand_component(builder, node, &operand, error));
@@ -256,6 +288,13 @@ done:
  * -----------------------------------------------------------------------------------------------
  */
 
+static weft_status nothing_to_map_over(weft_place place, weft_error *error) {
+    weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place,
+                  "this value is uniform: there is nothing to map over");
+    weft_error_hint(error, "a uniform value can be used together with a list over an index set");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set,
                                    weft_place place, weft_operand *out, weft_error *error) {
     if (v->arithmetic == NULL) {
@@ -263,11 +302,7 @@ weft_status weft_value_materialise(graph_builder *builder, const value *v, int i
         return WEFT_OK;
     }
     if (v->arithmetic->index_set == UNIFORM && index_set == UNIFORM) {
-        weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place,
-                      "this value is uniform: there is nothing to map over");
-        weft_error_hint(error,
-                        "a uniform value can be used together with a list over an index set");
-        return WEFT_ERROR_UNSUPPORTED;
+        return nothing_to_map_over(place, error);
     }
     return weft_tree_make_call(builder, v->arithmetic, index_set, place, out, error);
 }
@@ -279,6 +314,8 @@ weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place p
     int root = 0;
     TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
     const weft_datum *datum = &builder->graph->data[out->datum];
+    if (datum->index_set == UNIFORM)
+        return nothing_to_map_over(place, error);
     if (out->map < 0 && datum->producer >= 0 && weft_shape_equal(&datum->shape, &out->shape))
         goto done;
     TRY(weft_tree_operand(builder, &t, out, place, &root, error));
