@@ -9,6 +9,7 @@
  *   scalar                   the type of one of its components
  *   weft_abs weft_cos weft_exp weft_log weft_sin weft_sqrt weft_tan weft_tanh      real -> real
  *   weft_max weft_min weft_pow                                                     real, real -> real
+ *   weft_powi(x, n)          x to an integer power
  *   weft_select(mask, a, b)  lane by lane a where the mask (result of a comparison of reals) holds, else b */
 
 static weft_status write_list(body_writer *w, const weft_statement *first);
@@ -89,12 +90,17 @@ static int count_list(body_writer *w, const weft_statement *first, int limit)
 
 /* ---- writing ---------------------------------------------------------------------------------------------- */
 
-/* Does a list declare what has to be emitted as a declaration? */
-static bool declares(const weft_statement *first)
+/* Does a list declare what has to be emitted as a declaration? Ints that are known have no code. */
+static bool declares(body_writer *w, const weft_statement *first)
 {
-    for (const weft_statement *s = first; s; s = s->next)
-        if (s->kind == STATEMENT_DECLARE)
+    for (const weft_statement *s = first; s; s = s->next) {
+        if (s->kind != STATEMENT_DECLARE)
+            continue;
+        w->known[s->local] = !w->variant->body.locals[s->local].real &&
+                             body_integer(w, s->value, &w->values[s->local]);
+        if (!w->known[s->local])
             return true;
+    }
     return false;
 }
 
@@ -104,7 +110,7 @@ static weft_status write_inline(body_writer *w, const weft_statement *first)
     weft_status status = WEFT_OK;
     if (first && first->kind == STATEMENT_BLOCK && !first->next)
         first = first->body;
-    bool braces = declares(first);
+    bool braces = declares(w, first);
     if (braces) {
         indent(w);
         weft_text_add(w->out, "{\n");

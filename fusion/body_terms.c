@@ -293,7 +293,8 @@ static bool is_data(const body_writer *w, const weft_term *term)
     return found;
 }
 
-/* A literal that float can hold exactly mixes with vectors of either precision; others are cast. */
+/* A literal that float holds exactly mixes with vectors of either precision; others are cast, and so are negative
+ * ones, which are no literals to the compiler. */
 static void print_literal(body_writer *w, double value)
 {
     bool exact = (double)(float)value == value;
@@ -310,8 +311,8 @@ static void print_literal(body_writer *w, double value)
         return;
     }
     const char *point = strpbrk(number, ".e") ? "" : ".0";
-    const char *cast = exact && w->style->splat ? "" : "(scalar)";
-    weft_text_add(w->out, value < 0 && !*cast ? "(%s%s%s)" : "%s%s%s", cast, number, point);
+    const char *cast = exact && !signbit(value) && w->style->splat ? "" : "(scalar)";
+    weft_text_add(w->out, "%s%s%s", cast, number, point);
 }
 
 void body_print_number(body_writer *w, double value)
@@ -323,6 +324,14 @@ static void print_mixed(body_writer *w, const weft_term *term, int level);
 
 static void print_intrinsic(body_writer *w, const weft_term *term)
 {
+    double exponent;
+    if (strcmp(weft_intrinsics[term->index].name, "pow") == 0 && body_constant(w, term->children[1], &exponent) &&
+        exponent == rint(exponent) && fabs(exponent) <= 64) {
+        add(w, "weft_powi(");
+        body_print_real(w, term->children[0]);
+        weft_text_add(w->out, ", %.0f)", exponent);
+        return;
+    }
     weft_text_add(w->out, "%s(", weft_intrinsics[term->index].emitted);
     for (int k = 0; k < term->n_children; ++k) {
         add(w, k ? ", " : "");

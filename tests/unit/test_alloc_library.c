@@ -1,0 +1,69 @@
+/* labels: quick */
+/* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every n. */
+#include "allocation.h"
+#include "fusion_internal.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_support.h"
+
+static weft_status use_library(void *user, weft_error *error)
+{
+    (void)user;
+    weft_status status = WEFT_OK;
+    weft_library *library = NULL;
+    weft_arena *arena = NULL;
+    weft_instance *instance = NULL;
+    weft_text text = {0};
+    const weft_shape shapes[] = {{1, {64}}, {2, {3, 3}}};
+    const weft_accessor arguments[] = {{"v_f", 0}, {"v_J", 0}}, result = {"v_b", 0};
+    const weft_body_style style = {"SPLAT", "t", "    "};
+    const char *key = "degree";
+    const int degree = 7;
+    TRY(weft_library_make(&library, error));
+    TRY(weft_tables_register(library, error));
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_instance_make(arena, library, weft_library_find(library, "quadrature_load"), shapes, 2, &key, &degree, 1,
+                           (weft_place){0}, &instance, error));
+    for (int v = 0; v < instance->n_variants; ++v)
+        TRY(weft_body_emit(instance, v, arguments, &result, &style, &text, error));
+done:
+    weft_text_free(&text);
+    weft_arena_free(&arena);
+    weft_library_free(&library);
+    return status;
+}
+
+static void every_allocation(void **state)
+{
+    (void)state;
+    assert_true(test_every_allocation("weft_library_make to weft_body_emit", use_library, NULL) > 20);
+}
+
+static weft_status use_directory(void *user, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    weft_library *library = NULL;
+    TRY(weft_library_make(&library, error));
+    TRY(weft_library_add_directory(library, user, error));
+done:
+    weft_library_free(&library);
+    return status;
+}
+
+static void directories(void **state)
+{
+    (void)state;
+    assert_true(test_every_allocation("weft_library_add_directory", use_directory, WEFT_SOURCE_DIR "/kernels") > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation),
+        cmocka_unit_test(directories),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
