@@ -86,7 +86,7 @@ weft_status poisson_report_print(const poisson *run, weft_error *error)
     if (options->verbosity == APP_VERBOSE)
         print_history(run);
     if (options->exact)
-        printf("error       L2 %.6e, H1 %.6e\n", run->l2_error, run->h1_error);
+        printf("error       L2 %.6e, H1 seminorm %.6e\n", run->l2_error, run->h1_error);
     printf("integral u  %.10g\n", run->integral_u);
     printf("energy      %.10g\n", run->energy);
     print_probes(run);
