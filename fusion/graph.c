@@ -261,11 +261,11 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
         return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
                              "'%s' is an input: return what is made from it", ret->name);
     TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
+    /* one value returned under two names is two lists outside */
+    while (graph->data[operand.datum].returned &&
+           strcmp(graph->data[operand.datum].name, ret->name) != 0)
+        TRY(weft_operand_copy(builder, &operand, ret->place, &operand, error));
     weft_datum *result = &graph->data[operand.datum];
-    if (result->returned && strcmp(result->name, ret->name) != 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
-                             "'%s' and '%s' are the same value: return one of them", ret->name,
-                             result->name);
     result->returned = result->named = true;
     result->name = ret->name;
 done:

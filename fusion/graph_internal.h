@@ -52,6 +52,9 @@ weft_status weft_value_materialise(graph_builder *builder, const value *v, int i
 /** A copy of an operand as the direct result of a call, unless it is one already. */
 weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
                             weft_operand *out, weft_error *error);
+/** A call that copies an operand, even one that is a call's result. */
+weft_status weft_operand_copy(graph_builder *builder, const weft_operand *operand, weft_place place,
+                              weft_operand *out, weft_error *error);
 const binding *weft_binding_find(const graph_builder *builder, const char *name);
 weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v,
                              weft_place place, weft_error *error);

@@ -307,19 +307,27 @@ weft_status weft_value_materialise(graph_builder *builder, const value *v, int i
     return weft_tree_make_call(builder, v->arithmetic, index_set, place, out, error);
 }
 
-weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
-                            weft_operand *out, weft_error *error) {
+weft_status weft_operand_copy(graph_builder *builder, const weft_operand *operand, weft_place place,
+                              weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     tree t = {.index_set = UNIFORM};
     int root = 0;
+    TRY(weft_tree_operand(builder, &t, operand, place, &root, error));
+    TRY(weft_tree_make_call(builder, &t, UNIFORM, place, out, error));
+done:
+    return status;
+}
+
+weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
+                            weft_operand *out, weft_error *error) {
+    weft_status status = WEFT_OK;
     TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
     const weft_datum *datum = &builder->graph->data[out->datum];
     if (datum->index_set == UNIFORM)
         return nothing_to_map_over(place, error);
     if (out->map < 0 && datum->producer >= 0 && weft_shape_equal(&datum->shape, &out->shape))
         goto done;
-    TRY(weft_tree_operand(builder, &t, out, place, &root, error));
-    TRY(weft_tree_make_call(builder, &t, UNIFORM, place, out, error));
+    TRY(weft_operand_copy(builder, out, place, out, error));
 done:
     return status;
 }

@@ -171,11 +171,40 @@ static void results_bound_or_not(void **state) {
     case_close(&c);
 }
 
+/* One value under two names is two lists, as with two formulas that happen to be equal. */
+static void one_value_two_names(void **state) {
+    (void)state;
+    const weft_expression same[2] = {{"f", "1", "--source"}, {"g", "1", "--exact"}};
+    const weft_compile_options options = {.expressions = same, .n_expressions = 2};
+    program_case c = case_open(NULL, "host:1",
+                               "index n;\ninput x : real[2] over n;\n"
+                               "expression f(x, y) = 0;\nexpression g(x, y) = 0;\n"
+                               "a = f(x);\nb = g(x);\nagain = a;\n"
+                               "return a, b, again;\n",
+                               &options);
+    const double x[6] = {0};
+    static const char *const names[] = {"a", "b", "again"};
+    case_size(&c, "n", 3);
+    case_input(&c, "x", x);
+    case_run(&c);
+    for (int i = 0; i < 3; ++i) {
+        double *list = case_result(&c, names[i]);
+        for (int k = 0; k < 3; ++k)
+            assert_double_near(list[k], 1, 0, 0);
+        free(list);
+        for (int k = 0; k < i; ++k)
+            assert_ptr_not_equal(weft_program_result(c.program, names[i]),
+                                 weft_program_result(c.program, names[k]));
+    }
+    case_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_names),    cmocka_unit_test(wrong_sizes),
-        cmocka_unit_test(missing_bindings), cmocka_unit_test(memory_too_small),
-        cmocka_unit_test(unbound_matrix),   cmocka_unit_test(results_bound_or_not),
+        cmocka_unit_test(unknown_names),       cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(missing_bindings),    cmocka_unit_test(memory_too_small),
+        cmocka_unit_test(unbound_matrix),      cmocka_unit_test(results_bound_or_not),
+        cmocka_unit_test(one_value_two_names),
 
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

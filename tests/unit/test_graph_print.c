@@ -1,0 +1,434 @@
+/* labels: quick */
+/* A graph printed as text is a script that makes the same graph; dot and JSON are what they claim.
+ */
+#include "script_support.h"
+
+#include <jansson.h>
+
+typedef struct graph_case {
+    weft_arena *arena;
+    weft_graph *graph;
+} graph_case;
+
+static graph_case graph_make(weft_library *library, const char *text,
+                             const weft_compile_options *options) {
+    graph_case made = {0};
+    weft_script *script = NULL;
+    weft_error error = {0};
+    const weft_fragment fragment = {"graph.weft", text};
+    assert_int_equal(weft_arena_make(&made.arena, NULL), WEFT_OK);
+    weft_status status = weft_script_make(made.arena, &fragment, 1, options, &script, &error);
+    if (status == WEFT_OK)
+        status = weft_graph_make(made.arena, library, script, &made.graph, &error);
+    if (status != WEFT_OK) {
+        char message[4096];
+        weft_error_text(&error, message, sizeof message);
+        fail_msg("%s\nof\n%s", message, text);
+    }
+    return made;
+}
+
+static char *graph_text(const weft_graph *graph) {
+    weft_text text = {0};
+    weft_graph_print_text(graph, &text);
+    assert_false(text.failed);
+    return text.data;
+}
+
+static bool is_live(const weft_graph *graph, const weft_datum *datum) {
+    if (datum->is_input || datum->producer >= 0)
+        return true;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].target == datum->id)
+            return true;
+    return false;
+}
+
+/* Data are numbered anew once dead ones are gone: id in a -> id in b, by order of appearance. */
+static void assert_data_equal(const weft_graph *a, const weft_graph *b, int *moved) {
+    int next = 0;
+    for (int i = 0; i < a->n_data; ++i) {
+        moved[i] = -1;
+        if (!is_live(a, &a->data[i]))
+            continue;
+        while (next < b->n_data && !is_live(b, &b->data[next]))
+            ++next;
+        assert_true(next < b->n_data);
+        const weft_datum *x = &a->data[i], *y = &b->data[next];
+        moved[i] = next++;
+        assert_int_equal(x->kind, y->kind);
+        assert_true(weft_shape_equal(&x->shape, &y->shape));
+        assert_int_equal(x->index_set, y->index_set);
+        assert_int_equal(x->producer, y->producer);
+        assert_int_equal(x->returned, y->returned);
+        assert_int_equal(x->is_input, y->is_input);
+        if (x->returned || x->is_input)
+            assert_string_equal(x->name, y->name);
+    }
+    for (; next < b->n_data; ++next)
+        assert_false(is_live(b, &b->data[next]));
+}
+
+static void assert_calls_equal(const weft_call *x, const weft_call *y, const int *moved) {
+    assert_string_equal(x->label, y->label);
+    assert_int_equal(x->index_set, y->index_set);
+    assert_int_equal(x->n_operands, y->n_operands);
+    assert_int_equal(moved[x->result], y->result);
+    assert_double_near(x->flops, y->flops, 0, 0);
+    for (int k = 0; k < x->n_operands; ++k) {
+        assert_int_equal(moved[x->operands[k].datum], y->operands[k].datum);
+        assert_int_equal(x->operands[k].map, y->operands[k].map);
+        assert_int_equal(x->operands[k].offset, y->operands[k].offset);
+        assert_true(weft_shape_equal(&x->operands[k].shape, &y->operands[k].shape));
+    }
+    assert_int_equal(x->instance == NULL, y->instance == NULL);
+    if (x->instance != NULL) {
+        assert_ptr_equal(x->instance->function, y->instance->function);
+        assert_int_equal(x->instance->n_names, y->instance->n_names);
+        for (int k = 0; k < x->instance->n_names; ++k)
+            assert_int_equal(x->instance->values[k], y->instance->values[k]);
+        return;
+    }
+    assert_int_equal(x->n_arithmetic, y->n_arithmetic);
+    for (int k = 0; k < x->n_arithmetic; ++k) {
+        const weft_arithmetic *m = &x->arithmetic[k], *n = &y->arithmetic[k];
+        assert_int_equal(m->op, n->op);
+        assert_int_equal(m->a, n->a);
+        assert_int_equal(m->b, n->b);
+        assert_int_equal(m->operand, n->operand);
+        assert_memory_equal(&m->number, &n->number, sizeof m->number);
+        assert_int_equal(m->name == NULL, n->name == NULL);
+        if (m->name != NULL)
+            assert_string_equal(m->name, n->name);
+    }
+}
+
+static void assert_graphs_equal(const weft_graph *a, const weft_graph *b) {
+    int moved[4096];
+    assert_true(a->n_data < 4096);
+    assert_int_equal(a->n_index_sets, b->n_index_sets);
+    for (int i = 0; i < a->n_index_sets; ++i) {
+        assert_string_equal(a->index_sets[i].name, b->index_sets[i].name);
+        assert_int_equal(a->index_sets[i].plain, b->index_sets[i].plain);
+    }
+    assert_int_equal(a->n_maps, b->n_maps);
+    for (int i = 0; i < a->n_maps; ++i) {
+        assert_string_equal(a->maps[i].name, b->maps[i].name);
+        assert_int_equal(a->maps[i].from, b->maps[i].from);
+        assert_int_equal(a->maps[i].to, b->maps[i].to);
+        assert_int_equal(a->maps[i].width, b->maps[i].width);
+    }
+    assert_int_equal(a->n_calls, b->n_calls);
+    assert_data_equal(a, b, moved);
+    for (int i = 0; i < a->n_calls; ++i)
+        assert_calls_equal(&a->calls[i], &b->calls[i], moved);
+    assert_int_equal(a->n_accumulations, b->n_accumulations);
+    for (int i = 0; i < a->n_accumulations; ++i) {
+        const weft_accumulation *x = &a->accumulations[i], *y = &b->accumulations[i];
+        assert_int_equal(moved[x->source], y->source);
+        assert_int_equal(moved[x->target], y->target);
+        assert_int_equal(x->map, y->map);
+        assert_int_equal(x->matrix, y->matrix);
+        assert_int_equal(x->call, y->call);
+    }
+}
+
+/* text -> graph -> text -> the same graph -> the same text */
+static void assert_reads_back(weft_library *library, const char *text,
+                              const weft_compile_options *options, const char *expected) {
+    graph_case first = graph_make(library, text, options);
+    char *once = graph_text(first.graph);
+    if (expected != NULL)
+        assert_string_equal(once, expected);
+    graph_case second = graph_make(library, once, NULL);
+    assert_graphs_equal(first.graph, second.graph);
+    char *twice = graph_text(second.graph);
+    assert_string_equal(once, twice);
+    free(once);
+    free(twice);
+    weft_arena_free(&first.arena);
+    weft_arena_free(&second.arena);
+}
+
+#define HEAD                                                                                       \
+    "index cells, nodes plain;\n"                                                                  \
+    "connectivity dofs : cells -> nodes[3];\n"                                                     \
+    "input x : real[2] over nodes;\n"                                                              \
+    "input f : real over nodes;\n"                                                                 \
+    "input k : real over cells;\n"                                                                 \
+    "input M : real[3,3] over cells;\n"                                                            \
+    "input alpha : real;\n"
+
+static void papers(void **state) {
+    assert_reads_back(*state, LISTING_1, NULL, NULL);
+    assert_reads_back(*state, POISSON, NULL, NULL);
+}
+
+/* Minimal parentheses, subscripts, indirect loads, parameters by key, numbers, pi. */
+static void statements(void **state) {
+    assert_reads_back(
+        *state,
+        HEAD "parameter p = -3, q = 2;\n"
+             "a = (k - (alpha - 2))*k/(k*k) + -k^2 - (-k)^2;\n"
+             "unused = 3*k;\n"
+             "c = 2^k^p + (2^k)^p + min(k, -(k + 1))/1.5e300;\n"
+             "y = pi*x[dofs][q][1]*M[0,2] + k;\n"
+             "b[dofs] += shape_load(M[q], jacobian(x[dofs]), degree = q);\n"
+             "return a, y, b, c;\n",
+        NULL,
+        HEAD
+        "a = (k - (alpha - 2))*k/(k*k) + -k^2 - (-k)^2;            # real over cells, 11 flop\n"
+        "c = 2^k^-3 + (2^k)^-3 + min(k, -(k + 1))/1.5e+300;        # real over cells, 12 flop\n"
+        "y = pi*x[dofs][2,1]*M[0,2] + k;                           # real over cells, 3 flop\n"
+        "jacobian_4 = jacobian(x[dofs]);                           # real[2,2] over cells, 4 flop\n"
+        "shape_load_5 = shape_load(M[2], jacobian_4, degree = 2);  # real[3] over cells, 12 flop\n"
+        "b[dofs] += shape_load_5;                                  # into real over nodes\n"
+        "return a, c, y, b;\n");
+}
+
+/* What has no text of its own kind: copies, constants, scalars widened by a formula's arguments,
+ * uniform arithmetic made a list. */
+static void values_like_others(void **state) {
+    assert_reads_back(*state,
+                      HEAD "expression one(a, b) = 1;\nexpression first(a, b) = a;\n"
+                           "c1 = one(x[dofs][1]);\n"
+                           "c2 = one(k, 2*k);\n"
+                           "c3 = one(x);\n"
+                           "w = first(k, M);\n"
+                           "s = first(k, k);\n"
+                           "N = smmul(M, 2*alpha);\n"
+                           "n = norm2(x[dofs][0]);\n"
+                           "y = x[dofs][2];\n"
+                           "t = w*s;\n"
+                           "b[dofs] += f[dofs];\n"
+                           "d[dofs] += f[dofs];\n"
+                           "e[dofs] += x[dofs];\n"
+                           "again = t;\nmore = t;\n"
+                           "return again, more, c1, c2, c3, t, N, n, b, y, d, e;\n",
+                      NULL, NULL);
+}
+
+/* Names that the script uses for what we would call ours. */
+static void names_that_clash(void **state) {
+    assert_reads_back(*state,
+                      HEAD "input arithmetic_1, like, mmul_0 : real over cells;\n"
+                           "expression copy(a) = a;\n"
+                           "B = smmul(mmul(mmul(M, M), M), k + arithmetic_1);\n"
+                           "c = copy(like)*mmul_0;\n"
+                           "arithmetic_4 = 3*k;\n"
+                           "return B, c;\n",
+                      NULL, NULL);
+}
+
+static void accumulations(void **state) {
+    assert_reads_back(*state,
+                      HEAD "input A : real;\n"
+                           "input y : real over nodes;\n"
+                           "u = M[0]*k;\n"
+                           "v = M[1]*k;\n"
+                           "b[dofs] += v;\n"
+                           "b[dofs] += u;\n"
+                           "y[dofs] += u;\n"
+                           "A[dofs,dofs] += M;\n"
+                           "C[dofs,dofs] += 2*M;\n"
+                           "z = y + b;\n"
+                           "g[dofs] += z[dofs]*k;\n"
+                           "alias = g;\n"
+                           "return A, z, y, g, C, alias;\n",
+                      NULL, NULL);
+}
+
+/* Equal calls are one; what nothing returned needs is gone. */
+static void merged_and_dropped(void **state) {
+    assert_reads_back(*state,
+                      HEAD "a = mmul(M, M);\n"
+                           "b = mmul(M, M);\n"
+                           "dead = mmul(b, M);\n"
+                           "s = 2*k + 1;\n"
+                           "t = 2*k + 1;\n"
+                           "c = smmul(a, s);\n"
+                           "d = smmul(b, t);\n"
+                           "gone[dofs] += M;\n"
+                           "e = madd(c, d);\n"
+                           "return e;\n",
+                      NULL,
+                      HEAD "a = mmul(M, M);   # real[3,3] over cells, 45 flop\n"
+                           "s = 2*k + 1;      # real over cells, 2 flop\n"
+                           "c = smmul(a, s);  # real[3,3] over cells, 9 flop\n"
+                           "e = madd(c, c);   # real[3,3] over cells, 9 flop\n"
+                           "return e;\n");
+    /* other parameters, other calls */
+    graph_case made = graph_make(*state,
+                                 HEAD "J = jacobian(x[dofs]);\n"
+                                      "a = shape_load(f[dofs], J, degree = 1);\n"
+                                      "b = shape_load(f[dofs], J, degree = 2);\n"
+                                      "c = a + b;\nd = b + a;\nreturn c, d;\n",
+                                 NULL);
+    assert_int_equal(made.graph->n_calls, 5);
+    weft_arena_free(&made.arena);
+}
+
+/* ---- JSON and dot ---- */
+
+static json_t *json_of(const weft_compilation *compilation, const char *stage) {
+    weft_text text = {0};
+    json_error_t error;
+    assert_int_equal(weft_compilation_print(compilation, stage, "json", &text, NULL), WEFT_OK);
+    json_t *json = json_loads(text.data, JSON_REJECT_DUPLICATES, &error);
+    if (json == NULL)
+        fail_msg("%s:%d:%d: %s", stage, error.line, error.column, error.text);
+    weft_text_free(&text);
+    return json;
+}
+
+static weft_compilation *compile(weft_library *library, const char *text,
+                                 const weft_compile_options *options) {
+    const weft_limits limits = {.lanes_double = 8, .lanes_float = 16, .bandwidth = 1e9};
+    const weft_fragment fragment = {"a \"quoted\\name\".weft", text};
+    weft_compilation *compilation = NULL;
+    weft_error error = {0};
+    if (weft_compile(library, &limits, &fragment, 1, options, &compilation, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    return compilation;
+}
+
+static const char *string_at(const json_t *json, const char *list, size_t i, const char *key) {
+    const char *value =
+        json_string_value(json_object_get(json_array_get(json_object_get(json, list), i), key));
+    return value != NULL ? value : "";
+}
+
+static void json(void **state) {
+    for (int mode = 0; mode < 4; ++mode) {
+        const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
+                                              .scatter = (weft_scatter)(mode / 2)};
+        weft_compilation *compilation = compile(*state, POISSON, &options);
+        json_t *graph = json_of(compilation, "graph"), *plan = json_of(compilation, "plan");
+        assert_string_equal(json_string_value(json_object_get(graph, "format")), "weft-graph-1");
+        assert_int_equal(json_array_size(json_object_get(graph, "index_sets")), 2);
+        assert_int_equal(json_array_size(json_object_get(graph, "data")), 7);
+        assert_int_equal(json_array_size(json_object_get(graph, "calls")), 4);
+        assert_int_equal(json_array_size(json_object_get(graph, "accumulations")), 1);
+        assert_string_equal(string_at(graph, "calls", 0, "function"), "jacobian");
+        assert_string_equal(string_at(graph, "calls", 0, "file"), "a \"quoted\\name\".weft");
+        assert_string_equal(string_at(graph, "calls", 2, "result"), "K");
+        assert_string_equal(string_at(graph, "connectivities", 0, "to"), "nodes");
+        assert_string_equal(string_at(graph, "accumulations", 0, "target"), "b");
+        assert_string_equal(json_string_value(json_object_get(plan, "format")), "weft-plan-1");
+        assert_int_equal(json_integer_value(json_object_get(plan, "lanes")), 8);
+        assert_int_equal(json_array_size(json_object_get(plan, "kernels")),
+                         weft_compilation_kernels(compilation));
+        for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+            weft_kernel_info info;
+            weft_compilation_kernel(compilation, i, &info);
+            const json_t *kernel = json_array_get(json_object_get(plan, "kernels"), (size_t)i);
+            assert_string_equal(json_string_value(json_object_get(kernel, "name")), info.name);
+            assert_double_near(json_number_value(json_object_get(kernel, "bytes_loaded")),
+                               info.bytes_loaded, 0, 0);
+            assert_int_equal(json_array_size(json_object_get(kernel, "calls")), info.n_calls);
+        }
+        json_decref(graph);
+        json_decref(plan);
+        weft_compilation_free(&compilation);
+    }
+}
+
+static void dot(void **state) {
+    static const char *const stages[] = {"graph", "plan"};
+    for (int mode = 0; mode < 8; ++mode) {
+        const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
+                                              .scatter = (weft_scatter)(mode / 2 % 2)};
+        weft_compilation *compilation =
+            compile(*state,
+                    HEAD "a = 2*k + 1;\nb[dofs] += a*M[0];\nA[dofs,dofs] += M;\nc = b*2;\n"
+                         "return b, A, c;\n",
+                    &options);
+        weft_text text = {0};
+        assert_int_equal(weft_compilation_print(compilation, stages[mode / 4], "dot", &text, NULL),
+                         WEFT_OK);
+        char *folder = test_folder_make(), *path = test_path(folder, "graph.dot");
+        test_text_write(path, text.data);
+        /* braces and quotes pair up; Graphviz itself where there is one */
+        int braces = 0, quotes = 0;
+        for (const char *c = text.data; *c != '\0'; ++c) {
+            braces += (*c == '{') - (*c == '}');
+            quotes += *c == '"' && c[-1] != '\\';
+        }
+        assert_int_equal(braces, 0);
+        assert_int_equal(quotes % 2, 0);
+        assert_non_null(strstr(text.data, "style=dashed"));
+        if (mode >= 4)
+            assert_non_null(strstr(text.data, "subgraph cluster_0"));
+        if (test_program_exists("dot")) {
+            const char *const arguments[] = {"dot", "-Tcanon", path, NULL};
+            test_run run = test_program(arguments, NULL);
+            assert_int_equal(run.exit_code, 0);
+            assert_string_equal(run.error, "");
+            test_run_free(&run);
+        }
+        free(path);
+        test_folder_remove(&folder);
+        weft_text_free(&text);
+        weft_compilation_free(&compilation);
+    }
+}
+
+/* Every stage prints, twice the same; what does not exist is refused. */
+static void every_stage(void **state) {
+    static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
+                                         "implementations", "cover",  "plan",  "source"};
+    weft_compilation *first = compile(*state, POISSON, NULL);
+    weft_compilation *second = compile(*state, POISSON, NULL);
+    weft_error error = {0};
+    weft_text text = {0};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
+        weft_text a = {0}, b = {0};
+        assert_int_equal(weft_compilation_print(first, stages[i], "text", &a, &error), WEFT_OK);
+        assert_int_equal(weft_compilation_print(second, stages[i], "text", &b, &error), WEFT_OK);
+        assert_true(a.length > 0);
+        assert_string_equal(a.data, b.data);
+        weft_text_free(&a);
+        weft_text_free(&b);
+    }
+    assert_int_equal(weft_compilation_print(first, "sauce", "text", &text, &error),
+                     WEFT_ERROR_USAGE);
+    assert_string_equal(error.message, "there is no stage 'sauce'");
+    assert_string_equal(error.hint, "did you mean 'source'? the stages are tokens, script, graph, "
+                                    "fusions, implementations, cover, plan, source");
+    assert_int_equal(weft_compilation_print(first, "plan", "xml", &text, &error), WEFT_ERROR_USAGE);
+    assert_string_equal(error.message, "there is no format 'xml': text, dot and json are");
+    assert_int_equal(weft_compilation_print(first, "source", "dot", &text, &error),
+                     WEFT_ERROR_USAGE);
+    assert_string_equal(error.message, "only graph and plan are printed as dot");
+    weft_compilation_free(&first);
+    weft_compilation_free(&second);
+    weft_text_free(&text);
+}
+
+static int library_open(void **state) {
+    weft_library *library = NULL;
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    *state = library;
+    return 0;
+}
+
+static int library_close(void **state) {
+    weft_library *library = *state;
+    weft_library_free(&library);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(papers),
+        cmocka_unit_test(statements),
+        cmocka_unit_test(values_like_others),
+        cmocka_unit_test(names_that_clash),
+        cmocka_unit_test(accumulations),
+        cmocka_unit_test(merged_and_dropped),
+        cmocka_unit_test(json),
+        cmocka_unit_test(dot),
+        cmocka_unit_test(every_stage),
+    };
+    return cmocka_run_group_tests(tests, library_open, library_close);
+}
