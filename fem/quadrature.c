@@ -5,8 +5,8 @@
 
 enum { GAUSS_MAX = WEFT_DEGREE_MAX / 2 + 1 };
 
-/* Points that barycentric coordinates permute into each other: (b, a, a, ...) with b = 1 - d a has d + 1
- * of them, (1/2 - a, 1/2 - a, a, a) on the tetrahedron has 6, and the centroid one. */
+/* Points that barycentric coordinates permute into each other: (b, a, a, ...) with b = 1 - d a has
+ * d + 1 of them, (1/2 - a, 1/2 - a, a, a) on the tetrahedron has 6, and the centroid one. */
 typedef enum orbit_kind { ORBIT_CENTROID, ORBIT_VERTEX, ORBIT_EDGE } orbit_kind;
 
 typedef struct orbit {
@@ -20,8 +20,7 @@ typedef struct rule {
 } rule;
 
 /* The symmetric rule for d and degree; none: n_orbits 0. */
-static rule symmetric_rule(int d, int degree)
-{
+static rule symmetric_rule(int d, int degree) {
     if (degree <= 1)
         return (rule){1, {{ORBIT_CENTROID, 0, 1}}};
     if (d == 2 && degree == 2)
@@ -50,14 +49,13 @@ static rule symmetric_rule(int d, int degree)
 }
 
 /* Coordinates xi_k are the barycentric coordinates 1 .. d. */
-static void put_point(int d, const double *barycentric, double weight, double *points, double *weights, int i)
-{
+static void put_point(int d, const double *barycentric, double weight, double *points,
+                      double *weights, int i) {
     memcpy(points + i * d, barycentric + 1, (size_t)d * sizeof *points);
     weights[i] = weight;
 }
 
-static int write_orbit(int d, const orbit *o, double *points, double *weights, int i)
-{
+static int write_orbit(int d, const orbit *o, double *points, double *weights, int i) {
     double b[4];
     switch (o->kind) {
     case ORBIT_CENTROID:
@@ -84,14 +82,13 @@ static int write_orbit(int d, const orbit *o, double *points, double *weights, i
     return i;
 }
 
-static int orbit_size(int d, const orbit *o)
-{
+static int orbit_size(int d, const orbit *o) {
     return o->kind == ORBIT_CENTROID ? 1 : o->kind == ORBIT_VERTEX ? d + 1 : 6;
 }
 
-/* P_n^(k,0) and its derivative at x, by the three-term recurrence (Abramowitz and Stegun 22.7.1). */
-static void jacobi(int n, int k, double x, double *value, double *derivative)
-{
+/* P_n^(k,0) and its derivative at x, by the three-term recurrence (Abramowitz and Stegun 22.7.1).
+ */
+static void jacobi(int n, int k, double x, double *value, double *derivative) {
     double before = 1, last = 0.5 * (k + (k + 2) * x);
     if (n == 0) {
         *value = 1;
@@ -113,9 +110,9 @@ static void jacobi(int n, int k, double x, double *value, double *derivative)
     *derivative = (n * (k - c * x) * last + 2.0 * (n + k) * n * before) / (c * (1 - x * x));
 }
 
-/* n points on [0, 1] for the weight (1 - x)^k: Newton from Chebyshev points, roots found are divided out. */
-static void gauss_jacobi(int n, int k, double *points, double *weights)
-{
+/* n points on [0, 1] for the weight (1 - x)^k: Newton from Chebyshev points, roots found are
+ * divided out. */
+static void gauss_jacobi(int n, int k, double *points, double *weights) {
     double roots[GAUSS_MAX];
     for (int i = 0; i < n; ++i) {
         double x = -cos(M_PI * (2.0 * i + 1) / (2.0 * n)), value, derivative;
@@ -138,9 +135,9 @@ static void gauss_jacobi(int n, int k, double *points, double *weights)
     }
 }
 
-/* xi_1 = a, xi_2 = b (1 - a), xi_3 = c (1 - a)(1 - b); the powers of 1 - a and 1 - b are in the weights. */
-static void collapsed_rule(int d, int n, double *points, double *weights)
-{
+/* xi_1 = a, xi_2 = b (1 - a), xi_3 = c (1 - a)(1 - b); the powers of 1 - a and 1 - b are in the
+ * weights. */
+static void collapsed_rule(int d, int n, double *points, double *weights) {
     double x[3][GAUSS_MAX] = {{0}}, w[3][GAUSS_MAX] = {{0}};
     int count[3] = {1, 1, 1}, q = 0;
     for (int axis = 0; axis < d; ++axis) {
@@ -162,13 +159,15 @@ static void collapsed_rule(int d, int n, double *points, double *weights)
 }
 
 weft_status weft_quadrature_make(weft_arena *arena, int d, int degree, int *q, double **points,
-                                 double **weights, weft_error *error)
-{
+                                 double **weights, weft_error *error) {
     if (d < 1 || d > 3)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "quadrature exists on simplices of dimension 1, 2 and 3, "
-                                                       "not %d", d);
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "quadrature exists on simplices of dimension 1, 2 and 3, "
+                              "not %d",
+                              d);
     if (degree < 0 || degree > WEFT_DEGREE_MAX) {
-        weft_status status = weft_error_set(error, WEFT_ERROR_USAGE, "no quadrature of degree %d", degree);
+        weft_status status =
+            weft_error_set(error, WEFT_ERROR_USAGE, "no quadrature of degree %d", degree);
         weft_error_hint(error, "degrees go from 0 to %d", WEFT_DEGREE_MAX);
         return status;
     }
@@ -182,7 +181,8 @@ weft_status weft_quadrature_make(weft_arena *arena, int d, int degree, int *q, d
     double *all_points = weft_arena_alloc(arena, (size_t)count * (size_t)d, sizeof *all_points);
     double *all_weights = weft_arena_alloc(arena, (size_t)count, sizeof *all_weights);
     if (!all_points || !all_weights)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a quadrature of degree %d", degree);
+        return weft_error_set(error, WEFT_ERROR_MEMORY,
+                              "out of memory for a quadrature of degree %d", degree);
     if (symmetric.n_orbits > 0) {
         double measure = d == 1 ? 1.0 : d == 2 ? 0.5 : 1.0 / 6.0;
         int i = 0;

@@ -1,29 +1,29 @@
 #include "tables.h"
 
-static weft_status make_weights(void *user, const int *arguments, int n_arguments, weft_arena *arena, int *rank,
-                                int *sizes, double **values, weft_error *error)
-{
+static weft_status make_weights(void *user, const int *arguments, int n_arguments,
+                                weft_arena *arena, int *rank, int *sizes, double **values,
+                                weft_error *error) {
     (void)user;
     (void)n_arguments;
     double *points = NULL;
     *rank = 1;
-    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], &points, values, error);
+    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], &points, values,
+                                error);
 }
 
-static weft_status make_points(void *user, const int *arguments, int n_arguments, weft_arena *arena, int *rank,
-                               int *sizes, double **values, weft_error *error)
-{
+static weft_status make_points(void *user, const int *arguments, int n_arguments, weft_arena *arena,
+                               int *rank, int *sizes, double **values, weft_error *error) {
     (void)user;
     (void)n_arguments;
     double *weights = NULL;
     *rank = 2;
     sizes[1] = arguments[0];
-    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], values, &weights, error);
+    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], values, &weights,
+                                error);
 }
 
-static weft_status make_shape(void *user, const int *arguments, int n_arguments, weft_arena *arena, int *rank,
-                              int *sizes, double **values, weft_error *error)
-{
+static weft_status make_shape(void *user, const int *arguments, int n_arguments, weft_arena *arena,
+                              int *rank, int *sizes, double **values, weft_error *error) {
     (void)user;
     (void)n_arguments;
     weft_status status = WEFT_OK;
@@ -32,7 +32,8 @@ static weft_status make_shape(void *user, const int *arguments, int n_arguments,
     TRY(weft_quadrature_make(arena, d, arguments[1], &q, &points, &weights, error));
     double *shape = weft_arena_alloc(arena, (size_t)(d + 1) * (size_t)q, sizeof *shape);
     if (!shape)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a table of shape functions");
+        return weft_error_set(error, WEFT_ERROR_MEMORY,
+                              "out of memory for a table of shape functions");
     for (int p = 0; p < q; ++p) {
         double sum = 0;
         for (int i = 0; i < d; ++i) {
@@ -49,8 +50,7 @@ done:
     return status;
 }
 
-weft_status weft_tables_register(weft_library *library, weft_error *error)
-{
+weft_status weft_tables_register(weft_library *library, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_library_add_table(library, "simplex_weights", 2, make_weights, NULL, error));
     TRY(weft_library_add_table(library, "simplex_points", 2, make_points, NULL, error));

@@ -8,36 +8,33 @@
  *   real                     the type of data: a vector of lanes on the host
  *   scalar                   the type of one of its components
  *   weft_abs weft_cos weft_exp weft_log weft_sin weft_sqrt weft_tan weft_tanh      real -> real
- *   weft_max weft_min weft_pow                                                     real, real -> real
- *   weft_powi(x, n)          x to an integer power
- *   weft_select(mask, a, b)  lane by lane a where the mask (result of a comparison of reals) holds, else b */
+ *   weft_max weft_min weft_pow                                                     real, real ->
+ * real weft_powi(x, n)          x to an integer power weft_select(mask, a, b)  lane by lane a where
+ * the mask (result of a comparison of reals) holds, else b */
 
 static weft_status write_list(body_writer *w, const weft_statement *first);
 
-static void indent(body_writer *w)
-{
+static void indent(body_writer *w) {
     for (int i = 0; i < w->depth; ++i)
         weft_text_add(w->out, "%s", i ? "    " : w->style->indent);
 }
 
-static bool compare(weft_binary binary, int64_t a, int64_t b)
-{
+static bool compare(weft_binary binary, int64_t a, int64_t b) {
     int64_t holds = 0;
     weft_term_binary(binary, a, b, &holds);
     return holds != 0;
 }
 
-/* ---- how much a loop becomes when it is unrolled ---------------------------------------------------- */
+/* ---- how much a loop becomes when it is unrolled --------------------------------------------- */
 
 static int count_list(body_writer *w, const weft_statement *first, int limit);
 
-static bool loop_known(const body_writer *w, const weft_statement *loop, int64_t *from, int64_t *bound)
-{
+static bool loop_known(const body_writer *w, const weft_statement *loop, int64_t *from,
+                       int64_t *bound) {
     return body_integer(w, loop->value, from) && body_integer(w, loop->condition, bound);
 }
 
-static int count_loop(body_writer *w, const weft_statement *loop, int limit)
-{
+static int count_loop(body_writer *w, const weft_statement *loop, int limit) {
     int64_t i = 0, bound = 0;
     int count = 0;
     if (!loop_known(w, loop, &i, &bound))
@@ -53,8 +50,7 @@ static int count_loop(body_writer *w, const weft_statement *loop, int limit)
 }
 
 /* Statements that a list becomes, up to the limit. */
-static int count_list(body_writer *w, const weft_statement *first, int limit)
-{
+static int count_list(body_writer *w, const weft_statement *first, int limit) {
     int count = 0;
     int64_t value = 0;
     for (const weft_statement *s = first; s && count < limit; s = s->next) {
@@ -88,11 +84,10 @@ static int count_list(body_writer *w, const weft_statement *first, int limit)
     return count < limit ? count : limit;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Does a list declare what has to be emitted as a declaration? Ints that are known have no code. */
-static bool declares(body_writer *w, const weft_statement *first)
-{
+static bool declares(body_writer *w, const weft_statement *first) {
     for (const weft_statement *s = first; s; s = s->next) {
         if (s->kind != STATEMENT_DECLARE)
             continue;
@@ -104,9 +99,9 @@ static bool declares(body_writer *w, const weft_statement *first)
     return false;
 }
 
-/* A statement as the body of a loop iteration or branch that is written in place: in braces where it declares. */
-static weft_status write_inline(body_writer *w, const weft_statement *first)
-{
+/* A statement as the body of a loop iteration or branch that is written in place: in braces where
+ * it declares. */
+static weft_status write_inline(body_writer *w, const weft_statement *first) {
     weft_status status = WEFT_OK;
     if (first && first->kind == STATEMENT_BLOCK && !first->next)
         first = first->body;
@@ -127,8 +122,7 @@ done:
 }
 
 /* The inside of braces that the caller has opened. */
-static weft_status write_inside(body_writer *w, const weft_statement *first)
-{
+static weft_status write_inside(body_writer *w, const weft_statement *first) {
     weft_status status = WEFT_OK;
     if (first && first->kind == STATEMENT_BLOCK && !first->next)
         first = first->body;
@@ -139,8 +133,7 @@ done:
     return status;
 }
 
-static weft_status write_loop(body_writer *w, const weft_statement *loop)
-{
+static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     weft_status status = WEFT_OK;
     const char *name = w->variant->body.locals[loop->local].name;
     int64_t i = 0, bound = 0;
@@ -174,8 +167,7 @@ done:
     return status;
 }
 
-static weft_status write_if(body_writer *w, const weft_statement *s)
-{
+static weft_status write_if(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     int64_t holds = 0;
     TRY(body_check(w, s->condition));
@@ -197,8 +189,7 @@ done:
     return status;
 }
 
-static weft_status write_declaration(body_writer *w, const weft_statement *s)
-{
+static weft_status write_declaration(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     const weft_local *local = &w->variant->body.locals[s->local];
     if (s->value)
@@ -223,8 +214,8 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s)
         bool known = body_integer(w, local->extents[k], &size);
         components *= size;
         if (!known || size < 1 || size > WEFT_ELEMENTS_MAX || components > WEFT_ELEMENTS_MAX)
-            return body_error(w, s->line, s->column, "the array %s would have the size %lld", local->name,
-                              (long long)size);
+            return body_error(w, s->line, s->column, "the array %s would have the size %lld",
+                              local->name, (long long)size);
         weft_text_add(w->out, "[%lld]", (long long)size);
     }
     if (s->value) {
@@ -236,8 +227,7 @@ done:
     return status;
 }
 
-static weft_status write_assignment(body_writer *w, const weft_statement *s)
-{
+static weft_status write_assignment(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     TRY(body_check(w, s->target));
     TRY(body_check(w, s->value));
@@ -253,8 +243,7 @@ done:
     return status;
 }
 
-static weft_status write_list(body_writer *w, const weft_statement *first)
-{
+static weft_status write_list(body_writer *w, const weft_statement *first) {
     weft_status status = WEFT_OK;
     for (const weft_statement *s = first; s; s = s->next)
         switch (s->kind) {
@@ -278,33 +267,38 @@ done:
     return status;
 }
 
-static void write_tables(const body_writer *w, weft_text *out)
-{
+static void write_tables(const body_writer *w, weft_text *out) {
     const weft_instance *instance = w->instance;
     for (int i = 0; i < instance->n_tables; ++i) {
         if (!w->uses_table[i])
             continue;
         int n = weft_shape_count(&instance->table_shapes[i]);
-        weft_text_add(out, "%sstatic const scalar %s[%d] = {", w->style->indent, instance->table_names[i], n);
+        weft_text_add(out, "%sstatic const scalar %s[%d] = {", w->style->indent,
+                      instance->table_names[i], n);
         for (int k = 0; k < n; ++k)
             weft_text_add(out, "%s%.17g%s", k % 4 ? " " : "\n        ", instance->tables[i][k],
                           k + 1 < n ? "," : "};\n");
     }
 }
 
-weft_status weft_body_emit(const weft_instance *instance, int variant, const weft_accessor *arguments,
-                           const weft_accessor *result, const weft_body_style *style, weft_text *out,
-                           weft_error *error)
-{
+weft_status weft_body_emit(const weft_instance *instance, int variant,
+                           const weft_accessor *arguments, const weft_accessor *result,
+                           const weft_body_style *style, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text body = {0};
     char *end = NULL;
     if (variant < 0 || variant >= instance->n_variants)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%s has %d variants: there is none of number %d",
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "%s has %d variants: there is none of number %d",
                               instance->function->info.name, instance->n_variants, variant);
-    body_writer w = {.instance = instance, .variant = instance->function->variants[variant],
-                     .arguments = arguments, .result = result, .style = style, .out = &body,
-                     .error = error, .depth = 1};
+    body_writer w = {.instance = instance,
+                     .variant = instance->function->variants[variant],
+                     .arguments = arguments,
+                     .result = result,
+                     .style = style,
+                     .out = &body,
+                     .error = error,
+                     .depth = 1};
     w.thread = strtol(style->thread, &end, 10);
     w.thread_known = end != style->thread && *end == '\0';
     if (instance->threads[variant] == 1) {

@@ -20,11 +20,13 @@ typedef struct body_writer {
     /* ints whose value is known here; others are emitted by name */
     bool known[WEFT_LOCALS_MAX];
     int64_t values[WEFT_LOCALS_MAX];
-    bool uses_table[WEFT_TABLES_MAX]; /* tables with a subscript that is not known: emitted as arrays */
+    bool uses_table[WEFT_TABLES_MAX]; /* tables with a subscript that is not known: emitted as
+                                         arrays */
     int depth;                        /* of indentation */
 } body_writer;
 
-weft_status body_error(body_writer *w, int line, int column, const char *format, ...) WEFT_PRINTF(4, 5);
+weft_status body_error(body_writer *w, int line, int column, const char *format, ...)
+    WEFT_PRINTF(4, 5);
 /** The value of an int or condition, where it is known. */
 bool body_integer(const body_writer *w, const weft_term *term, int64_t *out);
 /** The value of a real that depends on no data: literals, sizes, table entries. */

@@ -11,20 +11,19 @@
 
 enum { DIRECTORY_DEPTH = 16 };
 
-static weft_status out_of_memory(weft_error *error)
-{
+static weft_status out_of_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the library of functions");
 }
 
-weft_status weft_library_make(weft_library **out, weft_error *error)
-{
+weft_status weft_library_make(weft_library **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = calloc(1, sizeof *library);
     if (!library)
         return out_of_memory(error);
     TRY(weft_arena_make(&library->arena, error));
     for (size_t i = 0; i < weft_embedded_kernels_count; ++i)
-        TRY(weft_library_add_text(library, weft_embedded_kernels[i].name, weft_embedded_kernels[i].text, error));
+        TRY(weft_library_add_text(library, weft_embedded_kernels[i].name,
+                                  weft_embedded_kernels[i].text, error));
     *out = library;
     library = NULL;
 done:
@@ -32,8 +31,7 @@ done:
     return status;
 }
 
-void weft_library_free(weft_library **library)
-{
+void weft_library_free(weft_library **library) {
     if (!library || !*library)
         return;
     weft_arena_free(&(*library)->arena);
@@ -42,8 +40,7 @@ void weft_library_free(weft_library **library)
 }
 
 /* The first function whose name is not before `name`. */
-static size_t lower_bound(const weft_library *library, const char *name)
-{
+static size_t lower_bound(const weft_library *library, const char *name) {
     size_t first = 0, last = library->n;
     while (first < last) {
         size_t middle = first + (last - first) / 2;
@@ -55,8 +52,7 @@ static size_t lower_bound(const weft_library *library, const char *name)
     return first;
 }
 
-static weft_status reserve(weft_library *library, size_t more, weft_error *error)
-{
+static weft_status reserve(weft_library *library, size_t more, weft_error *error) {
     if (library->n + more <= library->capacity)
         return WEFT_OK;
     size_t capacity = (library->n + more) * 2;
@@ -75,20 +71,21 @@ static weft_status reserve(weft_library *library, size_t more, weft_error *error
 }
 
 /* Room is reserved; a function of the same name is replaced. */
-static void insert(weft_library *library, const weft_function *function)
-{
+static void insert(weft_library *library, const weft_function *function) {
     size_t i = lower_bound(library, function->info.name);
     if (i == library->n || strcmp(library->names[i], function->info.name) != 0) {
-        memmove(library->functions + i + 1, library->functions + i, (library->n - i) * sizeof *library->functions);
-        memmove(library->names + i + 1, library->names + i, (library->n - i) * sizeof *library->names);
+        memmove(library->functions + i + 1, library->functions + i,
+                (library->n - i) * sizeof *library->functions);
+        memmove(library->names + i + 1, library->names + i,
+                (library->n - i) * sizeof *library->names);
         ++library->n;
     }
     library->functions[i] = function;
     library->names[i] = function->info.name;
 }
 
-weft_status weft_library_add_text(weft_library *library, const char *name, const char *text, weft_error *error)
-{
+weft_status weft_library_add_text(weft_library *library, const char *name, const char *text,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_function_list list = {0};
     weft_source source = {weft_arena_copy(library->arena, name, strlen(name)),
@@ -103,24 +100,20 @@ done:
     return status;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
+static bool ends_with(const char *name, const char *end) {
     size_t n = strlen(name), m = strlen(end);
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static int choose(const struct dirent *entry)
-{
+static int choose(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
+static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static weft_status add_file(weft_library *library, const char *path, weft_error *error)
-{
+static weft_status add_file(weft_library *library, const char *path, weft_error *error) {
     weft_status status = WEFT_OK;
     char *text = NULL;
     size_t length = 0;
@@ -136,9 +129,8 @@ done:
     return status;
 }
 
-static weft_status add_below(weft_library *library, const char *directory, int depth, size_t *n_files,
-                             weft_error *error)
-{
+static weft_status add_below(weft_library *library, const char *directory, int depth,
+                             size_t *n_files, weft_error *error) {
     weft_status status = WEFT_OK;
     struct dirent **entries = NULL;
     char *path = NULL;
@@ -146,8 +138,8 @@ static weft_status add_below(weft_library *library, const char *directory, int d
     if (n < 0) {
         if (errno == ENOMEM)
             return out_of_memory(error);
-        status = weft_error_set(error, WEFT_ERROR_IO, "cannot read the directory '%s': %s", directory,
-                                strerror(errno));
+        status = weft_error_set(error, WEFT_ERROR_IO, "cannot read the directory '%s': %s",
+                                directory, strerror(errno));
         weft_error_hint(error, "--kernels takes a directory of *.kernel.c files");
         return status;
     }
@@ -176,23 +168,25 @@ done:
     return status;
 }
 
-weft_status weft_library_add_directory(weft_library *library, const char *directory, weft_error *error)
-{
+weft_status weft_library_add_directory(weft_library *library, const char *directory,
+                                       weft_error *error) {
     weft_status status = WEFT_OK;
     size_t n_files = 0;
     TRY(add_below(library, directory, 0, &n_files, error));
     if (n_files == 0) {
-        status = weft_error_set(error, WEFT_ERROR_IO, "no *.kernel.c file in '%s' or below", directory);
-        weft_error_hint(error, "a kernel file's name ends in .kernel.c; docs/kernel-files.md shows one");
+        status =
+            weft_error_set(error, WEFT_ERROR_IO, "no *.kernel.c file in '%s' or below", directory);
+        weft_error_hint(error,
+                        "a kernel file's name ends in .kernel.c; docs/kernel-files.md shows one");
     }
 done:
     return status;
 }
 
 weft_status weft_library_add_table(weft_library *library, const char *name, int n_arguments,
-                                   weft_table_maker maker, void *user, weft_error *error)
-{
-    weft_library_table table = {weft_arena_copy(library->arena, name, strlen(name)), n_arguments, maker, user};
+                                   weft_table_maker maker, void *user, weft_error *error) {
+    weft_library_table table = {weft_arena_copy(library->arena, name, strlen(name)), n_arguments,
+                                maker, user};
     if (!table.name)
         return out_of_memory(error);
     for (size_t i = 0; i < library->n_tables; ++i)
@@ -214,24 +208,20 @@ weft_status weft_library_add_table(weft_library *library, const char *name, int 
     return WEFT_OK;
 }
 
-size_t weft_library_size(const weft_library *library)
-{
+size_t weft_library_size(const weft_library *library) {
     return library->n;
 }
 
-void weft_library_info(const weft_library *library, size_t i, weft_function_info *out)
-{
+void weft_library_info(const weft_library *library, size_t i, weft_function_info *out) {
     *out = library->functions[i]->info;
 }
 
-const weft_function *weft_library_find(const weft_library *library, const char *name)
-{
+const weft_function *weft_library_find(const weft_library *library, const char *name) {
     size_t i = lower_bound(library, name);
     return i < library->n && strcmp(library->names[i], name) == 0 ? library->functions[i] : NULL;
 }
 
-const char *const *weft_library_names(const weft_library *library, size_t *n)
-{
+const char *const *weft_library_names(const weft_library *library, size_t *n) {
     *n = library->n;
     return library->names;
 }

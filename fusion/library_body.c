@@ -4,8 +4,7 @@
 
 static weft_status read_statement(kernel_reader *reader, weft_statement **out);
 
-static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind kind)
-{
+static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind kind) {
     weft_statement *statement = weft_arena_alloc(reader->arena, 1, sizeof *statement);
     if (statement) {
         statement->kind = kind;
@@ -15,24 +14,23 @@ static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind
     return statement;
 }
 
-static weft_status syntax_error(kernel_reader *reader, const char *text, const char *hint)
-{
-    weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column, "%s",
-                                      text);
+static weft_status syntax_error(kernel_reader *reader, const char *text, const char *hint) {
+    weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                      reader->token->column, "%s", text);
     if (hint)
         weft_error_hint(reader->error, "%s", hint);
     return status;
 }
 
 /* A new local, visible from here to the end of its block. */
-static weft_status declare(kernel_reader *reader, bool real, int *out)
-{
+static weft_status declare(kernel_reader *reader, bool real, int *out) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
     const kernel_token *token = reader->token;
     const char *name = NULL;
     TRY(reader_new_name(reader, "a local's name", &name));
-    bool taken = strcmp(function->result.name, name) == 0 || weft_function_name_index(function, name) >= 0;
+    bool taken =
+        strcmp(function->result.name, name) == 0 || weft_function_name_index(function, name) >= 0;
     for (int i = 0; i < function->n_arguments; ++i)
         taken = taken || strcmp(function->arguments[i].name, name) == 0;
     for (int i = 0; i < function->n_tables; ++i)
@@ -57,8 +55,7 @@ done:
 }
 
 /* extents := { "[" term in sizes "]" } */
-static weft_status read_extents(kernel_reader *reader, weft_local *local)
-{
+static weft_status read_extents(kernel_reader *reader, weft_local *local) {
     weft_status status = WEFT_OK;
     while (reader_accept(reader, "[")) {
         if (local->rank == WEFT_RANK_MAX) {
@@ -77,8 +74,8 @@ done:
 
 /* declaration := ("int" | "real") name [extents] ["=" term] { "," name ... } ";"
  * One statement a name; *last gets the last of them. */
-static weft_status read_declaration(kernel_reader *reader, weft_statement **out, weft_statement **last)
-{
+static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
+                                    weft_statement **last) {
     weft_status status = WEFT_OK;
     bool real = reader_is(reader, "real");
     ++reader->token;
@@ -97,7 +94,8 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
         }
         if (reader_accept(reader, "=")) {
             if (array) {
-                status = syntax_error(reader, "an array is declared without values: assign to its components", NULL);
+                status = syntax_error(
+                    reader, "an array is declared without values: assign to its components", NULL);
                 goto done;
             }
             --reader->n_scope; /* not yet known in its own value */
@@ -109,8 +107,9 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
             }
             ++reader->n_scope;
         } else if (!real) {
-            status = syntax_error(reader, "an int needs its value here, and keeps it",
-                                  "int i = t / n; and loops declare their own: for (int i = 0; i < n; ++i)");
+            status = syntax_error(
+                reader, "an int needs its value here, and keeps it",
+                "int i = t / n; and loops declare their own: for (int i = 0; i < n; ++i)");
             goto done;
         }
         *out = statement;
@@ -123,14 +122,14 @@ done:
 }
 
 /* step := "++" i | i "++" | "--" i | i "--" | i "+=" number | i "-=" number */
-static weft_status read_step(kernel_reader *reader, const char *name, int64_t *step)
-{
+static weft_status read_step(kernel_reader *reader, const char *name, int64_t *step) {
     const char *advice = "write for (int i = 0; i < n; ++i), with ++i, --i, i += 2 or i -= 2";
     if (reader_is(reader, "++") || reader_is(reader, "--")) {
         *step = reader_is(reader, "++") ? 1 : -1;
         ++reader->token;
-        return reader_accept(reader, name) ? WEFT_OK
-                                           : syntax_error(reader, "a loop steps its own variable", advice);
+        return reader_accept(reader, name)
+                   ? WEFT_OK
+                   : syntax_error(reader, "a loop steps its own variable", advice);
     }
     if (!reader_accept(reader, name))
         return syntax_error(reader, "a loop steps its own variable", advice);
@@ -154,10 +153,10 @@ static weft_status read_step(kernel_reader *reader, const char *name, int64_t *s
 }
 
 /* for := "for" "(" "int" i "=" term ";" i compare term ";" step ")" statement */
-static weft_status read_for(kernel_reader *reader, weft_statement **out)
-{
+static weft_status read_for(kernel_reader *reader, weft_statement **out) {
     static const char *const compares[] = {"<", "<=", ">", ">="};
-    static const weft_binary binaries[] = {BINARY_LESS, BINARY_LESS_EQUAL, BINARY_GREATER, BINARY_GREATER_EQUAL};
+    static const weft_binary binaries[] = {BINARY_LESS, BINARY_LESS_EQUAL, BINARY_GREATER,
+                                           BINARY_GREATER_EQUAL};
     weft_status status = WEFT_OK;
     int scope = reader->n_scope, local = 0;
     weft_statement *statement = statement_make(reader, STATEMENT_FOR);
@@ -200,8 +199,7 @@ done:
 }
 
 /* if := "if" "(" term ")" statement ["else" statement] */
-static weft_status read_if(kernel_reader *reader, weft_statement **out)
-{
+static weft_status read_if(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     weft_statement *statement = statement_make(reader, STATEMENT_IF);
     if (!statement)
@@ -214,8 +212,9 @@ static weft_status read_if(kernel_reader *reader, weft_statement **out)
         bool mask = term->type == TYPE_MASK;
         status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
                               mask ? "'if' may not depend on data" : "'if' needs a comparison");
-        weft_error_hint(reader->error, mask ? "bodies run in lanes: use select(condition, a, b)"
-                                            : "sizes and indices may be compared, as in if (d == 2)");
+        weft_error_hint(reader->error,
+                        mask ? "bodies run in lanes: use select(condition, a, b)"
+                             : "sizes and indices may be compared, as in if (d == 2)");
         goto done;
     }
     TRY(reader_expect(reader, ")", "to close 'if'"));
@@ -228,8 +227,7 @@ done:
 }
 
 /* assignment := target ("=" | "+=" | "-=" | "*=" | "/=") term ";" */
-static weft_status read_assignment(kernel_reader *reader, weft_statement **out)
-{
+static weft_status read_assignment(kernel_reader *reader, weft_statement **out) {
     static const char *const ops[] = {"=", "+=", "-=", "*=", "/="};
     weft_status status = WEFT_OK;
     weft_statement *statement = statement_make(reader, STATEMENT_ASSIGN);
@@ -240,7 +238,8 @@ static weft_status read_assignment(kernel_reader *reader, weft_statement **out)
         if (reader_accept(reader, ops[i]))
             statement->op = ops[i][0];
     if (!statement->op) {
-        status = syntax_error(reader, "expected =, +=, -=, *= or /= after what is assigned to", NULL);
+        status =
+            syntax_error(reader, "expected =, +=, -=, *= or /= after what is assigned to", NULL);
         goto done;
     }
     TRY(reader_term(reader, &statement->value));
@@ -252,8 +251,7 @@ done:
 }
 
 /* block := "{" { statement } "}" */
-static weft_status read_block(kernel_reader *reader, weft_statement **out)
-{
+static weft_status read_block(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     int scope = reader->n_scope;
     weft_statement *block = statement_make(reader, STATEMENT_BLOCK);
@@ -263,7 +261,8 @@ static weft_status read_block(kernel_reader *reader, weft_statement **out)
     weft_statement **end = &block->body;
     while (!reader_is(reader, "}")) {
         if (reader->token->kind == KERNEL_END) {
-            status = reader_error(reader, WEFT_ERROR_SYNTAX, open->line, open->column, "this '{' is not closed");
+            status = reader_error(reader, WEFT_ERROR_SYNTAX, open->line, open->column,
+                                  "this '{' is not closed");
             goto done;
         }
         TRY(read_statement(reader, end));
@@ -277,8 +276,7 @@ done:
     return status;
 }
 
-static weft_status refuse_keyword(kernel_reader *reader)
-{
+static weft_status refuse_keyword(kernel_reader *reader) {
     static const struct {
         const char *word, *message, *hint;
     } refused[] = {
@@ -299,8 +297,7 @@ static weft_status refuse_keyword(kernel_reader *reader)
 }
 
 /* statement := block | for | if | declaration | assignment | ";" */
-static weft_status read_statement(kernel_reader *reader, weft_statement **out)
-{
+static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     weft_statement *last = NULL;
     if (++reader->depth > WEFT_NESTING_MAX)
@@ -329,8 +326,7 @@ done:
     return status;
 }
 
-weft_status reader_body(kernel_reader *reader, weft_body *out)
-{
+weft_status reader_body(kernel_reader *reader, weft_body *out) {
     weft_status status = WEFT_OK;
     weft_statement **end = &out->first;
     const kernel_token *start = reader->token;
@@ -343,12 +339,14 @@ weft_status reader_body(kernel_reader *reader, weft_body *out)
             end = &(*end)->next;
     }
     if (!reader->result_set) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,
-                              "this body never sets its result '%s'", reader->function->result.name);
+        status =
+            reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,
+                         "this body never sets its result '%s'", reader->function->result.name);
         goto done;
     }
     out->n_locals = reader->n_locals;
-    out->locals = weft_arena_alloc(reader->arena, (size_t)reader->n_locals + 1, sizeof *out->locals);
+    out->locals =
+        weft_arena_alloc(reader->arena, (size_t)reader->n_locals + 1, sizeof *out->locals);
     if (!out->locals)
         return reader_memory(reader);
     memcpy(out->locals, reader->locals, (size_t)reader->n_locals * sizeof *out->locals);

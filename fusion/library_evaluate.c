@@ -1,7 +1,6 @@
 #include "library_internal.h"
 
-const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out)
-{
+const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out) {
     bool overflow = false;
     switch (binary) {
     case BINARY_OR:
@@ -47,11 +46,12 @@ const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *
             *out = binary == BINARY_MODULO ? a % b : a / b;
         break;
     }
-    return overflow || *out > INT32_MAX || *out < -(int64_t)INT32_MAX ? "an integer beyond 2^31" : NULL;
+    return overflow || *out > INT32_MAX || *out < -(int64_t)INT32_MAX ? "an integer beyond 2^31"
+                                                                      : NULL;
 }
 
-const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound, int64_t *out)
-{
+const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound,
+                               int64_t *out) {
     int64_t a = 0, b = 0;
     const char *wrong;
     switch (term->kind) {
@@ -78,8 +78,7 @@ const char *weft_term_evaluate(const weft_term *term, const int *values, const b
     }
 }
 
-double weft_term_estimate(const weft_term *term, const int *values)
-{
+double weft_term_estimate(const weft_term *term, const int *values) {
     double a, b;
     switch (term->kind) {
     case TERM_INTEGER:
@@ -109,10 +108,10 @@ double weft_term_estimate(const weft_term *term, const int *values)
     }
 }
 
-int weft_term_linear(const weft_term *term, int64_t *added)
-{
+int weft_term_linear(const weft_term *term, int64_t *added) {
     *added = 0;
-    if (term->kind == TERM_BINARY && (term->binary == BINARY_ADD || term->binary == BINARY_SUBTRACT)) {
+    if (term->kind == TERM_BINARY &&
+        (term->binary == BINARY_ADD || term->binary == BINARY_SUBTRACT)) {
         const weft_term *a = term->children[0], *b = term->children[1];
         if (a->kind == TERM_SIZE && b->kind == TERM_INTEGER) {
             *added = term->binary == BINARY_ADD ? b->integer : -b->integer;
@@ -127,8 +126,7 @@ int weft_term_linear(const weft_term *term, int64_t *added)
     return term->kind == TERM_SIZE ? term->index : -1;
 }
 
-bool weft_term_divides(const weft_term *term)
-{
+bool weft_term_divides(const weft_term *term) {
     if (term->kind != TERM_BINARY && term->kind != TERM_NEGATE)
         return false;
     if (term->kind == TERM_BINARY && term->binary == BINARY_DIVIDE)

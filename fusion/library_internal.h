@@ -8,7 +8,7 @@
 
 #include "fusion_internal.h"
 
-#define WEFT_NAMES_MAX 32  /* sizes and parameters of one function */
+#define WEFT_NAMES_MAX 32 /* sizes and parameters of one function */
 #define WEFT_TABLES_MAX 8
 #define WEFT_WHERES_MAX 8
 #define WEFT_VARIANTS_MAX 8
@@ -16,9 +16,15 @@
 #define WEFT_NESTING_MAX 64
 #define WEFT_CHAIN_MAX 400
 
-/* ---- tokens (library_tokens.c) ------------------------------------------------------------------ */
+/* ---- tokens (library_tokens.c) ------------------------------------------------------------------
+ */
 
-typedef enum kernel_token_kind { KERNEL_END, KERNEL_NAME, KERNEL_NUMBER, KERNEL_SYMBOL } kernel_token_kind;
+typedef enum kernel_token_kind {
+    KERNEL_END,
+    KERNEL_NAME,
+    KERNEL_NUMBER,
+    KERNEL_SYMBOL
+} kernel_token_kind;
 
 typedef struct kernel_token {
     kernel_token_kind kind;
@@ -28,7 +34,7 @@ typedef struct kernel_token {
     bool integer;
 } kernel_token;
 
-/* ---- terms (library_terms.c): expressions of metadata and bodies ----------------------------------- */
+/* ---- terms (library_terms.c): expressions of metadata and bodies ----------------------------- */
 
 typedef enum weft_term_kind {
     TERM_INTEGER,
@@ -46,15 +52,26 @@ typedef enum weft_term_kind {
 } weft_term_kind;
 
 typedef enum weft_term_type {
-    TYPE_INT,       /* sizes, thread and loop indices: known when code is emitted or shortly after */
+    TYPE_INT, /* sizes, thread and loop indices: known when code is emitted or shortly after */
     TYPE_REAL,
     TYPE_CONDITION, /* comparison of ints */
     TYPE_MASK       /* comparison of reals: only inside select */
 } weft_term_type;
 
 typedef enum weft_binary {
-    BINARY_OR, BINARY_AND, BINARY_EQUAL, BINARY_UNEQUAL, BINARY_LESS, BINARY_LESS_EQUAL, BINARY_GREATER,
-    BINARY_GREATER_EQUAL, BINARY_ADD, BINARY_SUBTRACT, BINARY_MULTIPLY, BINARY_DIVIDE, BINARY_MODULO
+    BINARY_OR,
+    BINARY_AND,
+    BINARY_EQUAL,
+    BINARY_UNEQUAL,
+    BINARY_LESS,
+    BINARY_LESS_EQUAL,
+    BINARY_GREATER,
+    BINARY_GREATER_EQUAL,
+    BINARY_ADD,
+    BINARY_SUBTRACT,
+    BINARY_MULTIPLY,
+    BINARY_DIVIDE,
+    BINARY_MODULO
 } weft_binary;
 
 typedef struct weft_term weft_term;
@@ -80,7 +97,7 @@ typedef struct weft_intrinsic {
 extern const weft_intrinsic weft_intrinsics[];
 extern const int weft_intrinsics_count;
 
-/* ---- statements (library_body.c) ----------------------------------------------------------------------- */
+/* ---- statements (library_body.c) ------------------------------------------------------------- */
 
 typedef enum weft_statement_kind {
     STATEMENT_BLOCK,
@@ -119,7 +136,7 @@ typedef struct weft_body {
     int n_locals;
 } weft_body;
 
-/* ---- functions (library_read.c) ------------------------------------------------------------------------ */
+/* ---- functions (library_read.c) -------------------------------------------------------------- */
 
 /** An argument, a result or a table: a name and a pattern of sizes. */
 typedef struct weft_formal {
@@ -137,7 +154,8 @@ typedef struct weft_formal_table {
     int n_arguments;
 } weft_formal_table;
 
-/** How one thread sees an operand: for each subscript NULL (all of it, ':') or an expression in t. */
+/** How one thread sees an operand: for each subscript NULL (all of it, ':') or an expression in t.
+ */
 typedef struct weft_pattern {
     weft_term *subscripts[WEFT_RANK_MAX];
 } weft_pattern;
@@ -174,7 +192,7 @@ struct weft_function {
     int n_variants;
 };
 
-/* ---- the reader's state ----------------------------------------------------------------------------------- */
+/* ---- the reader's state ---------------------------------------------------------------------- */
 
 typedef enum reader_mode {
     READ_SIGNATURE, /* a name that is new becomes a size */
@@ -200,12 +218,12 @@ typedef struct kernel_reader {
     bool result_set;
 } kernel_reader;
 
-weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column, const char *format, ...)
-    WEFT_PRINTF(5, 6);
+weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column,
+                         const char *format, ...) WEFT_PRINTF(5, 6);
 weft_status reader_memory(kernel_reader *reader);
 /** Split text[0, length), which starts at line and column of the file, into tokens. */
-weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line, int column,
-                               const kernel_token **out);
+weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
+                               int column, const kernel_token **out);
 bool reader_is(const kernel_reader *reader, const char *text);
 bool reader_accept(kernel_reader *reader, const char *text);
 /** what: "after the size", for the message. */
@@ -217,27 +235,51 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
 weft_term *reader_term_make(kernel_reader *reader, weft_term_kind kind, weft_term_type type);
 
 weft_status reader_term(kernel_reader *reader, weft_term **out);
+weft_status reader_name(kernel_reader *reader, weft_term **out);
 weft_status reader_integer_term(kernel_reader *reader, const char *what, weft_term **out);
 /** Accessor, array or scalar that may stand left of an assignment. */
 weft_status reader_target(kernel_reader *reader, weft_term **out);
 weft_status reader_check_real(kernel_reader *reader, const weft_term *term, const char *what);
 weft_status reader_body(kernel_reader *reader, weft_body *out);
 
+/* ---- lines (library_meta.c) ------------------------------------------------------------------ */
+
+/** A line `//@ keyword rest`; rest points into the text. */
+typedef struct meta_line {
+    const char *keyword, *rest, *end;
+    size_t keyword_length;
+    int line, column, rest_column;
+} meta_line;
+
+weft_status reader_signature(kernel_reader *reader, const meta_line *meta);
+weft_status reader_parameter(kernel_reader *reader, const meta_line *meta);
+weft_status reader_table(kernel_reader *reader, const meta_line *meta);
+weft_status reader_where(kernel_reader *reader, const meta_line *meta);
+weft_status reader_kind(kernel_reader *reader, const meta_line *meta);
+weft_status reader_source(kernel_reader *reader, const meta_line *meta);
+weft_status reader_flops(kernel_reader *reader, const meta_line *meta);
+weft_status reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);
+/** Every size of the function's types can be known from its arguments, parameters and tables, in
+ * that order. */
+weft_status reader_check_names(kernel_reader *reader);
+
 typedef struct weft_function_list {
     weft_function **list;
     size_t n;
 } weft_function_list;
 /** Read a kernel file. text lives in the arena. */
-weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source, weft_function_list *out,
-                                  weft_error *error);
+weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
+                                  weft_function_list *out, weft_error *error);
 int weft_function_name_index(const weft_function *function, const char *name);
 
-/* ---- evaluation (library_evaluate.c) ----------------------------------------------------------------------- */
+/* ---- evaluation (library_evaluate.c) --------------------------------------------------------- */
 
 /** a op b; NULL: done; else what is wrong. */
 const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out);
-/** Evaluate an integer term in sizes. NULL: evaluated; else what is wrong ("overflow"). bound NULL: all are. */
-const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound, int64_t *out);
+/** Evaluate an integer term in sizes. NULL: evaluated; else what is wrong ("overflow"). bound NULL:
+ * all are. */
+const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound,
+                               int64_t *out);
 /** The same in doubles, for flops. */
 double weft_term_estimate(const weft_term *term, const int *values);
 /** name, or name + integer: the index of the name and the integer; else -1. */
@@ -245,7 +287,7 @@ int weft_term_linear(const weft_term *term, int64_t *added);
 /** Does an integer division occur in it? */
 bool weft_term_divides(const weft_term *term);
 
-/* ---- the library ---------------------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 typedef struct weft_library_table {
     const char *name;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column, const char *format, ...)
-{
+weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column,
+                         const char *format, ...) {
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -17,8 +17,7 @@ weft_status reader_error(kernel_reader *reader, weft_status status, int line, in
     return status;
 }
 
-weft_status reader_memory(kernel_reader *reader)
-{
+weft_status reader_memory(kernel_reader *reader) {
     return weft_error_set(reader->error, WEFT_ERROR_MEMORY, "out of memory while reading %s",
                           reader->source.name);
 }
@@ -28,8 +27,7 @@ typedef struct scanner {
     int line, column;
 } scanner;
 
-static void advance(scanner *s, size_t n)
-{
+static void advance(scanner *s, size_t n) {
     for (; n > 0; --n, ++s->text) {
         if (*s->text == '\n') {
             ++s->line;
@@ -40,15 +38,13 @@ static void advance(scanner *s, size_t n)
     }
 }
 
-static bool starts(const scanner *s, const char *with)
-{
+static bool starts(const scanner *s, const char *with) {
     size_t n = strlen(with);
     return (size_t)(s->end - s->text) >= n && memcmp(s->text, with, n) == 0;
 }
 
 /* Blanks and comments; false at a comment that does not end. */
-static bool skip_blanks(scanner *s)
-{
+static bool skip_blanks(scanner *s) {
     while (s->text < s->end) {
         if (isspace((unsigned char)*s->text)) {
             advance(s, 1);
@@ -69,13 +65,11 @@ static bool skip_blanks(scanner *s)
     return true;
 }
 
-static bool is_name(char c)
-{
+static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static size_t number_length(const scanner *s, bool *integer)
-{
+static size_t number_length(const scanner *s, bool *integer) {
     const char *p = s->text;
     *integer = true;
     while (p < s->end && isdigit((unsigned char)*p))
@@ -98,8 +92,7 @@ static size_t number_length(const scanner *s, bool *integer)
     return (size_t)(p - s->text);
 }
 
-static size_t symbol_length(const scanner *s)
-{
+static size_t symbol_length(const scanner *s) {
     static const char *const doubles[] = {"->", "++", "--", "+=", "-=", "*=", "/=", "%=",
                                           "<=", ">=", "==", "!=", "&&", "||", "<<", ">>"};
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; ++i)
@@ -108,8 +101,7 @@ static size_t symbol_length(const scanner *s)
     return *s->text != '\0' && strchr("()[]{},;:=+-*/%<>!&|.?~^", *s->text) ? 1 : 0;
 }
 
-static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *token)
-{
+static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *token) {
     if (!skip_blanks(s))
         return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
                             "this comment does not end: '*/' is missing");
@@ -150,9 +142,8 @@ static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *t
     return WEFT_OK;
 }
 
-weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line, int column,
-                               const kernel_token **out)
-{
+weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
+                               int column, const kernel_token **out) {
     weft_status status = WEFT_OK;
     scanner s = {text, text + length, line, column};
     size_t n = 0, capacity = 64;
@@ -179,45 +170,43 @@ done:
     return status;
 }
 
-bool reader_is(const kernel_reader *reader, const char *text)
-{
+bool reader_is(const kernel_reader *reader, const char *text) {
     return reader->token->kind != KERNEL_END && strcmp(reader->token->text, text) == 0;
 }
 
-bool reader_accept(kernel_reader *reader, const char *text)
-{
+bool reader_accept(kernel_reader *reader, const char *text) {
     bool found = reader_is(reader, text);
     if (found)
         ++reader->token;
     return found;
 }
 
-const char *reader_found(const kernel_reader *reader)
-{
+const char *reader_found(const kernel_reader *reader) {
     return reader->token->kind == KERNEL_END ? "the end" : reader->token->text;
 }
 
-weft_status reader_expect(kernel_reader *reader, const char *text, const char *what)
-{
+weft_status reader_expect(kernel_reader *reader, const char *text, const char *what) {
     if (reader_accept(reader, text))
         return WEFT_OK;
     const kernel_token *token = reader->token;
-    return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column, "expected '%s' %s, found %s%s%s",
-                        text, what, token->kind == KERNEL_END ? "" : "'", reader_found(reader),
+    return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                        "expected '%s' %s, found %s%s%s", text, what,
+                        token->kind == KERNEL_END ? "" : "'", reader_found(reader),
                         token->kind == KERNEL_END ? "" : "'");
 }
 
-weft_status reader_new_name(kernel_reader *reader, const char *what, const char **out)
-{
+weft_status reader_new_name(kernel_reader *reader, const char *what, const char **out) {
     static const char *const reserved[] = {
-        "real", "int", "scalar", "t", "for", "if", "else", "return", "while", "do", "goto", "break", "continue",
-        "switch", "case", "default", "float", "double", "char", "short", "long", "signed", "unsigned", "void",
-        "const", "static", "extern", "register", "volatile", "restrict", "inline", "auto", "struct", "union",
-        "enum", "typedef", "sizeof", "asm", "typeof", "main", "unix", "linux", "over", "select"};
+        "real",   "int",    "scalar", "t",        "for",      "if",       "else",     "return",
+        "while",  "do",     "goto",   "break",    "continue", "switch",   "case",     "default",
+        "float",  "double", "char",   "short",    "long",     "signed",   "unsigned", "void",
+        "const",  "static", "extern", "register", "volatile", "restrict", "inline",   "auto",
+        "struct", "union",  "enum",   "typedef",  "sizeof",   "asm",      "typeof",   "main",
+        "unix",   "linux",  "over",   "select"};
     const kernel_token *token = reader->token;
     if (token->kind != KERNEL_NAME)
-        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column, "expected %s, found %s", what,
-                            reader_found(reader));
+        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                            "expected %s, found %s", what, reader_found(reader));
     bool taken = strncmp(token->text, "v_", 2) == 0 || strncmp(token->text, "weft_", 5) == 0 ||
                  token->text[0] == '_';
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i)
@@ -227,8 +216,9 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
     if (taken) {
         weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
                                           "'%s' cannot be %s: it is reserved", token->text, what);
-        weft_error_hint(reader->error, "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
-                                       "and does not begin with v_, weft_ or _");
+        weft_error_hint(reader->error,
+                        "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
+                        "and does not begin with v_, weft_ or _");
         return status;
     }
     *out = weft_arena_copy(reader->arena, token->text, strlen(token->text));

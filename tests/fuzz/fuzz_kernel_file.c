@@ -1,6 +1,6 @@
 /* labels: quick */
-/* Any text as a kernel file: an error that is placed in the text, or functions whose instances of small
- * sizes are errors in words or bodies that can be emitted. */
+/* Any text as a kernel file: an error that is placed in the text, or functions whose instances of
+ * small sizes are errors in words or bodies that can be emitted. */
 #include "library_internal.h"
 
 #include <stdlib.h>
@@ -9,9 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A table of 6 or 3 x 6 values for any arguments, so that files which name one get further. */
-static weft_status make_table(void *user, const int *arguments, int n_arguments, weft_arena *arena, int *rank,
-                              int *sizes, double **values, weft_error *error)
-{
+static weft_status make_table(void *user, const int *arguments, int n_arguments, weft_arena *arena,
+                              int *rank, int *sizes, double **values, weft_error *error) {
     (void)arguments;
     (void)n_arguments;
     *rank = user ? 2 : 1;
@@ -23,17 +22,16 @@ static weft_status make_table(void *user, const int *arguments, int n_arguments,
     return *values ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
 }
 
-static void check_error(const weft_error *error, const char *file)
-{
+static void check_error(const weft_error *error, const char *file) {
     char text[4096];
     if (error->message[0] == '\0' || weft_error_text(error, text, sizeof text) == 0)
         abort();
-    if (file && error->status != WEFT_ERROR_MEMORY && (strcmp(error->file, file) != 0 || error->line < 1))
+    if (file && error->status != WEFT_ERROR_MEMORY &&
+        (strcmp(error->file, file) != 0 || error->line < 1))
         abort();
 }
 
-static void emit(const weft_instance *instance)
-{
+static void emit(const weft_instance *instance) {
     static const weft_body_style styles[] = {
         {"SPLAT", "t", "    "}, {NULL, "t", "    "}, {"SPLAT", "0", ""}};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {"v_result", 0};
@@ -43,14 +41,14 @@ static void emit(const weft_instance *instance)
         for (size_t s = 0; s < sizeof styles / sizeof *styles; ++s) {
             weft_error error = {0};
             weft_text text = {0};
-            if (weft_body_emit(instance, v, arguments, &result, &styles[s], &text, &error) != WEFT_OK)
+            if (weft_body_emit(instance, v, arguments, &result, &styles[s], &text, &error) !=
+                WEFT_OK)
                 check_error(&error, "fuzz");
             weft_text_free(&text);
         }
 }
 
-static void instantiate(weft_library *library, const weft_function *function, int size)
-{
+static void instantiate(weft_library *library, const weft_function *function, int size) {
     weft_shape shapes[WEFT_ARGUMENTS_MAX] = {0};
     weft_arena *arena = NULL;
     weft_instance *instance = NULL;
@@ -65,16 +63,15 @@ static void instantiate(weft_library *library, const weft_function *function, in
     }
     if (weft_arena_make(&arena, NULL) != WEFT_OK)
         return;
-    if (weft_instance_make(arena, library, function, shapes, function->n_arguments, NULL, NULL, 0, (weft_place){0},
-                           &instance, &error) == WEFT_OK)
+    if (weft_instance_make(arena, library, function, shapes, function->n_arguments, NULL, NULL, 0,
+                           (weft_place){0}, &instance, &error) == WEFT_OK)
         emit(instance);
     else
         check_error(&error, NULL);
     weft_arena_free(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_error error = {0};
     weft_library library = {0}; /* without the shipped functions */
     static char second;
@@ -85,8 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(text, data, size);
     text[size] = '\0';
-    if (weft_library_add_table(&library, "simplex_weights", 2, make_table, NULL, &error) != WEFT_OK ||
-        weft_library_add_table(&library, "simplex_shape", 2, make_table, &second, &error) != WEFT_OK)
+    if (weft_library_add_table(&library, "simplex_weights", 2, make_table, NULL, &error) !=
+            WEFT_OK ||
+        weft_library_add_table(&library, "simplex_shape", 2, make_table, &second, &error) !=
+            WEFT_OK)
         abort();
     if (weft_library_add_text(&library, "fuzz", text, &error) != WEFT_OK)
         check_error(&error, "fuzz");

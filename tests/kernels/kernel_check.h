@@ -1,5 +1,5 @@
-/** Runs elementary functions on the host device, every variant in both precisions and for several numbers
- *  of instances, against plain references. Each test program states its cases as a table. */
+/** Runs elementary functions on the host device, every variant in both precisions and for several
+ * numbers of instances, against plain references. Each test program states its cases as a table. */
 #ifndef KERNEL_CHECK_H
 #define KERNEL_CHECK_H
 
@@ -28,7 +28,8 @@ typedef struct check_argument {
 
 /** The mathematics: one instance, plain row-major arrays. arguments[k] has the case's sizes. */
 typedef struct check_case check_case;
-typedef void (*check_reference)(const check_case *c, const double *const *arguments, double *result);
+typedef void (*check_reference)(const check_case *c, const double *const *arguments,
+                                double *result);
 
 struct check_case {
     const char *function, *keys; /* keys: "degree = 3" or NULL */
@@ -37,13 +38,12 @@ struct check_case {
     int n_result; /* components of the result */
     check_reference reference;
     int d, degree; /* for the reference */
-    /* NULL: r = function(arguments). Else statements that make r@ from a@_0, a@_1, ..., where '@' stands for the
-     * case's own suffix; the function is then only a name. */
+    /* NULL: r = function(arguments). Else statements that make r@ from a@_0, a@_1, ..., where '@'
+     * stands for the case's own suffix; the function is then only a name. */
     const char *statements;
 };
 
-static inline int check_components(const check_argument *a)
-{
+static inline int check_components(const check_argument *a) {
     int n = 1;
     for (int i = 0; i < a->rank; ++i)
         n *= a->sizes[i];
@@ -51,14 +51,12 @@ static inline int check_components(const check_argument *a)
 }
 
 /* Numerical Recipes' linear congruence: the same numbers on every machine. */
-static inline double check_random(uint32_t *state)
-{
+static inline double check_random(uint32_t *state) {
     *state = *state * 1664525u + 1013904223u;
     return (double)(*state >> 8) / (double)(1u << 23) - 1.0;
 }
 
-static inline void check_fill(const check_argument *a, uint32_t *state, double *values)
-{
+static inline void check_fill(const check_argument *a, uint32_t *state, double *values) {
     int n = check_components(a);
     for (int i = 0; i < n; ++i)
         values[i] = check_random(state);
@@ -73,9 +71,8 @@ static inline void check_fill(const check_argument *a, uint32_t *state, double *
         }
 }
 
-static inline void check_memory(weft_device *device, int64_t blocks, int components, int lanes, bool single,
-                                const double *plain, int64_t n, weft_memory **out)
-{
+static inline void check_memory(weft_device *device, int64_t blocks, int components, int lanes,
+                                bool single, const double *plain, int64_t n, weft_memory **out) {
     size_t count = (size_t)blocks * (size_t)components * (size_t)lanes;
     double *values = malloc(count * sizeof *values);
     float *floats = malloc(count * sizeof *floats);
@@ -86,14 +83,15 @@ static inline void check_memory(weft_device *device, int64_t blocks, int compone
         floats[i] = (float)values[i];
     size_t bytes = count * (single ? sizeof *floats : sizeof *values);
     assert_int_equal(weft_memory_make(device, bytes, out, NULL), WEFT_OK);
-    assert_int_equal(weft_memory_write(*out, 0, single ? (void *)floats : (void *)values, bytes, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_memory_write(*out, 0, single ? (void *)floats : (void *)values, bytes, NULL), WEFT_OK);
     free(values);
     free(floats);
 }
 
-/** Gauss-Jordan with row exchanges: the determinant comes back, the inverse (NULL allowed) is written. */
-static inline double check_eliminate(int n, const double *a, double *inverse)
-{
+/** Gauss-Jordan with row exchanges: the determinant comes back, the inverse (NULL allowed) is
+ * written. */
+static inline double check_eliminate(int n, const double *a, double *inverse) {
     double w[4][8] = {{0}}, determinant = 1;
     for (int i = 0; i < n; ++i) {
         memcpy(w[i], a + i * n, (size_t)n * sizeof *a);
@@ -122,8 +120,7 @@ static inline double check_eliminate(int n, const double *a, double *inverse)
 }
 
 /** One script that makes every case's call, so that the compiler is started once a variant. */
-static inline char *check_script(const check_case *cases, int n_cases)
-{
+static inline char *check_script(const check_case *cases, int n_cases) {
     weft_text text = {0};
     weft_text_add(&text, "index N;\n");
     for (int c = 0; c < n_cases; ++c)
@@ -131,7 +128,8 @@ static inline char *check_script(const check_case *cases, int n_cases)
             const check_argument *a = &cases[c].arguments[k];
             weft_text_add(&text, "input a_%d_%d : real", c, k);
             for (int i = 0; i < a->rank; ++i)
-                weft_text_add(&text, "%s%d%s", i ? "," : "[", a->sizes[i], i + 1 == a->rank ? "]" : "");
+                weft_text_add(&text, "%s%d%s", i ? "," : "[", a->sizes[i],
+                              i + 1 == a->rank ? "]" : "");
             weft_text_add(&text, " over N;\n");
         }
     for (int c = 0; c < n_cases; ++c) {
@@ -147,7 +145,8 @@ static inline char *check_script(const check_case *cases, int n_cases)
         weft_text_add(&text, "r_%d = %s(", c, cases[c].function);
         for (int k = 0; k < cases[c].n_arguments; ++k)
             weft_text_add(&text, "%sa_%d_%d", k ? ", " : "", c, k);
-        weft_text_add(&text, "%s%s);\n", cases[c].keys ? ", " : "", cases[c].keys ? cases[c].keys : "");
+        weft_text_add(&text, "%s%s);\n", cases[c].keys ? ", " : "",
+                      cases[c].keys ? cases[c].keys : "");
     }
     for (int c = 0; c < n_cases; ++c)
         weft_text_add(&text, "return r_%d;\n", c);
@@ -155,17 +154,16 @@ static inline char *check_script(const check_case *cases, int n_cases)
     return text.data;
 }
 
-static inline void check_fail(const weft_error *error, const char *what)
-{
+static inline void check_fail(const weft_error *error, const char *what) {
     char message[4096];
     weft_error_text(error, message, sizeof message);
     fail_msg("%s: %s", what, message);
 }
 
-/** The largest error of one case, relative to the largest component of each result, or to 0.1 where terms of size
- *  1 cancel. */
-static inline double check_compare(const check_case *c, const double *const *plain, int64_t n, const double *results)
-{
+/** The largest error of one case, relative to the largest component of each result, or to 0.1 where
+ * terms of size 1 cancel. */
+static inline double check_compare(const check_case *c, const double *const *plain, int64_t n,
+                                   const double *results) {
     double worst = 0;
     for (int64_t i = 0; i < n; ++i) {
         double expected[CHECK_COMPONENTS] = {0}, scale = 0.1;
@@ -184,9 +182,9 @@ static inline double check_compare(const check_case *c, const double *const *pla
 }
 
 /** n instances of every case through one program. */
-static inline void check_run(weft_device *device, const weft_compilation *compilation, const check_case *cases,
-                             int n_cases, int64_t n, bool single, int variant, double tolerance)
-{
+static inline void check_run(weft_device *device, const weft_compilation *compilation,
+                             const check_case *cases, int n_cases, int64_t n, bool single,
+                             int variant, double tolerance) {
     weft_error error = {0};
     weft_program *program = NULL;
     uint32_t seed = 12345u + (uint32_t)n;
@@ -226,7 +224,8 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
         snprintf(name, sizeof name, "r_%d", c);
         weft_memory *result = weft_program_result(program, name);
         assert_non_null(result);
-        if (weft_memory_read(result, 0, values, count * (single ? sizeof(float) : sizeof(double)), &error) != WEFT_OK)
+        if (weft_memory_read(result, 0, values, count * (single ? sizeof(float) : sizeof(double)),
+                             &error) != WEFT_OK)
             check_fail(&error, name);
         for (size_t i = count; single && i-- > 0;) { /* widened in place, from the end */
             float value;
@@ -234,11 +233,13 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
             values[i] = value;
         }
         weft_deinterleave(values, n, cases[c].n_result, lanes, results);
-        double worst = check_compare(&cases[c], (const double *const *)plain + c * CHECK_ARGUMENTS, n, results);
+        double worst = check_compare(&cases[c], (const double *const *)plain + c * CHECK_ARGUMENTS,
+                                     n, results);
         if (!(worst <= tolerance))
-            fail_msg("%s(%s) of %d x %d, variant %d, %s, %lld instances: wrong by %g", cases[c].function,
-                     cases[c].keys ? cases[c].keys : "", cases[c].arguments[0].sizes[0],
-                     cases[c].arguments[0].sizes[1], variant, single ? "float" : "double", (long long)n, worst);
+            fail_msg("%s(%s) of %d x %d, variant %d, %s, %lld instances: wrong by %g",
+                     cases[c].function, cases[c].keys ? cases[c].keys : "",
+                     cases[c].arguments[0].sizes[0], cases[c].arguments[0].sizes[1], variant,
+                     single ? "float" : "double", (long long)n, worst);
         free(values);
         free(results);
     }
@@ -251,10 +252,10 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
     free(plain);
 }
 
-/** Every case with variant `variant` where a function has it (else its last one), in one precision, for 1,
- *  lanes - 1, lanes, lanes + 1 and 1003 instances. */
-static inline void check_cases(const check_case *cases, int n_cases, int variant, bool single, double tolerance)
-{
+/** Every case with variant `variant` where a function has it (else its last one), in one precision,
+ * for 1, lanes - 1, lanes, lanes + 1 and 1003 instances. */
+static inline void check_cases(const check_case *cases, int n_cases, int variant, bool single,
+                               double tolerance) {
     weft_error error = {0};
     weft_device *device = NULL;
     weft_library *library = NULL;
@@ -264,7 +265,8 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
     weft_variant_choice *choices = calloc((size_t)n_cases, sizeof *choices);
     assert_non_null(choices);
     if (weft_device_open("host:2", &options, &device, &error) != WEFT_OK ||
-        weft_library_make(&library, &error) != WEFT_OK || weft_tables_register(library, &error) != WEFT_OK)
+        weft_library_make(&library, &error) != WEFT_OK ||
+        weft_tables_register(library, &error) != WEFT_OK)
         check_fail(&error, "opening");
     for (int c = 0; c < n_cases; ++c)
         for (size_t i = 0; i < weft_library_size(library); ++i) {
@@ -276,11 +278,13 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
         }
     char *script = check_script(cases, n_cases);
     weft_fragment fragment = {"check", script};
-    weft_compile_options compile = {.plan = WEFT_PLAN_UNFUSED, .single = single, .variants = choices,
-                                    .n_variants = n_choices};
-    if (weft_compile(library, weft_device_limits(device), &fragment, 1, &compile, &compilation, &error) != WEFT_OK)
+    weft_compile_options compile = {
+        .plan = WEFT_PLAN_UNFUSED, .single = single, .variants = choices, .n_variants = n_choices};
+    if (weft_compile(library, weft_device_limits(device), &fragment, 1, &compile, &compilation,
+                     &error) != WEFT_OK)
         check_fail(&error, "compiling");
-    int lanes = single ? weft_device_limits(device)->lanes_float : weft_device_limits(device)->lanes_double;
+    int lanes =
+        single ? weft_device_limits(device)->lanes_float : weft_device_limits(device)->lanes_double;
     const int64_t numbers[] = {1, lanes - 1, lanes, lanes + 1, 1003};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
         check_run(device, compilation, cases, n_cases, numbers[i], single, variant, tolerance);
@@ -291,9 +295,9 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
     free(choices);
 }
 
-/** The table has every function of kernels/FOLDER, and none has more than the three variants that are run. */
-static inline void check_all_are_here(const char *folder, const check_case *cases, int n_cases)
-{
+/** The table has every function of kernels/FOLDER, and none has more than the three variants that
+ * are run. */
+static inline void check_all_are_here(const char *folder, const check_case *cases, int n_cases) {
     weft_library *library = NULL;
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     for (size_t i = 0; i < weft_library_size(library); ++i) {

@@ -1,7 +1,8 @@
 /* labels: quick */
-/* Small dense algebra against the textbook loops. Tolerances, relative to the largest component of a
- * result (or 0.1): 1e-13 in double, 1e-5 in float. Sums have up to 11 terms and matrices to be inverted have
- * condition numbers below 10, so that errors stay below about 100 units in the last place. */
+/* Small dense algebra against the textbook loops. Tolerances, relative to the largest component of
+ * a result (or 0.1): 1e-13 in double, 1e-5 in float. Sums have up to 11 terms and matrices to be
+ * inverted have condition numbers below 10, so that errors stay below about 100 units in the last
+ * place. */
 #include "kernel_check.h"
 
 #define A arguments[0]
@@ -9,8 +10,7 @@
 #define ROWS (c->arguments[0].sizes[0])
 #define COLUMNS (c->arguments[0].sizes[1])
 
-static void ref_mmul(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_mmul(const check_case *c, const double *const *arguments, double *result) {
     int n = c->arguments[1].sizes[1];
     for (int i = 0; i < ROWS; ++i)
         for (int j = 0; j < n; ++j)
@@ -18,83 +18,75 @@ static void ref_mmul(const check_case *c, const double *const *arguments, double
                 result[i * n + j] += A[i * COLUMNS + l] * B[l * n + j];
 }
 
-static void ref_mvmul(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_mvmul(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         for (int j = 0; j < COLUMNS; ++j)
             result[i] += A[i * COLUMNS + j] * B[j];
 }
 
-static void ref_add(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_add(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < c->n_result; ++i)
         result[i] = A[i] + B[i];
 }
 
-static void ref_subtract(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_subtract(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < c->n_result; ++i)
         result[i] = A[i] - B[i];
 }
 
-static void ref_scale(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_scale(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < c->n_result; ++i)
         result[i] = A[i] * B[0];
 }
 
-static void ref_dot(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_dot(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         result[0] += A[i] * B[i];
 }
 
-static void ref_norm2(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_norm2(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         result[0] = hypot(result[0], A[i]);
 }
 
-static void ref_outer(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_outer(const check_case *c, const double *const *arguments, double *result) {
     int n = c->arguments[1].sizes[0];
     for (int k = 0; k < ROWS * n; ++k)
         result[k] = A[k / n] * B[k % n];
 }
 
-static void ref_transpose(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_transpose(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         for (int j = 0; j < COLUMNS; ++j)
             result[j * ROWS + i] = A[i * COLUMNS + j];
 }
 
-static void ref_diagonal(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_diagonal(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         result[i] = A[i * ROWS + i];
 }
 
-static void ref_trace(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_trace(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         result[0] += A[i * ROWS + i];
 }
 
-static void ref_det(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_det(const check_case *c, const double *const *arguments, double *result) {
     result[0] = check_eliminate(ROWS, A, NULL);
 }
 
-static void ref_inverse(const check_case *c, const double *const *arguments, double *result)
-{
+static void ref_inverse(const check_case *c, const double *const *arguments, double *result) {
     check_eliminate(ROWS, A, result);
 }
 
-#define V(n) {1, {(n), 0}, DATA_ANY}
-#define M(m, n) {2, {(m), (n)}, DATA_ANY}
-#define J(n) {2, {(n), (n)}, DATA_JACOBIAN}
-#define S {0, {0, 0}, DATA_ANY}
+#define V(n)                                                                                       \
+    { 1, {(n), 0}, DATA_ANY }
+#define M(m, n)                                                                                    \
+    { 2, {(m), (n)}, DATA_ANY }
+#define J(n)                                                                                       \
+    { 2, {(n), (n)}, DATA_JACOBIAN }
+#define S                                                                                          \
+    { 0, {0, 0}, DATA_ANY }
 
 static const check_case cases[] = {
     {"mmul", NULL, 2, {M(1, 1), M(1, 1)}, 1, ref_mmul, 0, 0, NULL},
@@ -127,28 +119,24 @@ static const check_case cases[] = {
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-static void test_double(void **state)
-{
+static void test_double(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; ++variant)
         check_cases(cases, N_CASES, variant, false, 1e-13);
 }
 
-static void test_float(void **state)
-{
+static void test_float(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; ++variant)
         check_cases(cases, N_CASES, variant, true, 1e-5);
 }
 
-static void test_all_are_here(void **state)
-{
+static void test_all_are_here(void **state) {
     (void)state;
     check_all_are_here("algebra/", cases, N_CASES);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_are_here),
         cmocka_unit_test(test_double),

@@ -1,28 +1,25 @@
 /* labels: quick */
-/* Element functions against their mathematics: gradients by elimination on the Jacobian, integrals of
- * barycentric coordinates by  int prod lambda_i^a_i = prod a_i! d! / (sum a_i + d)! |T|,  measures of facets by
- * the Gram determinant, and sums over quadrature points by plain loops (that the points and weights are right is
- * tests/unit/test_tables.c).
- * Tolerances, relative to the largest component of a result (or 0.1): 1e-13 in double, 1e-5 in float. Sums have
- * up to 64 terms of one sign in the weights, Jacobians have condition numbers below 10. */
+/* Element functions against their mathematics: gradients by elimination on the Jacobian, integrals
+ * of barycentric coordinates by  int prod lambda_i^a_i = prod a_i! d! / (sum a_i + d)! |T|,
+ * measures of facets by the Gram determinant, and sums over quadrature points by plain loops (that
+ * the points and weights are right is tests/unit/test_tables.c). Tolerances, relative to the
+ * largest component of a result (or 0.1): 1e-13 in double, 1e-5 in float. Sums have up to 64 terms
+ * of one sign in the weights, Jacobians have condition numbers below 10. */
 #include "kernel_check.h"
 
-static double factorial(int n)
-{
+static double factorial(int n) {
     double f = 1;
     for (int i = 2; i <= n; ++i)
         f *= i;
     return f;
 }
 
-static double measure_of(int d, const double *jacobian)
-{
+static double measure_of(int d, const double *jacobian) {
     return fabs(check_eliminate(d, jacobian, NULL)) / factorial(d);
 }
 
 /* sqrt(det(E E^T)) / (d-1)!, the rows of E the edges from vertex 0. */
-static double facet_measure_of(int d, const double *x)
-{
+static double facet_measure_of(int d, const double *x) {
     double gram[9] = {0};
     int e = d - 1;
     for (int i = 0; i < e; ++i)
@@ -32,16 +29,15 @@ static double facet_measure_of(int d, const double *x)
     return sqrt(e > 0 ? check_eliminate(e, gram, NULL) : 1.0) / factorial(e);
 }
 
-/* int lambda_i lambda_j on a simplex of dimension e and measure 1; below degree 2 by the midpoint. */
-static double mass_entry(int e, int i, int j, int degree)
-{
+/* int lambda_i lambda_j on a simplex of dimension e and measure 1; below degree 2 by the midpoint.
+ */
+static double mass_entry(int e, int i, int j, int degree) {
     if (degree < 2)
         return 1.0 / ((e + 1.0) * (e + 1.0));
     return (i == j ? factorial(2) : 1.0) * factorial(e) / factorial(e + 2);
 }
 
-static double shape(int d, int i, const double *xi)
-{
+static double shape(int d, int i, const double *xi) {
     double value = i == 0 ? 1.0 : xi[i - 1];
     for (int k = 0; i == 0 && k < d; ++k)
         value -= xi[k];
@@ -54,26 +50,24 @@ typedef struct quadrature {
     double *points, *weights;
 } quadrature;
 
-static quadrature quadrature_open(int d, int degree)
-{
+static quadrature quadrature_open(int d, int degree) {
     quadrature r = {0};
     assert_int_equal(weft_arena_make(&r.arena, NULL), WEFT_OK);
-    assert_int_equal(weft_quadrature_make(r.arena, d, degree, &r.q, &r.points, &r.weights, NULL), WEFT_OK);
+    assert_int_equal(weft_quadrature_make(r.arena, d, degree, &r.q, &r.points, &r.weights, NULL),
+                     WEFT_OK);
     return r;
 }
 
 #define ARGUMENTS const check_case *c, const double *const *arguments, double *result
 
-static void ref_jacobian(ARGUMENTS)
-{
+static void ref_jacobian(ARGUMENTS) {
     const double *x = arguments[0];
     for (int i = 0; i < c->d; ++i)
         for (int j = 0; j < c->d; ++j)
             result[i * c->d + j] = x[(j + 1) * c->d + i] - x[i];
 }
 
-static void ref_tform_dshape(ARGUMENTS)
-{
+static void ref_tform_dshape(ARGUMENTS) {
     double inverse[9] = {0};
     check_eliminate(c->d, arguments[0], inverse);
     for (int i = 0; i < c->d; ++i)
@@ -83,29 +77,26 @@ static void ref_tform_dshape(ARGUMENTS)
         }
 }
 
-static void ref_measure(ARGUMENTS)
-{
+static void ref_measure(ARGUMENTS) {
     result[0] = measure_of(c->d, arguments[0]);
 }
 
-static void ref_gradient(ARGUMENTS)
-{
+static void ref_gradient(ARGUMENTS) {
     for (int i = 0; i < c->arguments[0].sizes[0]; ++i)
         for (int l = 0; l < c->d; ++l)
             result[l] += arguments[0][i * c->d + l] * arguments[1][i];
 }
 
-static void ref_stiffness(ARGUMENTS)
-{
+static void ref_stiffness(ARGUMENTS) {
     int n = c->arguments[0].sizes[0], d = c->d;
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
             for (int l = 0; l < d; ++l)
-                result[i * n + j] += arguments[0][i * d + l] * arguments[0][j * d + l] * measure_of(d, arguments[1]);
+                result[i * n + j] +=
+                    arguments[0][i * d + l] * arguments[0][j * d + l] * measure_of(d, arguments[1]);
 }
 
-static void ref_tensor_stiffness(ARGUMENTS)
-{
+static void ref_tensor_stiffness(ARGUMENTS) {
     int n = c->arguments[0].sizes[0], d = c->d;
     const double *g = arguments[0], *tensor = arguments[1];
     for (int i = 0; i < n; ++i)
@@ -116,43 +107,40 @@ static void ref_tensor_stiffness(ARGUMENTS)
                                          measure_of(d, arguments[2]);
 }
 
-static void ref_mass(ARGUMENTS)
-{
+static void ref_mass(ARGUMENTS) {
     int n = c->d + 1;
     for (int k = 0; k < n * n; ++k)
         result[k] = mass_entry(c->d, k / n, k % n, c->degree) * measure_of(c->d, arguments[0]);
 }
 
-static void ref_load(ARGUMENTS)
-{
+static void ref_load(ARGUMENTS) {
     for (int i = 0; i <= c->d; ++i)
         for (int j = 0; j <= c->d; ++j)
-            result[i] += mass_entry(c->d, i, j, c->degree) * arguments[0][j] * measure_of(c->d, arguments[1]);
+            result[i] += mass_entry(c->d, i, j, c->degree) * arguments[0][j] *
+                         measure_of(c->d, arguments[1]);
 }
 
-static void ref_tform_shape(ARGUMENTS)
-{
+static void ref_tform_shape(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int i = 0; i <= c->d; ++i)
         for (int p = 0; p < r.q; ++p)
-            result[i * r.q + p] = shape(c->d, i, r.points + p * c->d) * r.weights[p] * factorial(c->d) *
-                                  measure_of(c->d, arguments[0]);
+            result[i * r.q + p] = shape(c->d, i, r.points + p * c->d) * r.weights[p] *
+                                  factorial(c->d) * measure_of(c->d, arguments[0]);
     weft_arena_free(&r.arena);
 }
 
-static void ref_points(ARGUMENTS)
-{
+static void ref_points(ARGUMENTS) {
     int e = c->arguments[0].sizes[0] - 1, columns = c->arguments[0].sizes[1]; /* cells and facets */
     quadrature r = quadrature_open(e, c->degree);
     for (int i = 0; i < columns; ++i)
         for (int p = 0; p < r.q; ++p)
             for (int v = 0; v <= e; ++v)
-                result[i * r.q + p] += shape(e, v, r.points + p * e) * arguments[0][v * columns + i];
+                result[i * r.q + p] +=
+                    shape(e, v, r.points + p * e) * arguments[0][v * columns + i];
     weft_arena_free(&r.arena);
 }
 
-static void ref_interpolate(ARGUMENTS)
-{
+static void ref_interpolate(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int p = 0; p < r.q; ++p)
         for (int i = 0; i <= c->d; ++i)
@@ -160,64 +148,58 @@ static void ref_interpolate(ARGUMENTS)
     weft_arena_free(&r.arena);
 }
 
-static void ref_quadrature_load(ARGUMENTS)
-{
+static void ref_quadrature_load(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int i = 0; i <= c->d; ++i)
         for (int p = 0; p < r.q; ++p)
-            result[i] += arguments[0][p] * shape(c->d, i, r.points + p * c->d) * r.weights[p] * factorial(c->d) *
-                         measure_of(c->d, arguments[1]);
+            result[i] += arguments[0][p] * shape(c->d, i, r.points + p * c->d) * r.weights[p] *
+                         factorial(c->d) * measure_of(c->d, arguments[1]);
     weft_arena_free(&r.arena);
 }
 
-static void ref_quadrature_integral(ARGUMENTS)
-{
+static void ref_quadrature_integral(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int p = 0; p < r.q; ++p)
-        result[0] += arguments[0][p] * r.weights[p] * factorial(c->d) * measure_of(c->d, arguments[1]);
+        result[0] +=
+            arguments[0][p] * r.weights[p] * factorial(c->d) * measure_of(c->d, arguments[1]);
     weft_arena_free(&r.arena);
 }
 
-static void ref_quadrature_mean(ARGUMENTS)
-{
+static void ref_quadrature_mean(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int p = 0; p < r.q; ++p)
         result[0] += arguments[0][p] * r.weights[p] * factorial(c->d);
     weft_arena_free(&r.arena);
 }
 
-static void ref_facet_measure(ARGUMENTS)
-{
+static void ref_facet_measure(ARGUMENTS) {
     result[0] = facet_measure_of(c->d, arguments[0]);
 }
 
-static void ref_facet_load(ARGUMENTS)
-{
+static void ref_facet_load(ARGUMENTS) {
     for (int i = 0; i < c->d; ++i)
         for (int j = 0; j < c->d; ++j)
             result[i] += mass_entry(c->d - 1, i, j, c->degree) * arguments[0][j] *
                          facet_measure_of(c->d, arguments[1]);
 }
 
-static void ref_facet_mass(ARGUMENTS)
-{
+static void ref_facet_mass(ARGUMENTS) {
     for (int k = 0; k < c->d * c->d; ++k)
-        result[k] = mass_entry(c->d - 1, k / c->d, k % c->d, c->degree) * facet_measure_of(c->d, arguments[0]);
+        result[k] = mass_entry(c->d - 1, k / c->d, k % c->d, c->degree) *
+                    facet_measure_of(c->d, arguments[0]);
 }
 
-static void ref_facet_quadrature_load(ARGUMENTS)
-{
+static void ref_facet_quadrature_load(ARGUMENTS) {
     int e = c->d - 1;
     quadrature r = quadrature_open(e, c->degree);
     for (int i = 0; i < c->d; ++i)
         for (int p = 0; p < r.q; ++p)
-            result[i] += arguments[0][p] * shape(e, i, r.points + p * e) * r.weights[p] * factorial(e) *
-                         facet_measure_of(c->d, arguments[1]);
+            result[i] += arguments[0][p] * shape(e, i, r.points + p * e) * r.weights[p] *
+                         factorial(e) * facet_measure_of(c->d, arguments[1]);
     weft_arena_free(&r.arena);
 }
 
-static void ref_facet_quadrature_mass(ARGUMENTS)
-{
+static void ref_facet_quadrature_mass(ARGUMENTS) {
     int e = c->d - 1;
     quadrature r = quadrature_open(e, c->degree);
     for (int k = 0; k < c->d * c->d; ++k)
@@ -228,10 +210,14 @@ static void ref_facet_quadrature_mass(ARGUMENTS)
     weft_arena_free(&r.arena);
 }
 
-#define S(n) {1, {(n), 0}, DATA_ANY}
-#define M(m, n) {2, {(m), (n)}, DATA_ANY}
-#define J(d) {2, {(d), (d)}, DATA_JACOBIAN}
-#define X(n, d) {2, {(n), (d)}, DATA_VERTICES}
+#define S(n)                                                                                       \
+    { 1, {(n), 0}, DATA_ANY }
+#define M(m, n)                                                                                    \
+    { 2, {(m), (n)}, DATA_ANY }
+#define J(d)                                                                                       \
+    { 2, {(d), (d)}, DATA_JACOBIAN }
+#define X(n, d)                                                                                    \
+    { 2, {(n), (d)}, DATA_VERTICES }
 
 static const check_case cases[] = {
     {"jacobian", NULL, 1, {X(2, 1)}, 1, ref_jacobian, 1, 0, NULL},
@@ -249,9 +235,33 @@ static const check_case cases[] = {
     {"dshape_dot_dshape", NULL, 2, {M(3, 2), J(2)}, 9, ref_stiffness, 2, 0, NULL},
     {"dshape_dot_dshape", NULL, 2, {M(4, 3), J(3)}, 16, ref_stiffness, 3, 0, NULL},
     {"dshape_dot_dshape", NULL, 2, {M(6, 2), J(2)}, 36, ref_stiffness, 2, 0, NULL},
-    {"dshape_tensor_dshape", NULL, 3, {M(2, 1), M(1, 1), J(1)}, 4, ref_tensor_stiffness, 1, 0, NULL},
-    {"dshape_tensor_dshape", NULL, 3, {M(3, 2), M(2, 2), J(2)}, 9, ref_tensor_stiffness, 2, 0, NULL},
-    {"dshape_tensor_dshape", NULL, 3, {M(4, 3), M(3, 3), J(3)}, 16, ref_tensor_stiffness, 3, 0, NULL},
+    {"dshape_tensor_dshape",
+     NULL,
+     3,
+     {M(2, 1), M(1, 1), J(1)},
+     4,
+     ref_tensor_stiffness,
+     1,
+     0,
+     NULL},
+    {"dshape_tensor_dshape",
+     NULL,
+     3,
+     {M(3, 2), M(2, 2), J(2)},
+     9,
+     ref_tensor_stiffness,
+     2,
+     0,
+     NULL},
+    {"dshape_tensor_dshape",
+     NULL,
+     3,
+     {M(4, 3), M(3, 3), J(3)},
+     16,
+     ref_tensor_stiffness,
+     3,
+     0,
+     NULL},
     {"tform_shape", NULL, 1, {J(1)}, 4, ref_tform_shape, 1, 2, NULL},
     {"tform_shape", NULL, 1, {J(2)}, 9, ref_tform_shape, 2, 2, NULL},
     {"tform_shape", "degree = 3", 1, {J(3)}, 32, ref_tform_shape, 3, 3, NULL},
@@ -266,14 +276,23 @@ static const check_case cases[] = {
     {"quadrature_points", NULL, 1, {X(2, 1)}, 2, ref_points, 1, 2, NULL},
     {"quadrature_points", "degree = 1", 1, {X(3, 2)}, 2, ref_points, 2, 1, NULL},
     {"quadrature_points", "degree = 4", 1, {X(4, 3)}, 42, ref_points, 3, 4, NULL},
-    {"quadrature_points", "degree = 14", 1, {X(3, 2)}, 128, ref_points, 2, 14, NULL}, /* loops stay loops */
+    {"quadrature_points", "degree = 14", 1, {X(3, 2)}, 128, ref_points, 2, 14, NULL}, /* loops stay
+                                                                                         loops */
     {"interpolate", NULL, 1, {S(2)}, 2, ref_interpolate, 1, 2, NULL},
     {"interpolate", "degree = 5", 1, {S(3)}, 7, ref_interpolate, 2, 5, NULL},
     {"interpolate", NULL, 1, {S(4)}, 4, ref_interpolate, 3, 2, NULL},
     {"quadrature_load", NULL, 2, {S(2), J(1)}, 2, ref_quadrature_load, 1, 2, NULL},
     {"quadrature_load", "degree = 4", 2, {S(6), J(2)}, 3, ref_quadrature_load, 2, 4, NULL},
     {"quadrature_load", "degree = 5", 2, {S(14), J(3)}, 4, ref_quadrature_load, 3, 5, NULL},
-    {"quadrature_load", "degree = 7", 2, {S(64), J(3)}, 4, ref_quadrature_load, 3, 7, NULL}, /* loops stay loops */
+    {"quadrature_load",
+     "degree = 7",
+     2,
+     {S(64), J(3)},
+     4,
+     ref_quadrature_load,
+     3,
+     7,
+     NULL}, /* loops stay loops */
     {"quadrature_integral", NULL, 2, {S(2), J(1)}, 1, ref_quadrature_integral, 1, 2, NULL},
     {"quadrature_integral", "degree = 5", 2, {S(7), J(2)}, 1, ref_quadrature_integral, 2, 5, NULL},
     {"quadrature_integral", NULL, 2, {S(4), J(3)}, 1, ref_quadrature_integral, 3, 2, NULL},
@@ -294,34 +313,54 @@ static const check_case cases[] = {
     {"facet_points", NULL, 1, {X(2, 2)}, 4, ref_points, 2, 2, NULL},
     {"facet_points", "degree = 4", 1, {X(3, 3)}, 18, ref_points, 3, 4, NULL},
     {"facet_quadrature_load", NULL, 2, {S(2), X(2, 2)}, 2, ref_facet_quadrature_load, 2, 2, NULL},
-    {"facet_quadrature_load", "degree = 4", 2, {S(6), X(3, 3)}, 3, ref_facet_quadrature_load, 3, 4, NULL},
-    {"facet_quadrature_shape_shape", "degree = 4", 2, {S(3), X(2, 2)}, 4, ref_facet_quadrature_mass, 2, 4, NULL},
-    {"facet_quadrature_shape_shape", NULL, 2, {S(3), X(3, 3)}, 9, ref_facet_quadrature_mass, 3, 2, NULL},
+    {"facet_quadrature_load",
+     "degree = 4",
+     2,
+     {S(6), X(3, 3)},
+     3,
+     ref_facet_quadrature_load,
+     3,
+     4,
+     NULL},
+    {"facet_quadrature_shape_shape",
+     "degree = 4",
+     2,
+     {S(3), X(2, 2)},
+     4,
+     ref_facet_quadrature_mass,
+     2,
+     4,
+     NULL},
+    {"facet_quadrature_shape_shape",
+     NULL,
+     2,
+     {S(3), X(3, 3)},
+     9,
+     ref_facet_quadrature_mass,
+     3,
+     2,
+     NULL},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-static void test_double(void **state)
-{
+static void test_double(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; ++variant)
         check_cases(cases, N_CASES, variant, false, 1e-13);
 }
 
-static void test_float(void **state)
-{
+static void test_float(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; ++variant)
         check_cases(cases, N_CASES, variant, true, 1e-5);
 }
 
-static void test_all_are_here(void **state)
-{
+static void test_all_are_here(void **state) {
     (void)state;
     check_all_are_here("element/", cases, N_CASES);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_are_here),
         cmocka_unit_test(test_double),

@@ -1,5 +1,6 @@
 /* labels: quick */
-/* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every n. */
+/* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every
+ * n. */
 #include "allocation.h"
 #include "fusion_internal.h"
 #include "tables.h"
@@ -9,8 +10,7 @@
 
 #include "test_support.h"
 
-static weft_status use_library(void *user, weft_error *error)
-{
+static weft_status use_library(void *user, weft_error *error) {
     (void)user;
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
@@ -25,8 +25,8 @@ static weft_status use_library(void *user, weft_error *error)
     TRY(weft_library_make(&library, error));
     TRY(weft_tables_register(library, error));
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_instance_make(arena, library, weft_library_find(library, "quadrature_load"), shapes, 2, &key, &degree, 1,
-                           (weft_place){0}, &instance, error));
+    TRY(weft_instance_make(arena, library, weft_library_find(library, "quadrature_load"), shapes, 2,
+                           &key, &degree, 1, (weft_place){0}, &instance, error));
     for (int v = 0; v < instance->n_variants; ++v)
         TRY(weft_body_emit(instance, v, arguments, &result, &style, &text, error));
 done:
@@ -36,14 +36,13 @@ done:
     return status;
 }
 
-static void every_allocation(void **state)
-{
+static void every_allocation(void **state) {
     (void)state;
-    assert_true(test_every_allocation("weft_library_make to weft_body_emit", use_library, NULL) > 20);
+    assert_true(test_every_allocation("weft_library_make to weft_body_emit", use_library, NULL) >
+                20);
 }
 
-static weft_status use_directory(void *user, weft_error *error)
-{
+static weft_status use_directory(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     TRY(weft_library_make(&library, error));
@@ -53,14 +52,13 @@ done:
     return status;
 }
 
-static void directories(void **state)
-{
+static void directories(void **state) {
     (void)state;
-    assert_true(test_every_allocation("weft_library_add_directory", use_directory, WEFT_SOURCE_DIR "/kernels") > 20);
+    assert_true(test_every_allocation("weft_library_add_directory", use_directory,
+                                      WEFT_SOURCE_DIR "/kernels") > 20);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation),
         cmocka_unit_test(directories),

@@ -1,6 +1,6 @@
 /* labels: quick */
-/* docs/kernel-files.md: its kernel file reads, its script compiles with it, its results are right, and the code it
- * shows is the code that is written. */
+/* docs/kernel-files.md: its kernel file reads, its script compiles with it, its results are right,
+ * and the code it shows is the code that is written. */
 #include "fusion_internal.h"
 
 #include <math.h>
@@ -11,8 +11,7 @@
 #include "test_support.h"
 
 /* The first block that starts with ```KIND, malloc'd. */
-static char *block_of(const char *page, const char *kind)
-{
+static char *block_of(const char *page, const char *kind) {
     char fence[32];
     snprintf(fence, sizeof fence, "\n```%s\n", kind);
     const char *start = strstr(page, fence);
@@ -25,8 +24,7 @@ static char *block_of(const char *page, const char *kind)
     return block;
 }
 
-static void test_example(void **state)
-{
+static void test_example(void **state) {
     (void)state;
     enum { N = 3 };
     weft_error error = {0};
@@ -45,7 +43,8 @@ static void test_example(void **state)
     assert_int_equal(weft_library_add_text(library, "example.kernel.c", kernel, &error), WEFT_OK);
     weft_fragment fragment = {"example.weft", script};
     weft_compile_options compile = {0};
-    assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &compile, &compilation, &error),
+    assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &compile,
+                                  &compilation, &error),
                      WEFT_OK);
     assert_int_equal(weft_program_make(device, compilation, &program, &error), WEFT_OK);
     assert_int_equal(weft_program_size(program, "cells", N, &error), WEFT_OK);
@@ -60,19 +59,23 @@ static void test_example(void **state)
     for (int i = 0; i < 3; ++i) {
         size_t bytes = i == 0 ? count * sizeof *values : sizeof *scalars;
         assert_int_equal(weft_memory_make(device, bytes, &memory[i], &error), WEFT_OK);
-        assert_int_equal(weft_memory_write(memory[i], 0, i == 0 ? values : &scalars[i - 1], bytes, &error), WEFT_OK);
+        assert_int_equal(
+            weft_memory_write(memory[i], 0, i == 0 ? values : &scalars[i - 1], bytes, &error),
+            WEFT_OK);
         assert_int_equal(weft_program_bind(program, names[i], memory[i], &error), WEFT_OK);
     }
     assert_int_equal(weft_program_run(program, &error), WEFT_OK);
     size_t bytes = blocks * (size_t)lanes * sizeof *values;
-    assert_int_equal(weft_memory_read(weft_program_result(program, "w"), 0, values, bytes, &error), WEFT_OK);
+    assert_int_equal(weft_memory_read(weft_program_result(program, "w"), 0, values, bytes, &error),
+                     WEFT_OK);
     weft_deinterleave(values, N, 1, lanes, results);
     for (int c = 0; c < N; ++c) { /* lambda/2 (tr H)^2 + mu/2 (H:H + H:H^T) */
         const double *h = plain + c * 9;
         double trace = h[0] + h[4] + h[8], squares = 0;
         for (int k = 0; k < 9; ++k)
             squares += h[k] * h[k] + h[k] * h[k % 3 * 3 + k / 3];
-        assert_double_near(results[c], scalars[0] / 2 * trace * trace + scalars[1] / 2 * squares, 1e-14, 0);
+        assert_double_near(results[c], scalars[0] / 2 * trace * trace + scalars[1] / 2 * squares,
+                           1e-14, 0);
     }
     /* The code that the page shows, up to its dots, without indentation. */
     const char *shown = strstr(page, "real trace = SPLAT");
@@ -98,8 +101,7 @@ static void test_example(void **state)
 }
 
 /* The message about sizes that the page shows. */
-static void test_size_message(void **state)
-{
+static void test_size_message(void **state) {
     (void)state;
     weft_library *library = NULL;
     weft_arena *arena = NULL;
@@ -110,8 +112,9 @@ static void test_size_message(void **state)
     assert_non_null(page);
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    assert_int_equal(weft_instance_make(arena, library, weft_library_find(library, "jacobian"), &shape, 1, NULL, NULL,
-                                        0, (weft_place){0}, &instance, &error),
+    assert_int_equal(weft_instance_make(arena, library, weft_library_find(library, "jacobian"),
+                                        &shape, 1, NULL, NULL, 0, (weft_place){0}, &instance,
+                                        &error),
                      WEFT_ERROR_SHAPE);
     assert_non_null(strstr(page, error.message));
     weft_library_free(&library);
@@ -119,8 +122,7 @@ static void test_size_message(void **state)
     free(page);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_example),
         cmocka_unit_test(test_size_message),

@@ -1,6 +1,6 @@
 /* labels: quick */
-/* Wrong kernel files: each is refused with status, line, column, what is wrong and what to do. Lines and
- * columns are counted by hand in the texts below. */
+/* Wrong kernel files: each is refused with status, line, column, what is wrong and what to do.
+ * Lines and columns are counted by hand in the texts below. */
 #include "weft_fusion.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "test_support.h"
 
 /* Five lines, so that bodies begin on line 6. */
-#define HEAD                                                                                                         \
-    "//@ function f(A: real[m,n], s: real) -> C: real[m,n]\n"                                                        \
-    "//@ kind map\n"                                                                                                 \
-    "//@ flops m*n\n"                                                                                                \
-    "//@ source none\n"                                                                                              \
+#define HEAD                                                                                       \
+    "//@ function f(A: real[m,n], s: real) -> C: real[m,n]\n"                                      \
+    "//@ kind map\n"                                                                               \
+    "//@ flops m*n\n"                                                                              \
+    "//@ source none\n"                                                                            \
     "//@ threads 1\n"
 
 typedef struct bad_file {
@@ -25,53 +25,62 @@ typedef struct bad_file {
 static const bad_file metadata[] = {
     {"", WEFT_ERROR_SYNTAX, 1, 1, "no '//@ function' line in this file", ""},
     {"int x;\n", WEFT_ERROR_SYNTAX, 1, 1, "code before a '//@ threads' line", "'//@ function'"},
-    {"// a note\n\n//@ kind map\n", WEFT_ERROR_SYNTAX, 3, 5, "a kernel file begins with a '//@ function' line", ""},
+    {"// a note\n\n//@ kind map\n", WEFT_ERROR_SYNTAX, 3, 5,
+     "a kernel file begins with a '//@ function' line", ""},
     {"//@ function\n", WEFT_ERROR_SYNTAX, 1, 13, "expected a function's name, found the end", ""},
-    {"//@ function f A\n", WEFT_ERROR_SYNTAX, 1, 16, "expected '(' after the function's name, found 'A'", ""},
+    {"//@ function f A\n", WEFT_ERROR_SYNTAX, 1, 16,
+     "expected '(' after the function's name, found 'A'", ""},
     {"//@ function f(A real) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 18,
      "expected ':' and the type after the name, found 'real'", ""},
     {"//@ function f(A: int) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 19,
      "expected 'real' as the type (real, real[n] or real[m,n]), found 'int'", ""},
-    {"//@ function f(A: real[n,n) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 27, "expected ']' after the sizes, found ')'",
+    {"//@ function f(A: real[n,n) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 27,
+     "expected ']' after the sizes, found ')'", ""},
+    {"//@ function f(A: real, A: real) -> C: real\n", WEFT_ERROR_TYPE, 1, 25, "'A' is used twice",
      ""},
-    {"//@ function f(A: real, A: real) -> C: real\n", WEFT_ERROR_TYPE, 1, 25, "'A' is used twice", ""},
-    {"//@ function f(A: real) : real\n", WEFT_ERROR_SYNTAX, 1, 25, "expected '->' and the result, found ':'", ""},
+    {"//@ function f(A: real) : real\n", WEFT_ERROR_SYNTAX, 1, 25,
+     "expected '->' and the result, found ':'", ""},
     {"//@ function f(t: real) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 16,
      "'t' cannot be an argument's name: it is reserved", "not 't' (the thread)"},
     {"//@ function sqrt(x: real) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 14,
      "'sqrt' cannot be a function's name: it is reserved", "no intrinsic"},
-    {"//@ function f(A: real[n,n,n,n,n]) -> C: real\n", WEFT_ERROR_UNSUPPORTED, 1, 32, "more than four sizes", ""},
+    {"//@ function f(A: real[n,n,n,n,n]) -> C: real\n", WEFT_ERROR_UNSUPPORTED, 1, 32,
+     "more than four sizes", ""},
     {"//@ function f(A: real[n]) -> C: real extra\n", WEFT_ERROR_SYNTAX, 1, 39,
      "the line should end here, found 'extra'", ""},
-    {"//@ function f(A: real) -> C: real[n]\n//@ kind map\n//@ flops 1\n//@ source none\n//@ threads 1\n"
+    {"//@ function f(A: real) -> C: real[n]\n//@ kind map\n//@ flops 1\n//@ source none\n//@ "
+     "threads 1\n"
      "C(0) = A;\n",
      WEFT_ERROR_TYPE, 1, 36, "nothing gives the size 'n' a value", "'//@ parameter' line"},
-    {"//@ function f(A: real[m*n]) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n//@ threads 1\n"
+    {"//@ function f(A: real[m*n]) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n//@ "
+     "threads 1\n"
      "C = A(0);\n",
      WEFT_ERROR_TYPE, 1, 24, "nothing gives the size 'm' a value", "name + integer"},
-    {"//@ function f(A: real) -> C: real\n//@ knid map\n", WEFT_ERROR_SYNTAX, 2, 5, "unknown line '//@ knid'",
-     "did you mean 'kind'?"},
+    {"//@ function f(A: real) -> C: real\n//@ knid map\n", WEFT_ERROR_SYNTAX, 2, 5,
+     "unknown line '//@ knid'", "did you mean 'kind'?"},
     {"//@ function f(A: real) -> C: real\n//@ kind maps\n", WEFT_ERROR_SYNTAX, 2, 10,
      "unknown kind 'maps': expected map", ""},
     {"//@ function f(A: real) -> C: real\n//@ kind reduce + 0\n", WEFT_ERROR_UNSUPPORTED, 2, 10,
      "functions of kind 'reduce' are not compiled yet", ""},
-    {"//@ function f(A: real[n]) -> C: real\n//@ flops 2*k\n", WEFT_ERROR_TYPE, 2, 13, "'k' is not known here",
-     "sizes come from the signature"},
+    {"//@ function f(A: real[n]) -> C: real\n//@ flops 2*k\n", WEFT_ERROR_TYPE, 2, 13,
+     "'k' is not known here", "sizes come from the signature"},
     {"//@ function f(A: real[size]) -> C: real\n//@ flops 2*sizes\n", WEFT_ERROR_TYPE, 2, 13,
      "'sizes' is not known here", "did you mean 'size'?"},
-    {"//@ function f(A: real[n]) -> C: real\n//@ parameter degree = two\n", WEFT_ERROR_SYNTAX, 2, 24,
-     "expected the parameter's value, an integer", ""},
-    {"//@ function f(A: real[n]) -> C: real\n//@ parameter A = 2\n", WEFT_ERROR_TYPE, 2, 15, "'A' is used twice", ""},
+    {"//@ function f(A: real[n]) -> C: real\n//@ parameter degree = two\n", WEFT_ERROR_SYNTAX, 2,
+     24, "expected the parameter's value, an integer", ""},
+    {"//@ function f(A: real[n]) -> C: real\n//@ parameter A = 2\n", WEFT_ERROR_TYPE, 2, 15,
+     "'A' is used twice", ""},
     {"//@ function f(A: real[n]) -> C: real\n//@ where n + 1\n", WEFT_ERROR_TYPE, 2, 13,
      "a where line is a comparison of sizes, such as n == d + 1", ""},
-    {"//@ function f(A: real[n]) -> C: real\n//@ table w: real[q] simplex_weights(2)\n", WEFT_ERROR_SYNTAX, 2, 22,
-     "expected '=' and what makes the table, found 'simplex_weights'", ""},
-    {"//@ function f(A: real[n]) -> C: real\n//@ table w: real[q] = simplex_weights(k)\n", WEFT_ERROR_TYPE, 2, 40,
-     "'k' is not known here", "lines above"},
-    {"//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ threads 1\nC = A;\n", WEFT_ERROR_SYNTAX, 1,
-     1, "the function 'f' is not complete", "add a line '//@ source"},
-    {"//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n", WEFT_ERROR_SYNTAX, 1, 1,
-     "the function 'f' is not complete", "//@ threads 1"},
+    {"//@ function f(A: real[n]) -> C: real\n//@ table w: real[q] simplex_weights(2)\n",
+     WEFT_ERROR_SYNTAX, 2, 22, "expected '=' and what makes the table, found 'simplex_weights'",
+     ""},
+    {"//@ function f(A: real[n]) -> C: real\n//@ table w: real[q] = simplex_weights(k)\n",
+     WEFT_ERROR_TYPE, 2, 40, "'k' is not known here", "lines above"},
+    {"//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ threads 1\nC = A;\n",
+     WEFT_ERROR_SYNTAX, 1, 1, "the function 'f' is not complete", "add a line '//@ source"},
+    {"//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n",
+     WEFT_ERROR_SYNTAX, 1, 1, "the function 'f' is not complete", "//@ threads 1"},
     {HEAD "C(0,0) = s;\n//@ flops 2\n", WEFT_ERROR_SYNTAX, 7, 5,
      "'flops' lines stand above the first '//@ threads' line", ""},
     {HEAD "\n//@ threads m\nC(t,0) = s;\n", WEFT_ERROR_SYNTAX, 5, 1, "no body below this line", ""},
@@ -79,35 +88,46 @@ static const bad_file metadata[] = {
      "'A' has 2 subscripts, 1 are given", ""},
     {HEAD "C(0,0) = s;\n//@ threads m B(t,:)\nC(t,0) = s;\n", WEFT_ERROR_TYPE, 7, 15,
      "expected an argument or the result with its subscripts, as in A(t,:), found B", ""},
-    {HEAD "C(0,0) = s;\n//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
-          "//@ threads 1\nC = A;\n",
+    {HEAD
+     "C(0,0) = s;\n//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
+     "//@ threads 1\nC = A;\n",
      WEFT_ERROR_TYPE, 7, 1, "'f' is already defined in this file, on line 1", ""},
 };
 
 static const bad_file bodies[] = {
-    {HEAD "return;\n", WEFT_ERROR_SYNTAX, 6, 1, "no 'return' in a body", "the last statement ends it"},
+    {HEAD "return;\n", WEFT_ERROR_SYNTAX, 6, 1, "no 'return' in a body",
+     "the last statement ends it"},
     {HEAD "goto end;\n", WEFT_ERROR_SYNTAX, 6, 1, "no 'goto' in a body", ""},
     {HEAD "while (1) ;\n", WEFT_ERROR_SYNTAX, 6, 1, "no 'while' in a body", "a bound in sizes"},
-    {HEAD "real x;\ndouble y = 0;\n", WEFT_ERROR_SYNTAX, 7, 1, "write 'real' for data", "float or double"},
+    {HEAD "real x;\ndouble y = 0;\n", WEFT_ERROR_SYNTAX, 7, 1, "write 'real' for data",
+     "float or double"},
     {HEAD "real *p = A;\n", WEFT_ERROR_SYNTAX, 6, 6, "expected a local's name, found *", ""},
-    {HEAD "C(0,0) = *s;\n", WEFT_ERROR_SYNTAX, 6, 10, "no pointers: data is read and written by A(i,j)", ""},
-    {HEAD "C(0,0) = printf(s);\n", WEFT_ERROR_TYPE, 6, 10, "'printf' is not known here", "intrinsics"},
-    {HEAD "C(0,0) = sqr(s);\n", WEFT_ERROR_TYPE, 6, 10, "'sqr' is not known here", "did you mean 'sqrt'?"},
-    {HEAD "C(0,0) = B(0,0);\n", WEFT_ERROR_TYPE, 6, 10, "'B' is not known here", "the arguments and result"},
+    {HEAD "C(0,0) = *s;\n", WEFT_ERROR_SYNTAX, 6, 10,
+     "no pointers: data is read and written by A(i,j)", ""},
+    {HEAD "C(0,0) = printf(s);\n", WEFT_ERROR_TYPE, 6, 10, "'printf' is not known here",
+     "intrinsics"},
+    {HEAD "C(0,0) = sqr(s);\n", WEFT_ERROR_TYPE, 6, 10, "'sqr' is not known here",
+     "did you mean 'sqrt'?"},
+    {HEAD "C(0,0) = B(0,0);\n", WEFT_ERROR_TYPE, 6, 10, "'B' is not known here",
+     "the arguments and result"},
     {HEAD "C(0,0) = A(0);\n", WEFT_ERROR_TYPE, 6, 11, "'A' has 2 subscripts, 1 is given", ""},
-    {HEAD "C(0,0) = s(0);\n", WEFT_ERROR_TYPE, 6, 11, "'s' has 0 subscripts, 1 is given", "by its plain name"},
+    {HEAD "C(0,0) = s(0);\n", WEFT_ERROR_TYPE, 6, 11, "'s' has 0 subscripts, 1 is given",
+     "by its plain name"},
     {HEAD "C(0,0) = A(s,0);\n", WEFT_ERROR_TYPE, 6, 12,
      "a subscript is an integer expression in sizes and indices", ""},
-    {HEAD "C(0,0) = s\nC(0,1) = s;\n", WEFT_ERROR_SYNTAX, 7, 1, "expected ';' after the assignment, found 'C'", ""},
+    {HEAD "C(0,0) = s\nC(0,1) = s;\n", WEFT_ERROR_SYNTAX, 7, 1,
+     "expected ';' after the assignment, found 'C'", ""},
     {HEAD "A(0,0) = s;\n", WEFT_ERROR_TYPE, 6, 1,
      "'A' is an argument, which is read only: assign to the result or to a local", ""},
     {HEAD "m = 2;\n", WEFT_ERROR_TYPE, 6, 1, "'m' cannot be assigned to", ""},
     {HEAD "int i = 0;\ni = 1;\n", WEFT_ERROR_TYPE, 7, 1,
      "'i' an int keeps its first value: declare another one, or use a for loop", ""},
-    {HEAD "int i;\n", WEFT_ERROR_SYNTAX, 6, 6, "an int needs its value here, and keeps it", "int i = t / n;"},
-    {HEAD "real m = 0;\n", WEFT_ERROR_TYPE, 6, 6, "'m' already means something here: choose another name", ""},
-    {HEAD "real v_x = 0;\n", WEFT_ERROR_SYNTAX, 6, 6, "'v_x' cannot be a local's name: it is reserved",
-     "does not begin with v_"},
+    {HEAD "int i;\n", WEFT_ERROR_SYNTAX, 6, 6, "an int needs its value here, and keeps it",
+     "int i = t / n;"},
+    {HEAD "real m = 0;\n", WEFT_ERROR_TYPE, 6, 6,
+     "'m' already means something here: choose another name", ""},
+    {HEAD "real v_x = 0;\n", WEFT_ERROR_SYNTAX, 6, 6,
+     "'v_x' cannot be a local's name: it is reserved", "does not begin with v_"},
     {HEAD "if (s > 0) C(0,0) = s;\n", WEFT_ERROR_TYPE, 6, 7, "'if' may not depend on data",
      "use select(condition, a, b)"},
     {HEAD "C(0,0) = s > 0 ? s : 1;\n", WEFT_ERROR_SYNTAX, 6, 16,
@@ -116,46 +136,52 @@ static const bad_file bodies[] = {
      "the value is a comparison, and should be a value: use select(condition, a, b)", ""},
     {HEAD "C(0,0) = select(s, 1, 2);\n", WEFT_ERROR_TYPE, 6, 17,
      "select needs a comparison first: select(a < b, x, y)", ""},
-    {HEAD "C(0,0) = sqrt(s, s);\n", WEFT_ERROR_TYPE, 6, 10, "sqrt takes 1 argument, 2 are given", ""},
+    {HEAD "C(0,0) = sqrt(s, s);\n", WEFT_ERROR_TYPE, 6, 10, "sqrt takes 1 argument, 2 are given",
+     ""},
     {HEAD "C(0,0) = min(s);\n", WEFT_ERROR_TYPE, 6, 10, "min takes 2 arguments, 1 is given", ""},
-    {HEAD "C(0,0) = min(s, s;\n", WEFT_ERROR_SYNTAX, 6, 18, "expected ')' after the arguments, found ';'", ""},
-    {HEAD "C(0,0) = s * (1 / m);\n", WEFT_ERROR_TYPE, 6, 17, "this divides integers, which cuts off the fraction",
-     "1.0 / (d + 1)"},
+    {HEAD "C(0,0) = min(s, s;\n", WEFT_ERROR_SYNTAX, 6, 18,
+     "expected ')' after the arguments, found ';'", ""},
+    {HEAD "C(0,0) = s * (1 / m);\n", WEFT_ERROR_TYPE, 6, 17,
+     "this divides integers, which cuts off the fraction", "1.0 / (d + 1)"},
     {HEAD "C(0,0) = (int)s;\n", WEFT_ERROR_SYNTAX, 6, 11,
      "no casts: integers become reals where they meet one", ""},
     {HEAD "C(0,0) = 1.0f * s;\n", WEFT_ERROR_SYNTAX, 6, 10,
      "a number with a suffix: write it without (2 or 0.5 or 1e-3)", ""},
-    {HEAD "#define X 1\n", WEFT_ERROR_SYNTAX, 6, 1, "kernel bodies have no preprocessor: '#' is not allowed", ""},
-    {HEAD "C(0,0) = \"s\";\n", WEFT_ERROR_SYNTAX, 6, 10, "the character '\"' is not allowed here", ""},
-    {HEAD "/* open\nC(0,0) = s;\n", WEFT_ERROR_SYNTAX, 6, 1, "this comment does not end: '*/' is missing", ""},
+    {HEAD "#define X 1\n", WEFT_ERROR_SYNTAX, 6, 1,
+     "kernel bodies have no preprocessor: '#' is not allowed", ""},
+    {HEAD "C(0,0) = \"s\";\n", WEFT_ERROR_SYNTAX, 6, 10, "the character '\"' is not allowed here",
+     ""},
+    {HEAD "/* open\nC(0,0) = s;\n", WEFT_ERROR_SYNTAX, 6, 1,
+     "this comment does not end: '*/' is missing", ""},
     {HEAD "{\n  C(0,0) = s;\n", WEFT_ERROR_SYNTAX, 6, 1, "this '{' is not closed", ""},
     {HEAD "for (i = 0; i < m; ++i) ;\n", WEFT_ERROR_SYNTAX, 6, 6,
      "expected 'int' to declare the loop's variable, found 'i'", ""},
-    {HEAD "for (int i = 0; i < m; --i) ;\n", WEFT_ERROR_SYNTAX, 6, 27, "this loop steps away from its bound", ""},
+    {HEAD "for (int i = 0; i < m; --i) ;\n", WEFT_ERROR_SYNTAX, 6, 27,
+     "this loop steps away from its bound", ""},
     {HEAD "for (int i = 0; i != m; ++i) ;\n", WEFT_ERROR_SYNTAX, 6, 19,
      "expected <, <=, > or >= and the loop's bound", ""},
-    {HEAD "for (int i = 0; i < m; i *= 2) ;\n", WEFT_ERROR_SYNTAX, 6, 26, "expected the loop's step",
-     "i += 2 or i -= 2"},
+    {HEAD "for (int i = 0; i < m; i *= 2) ;\n", WEFT_ERROR_SYNTAX, 6, 26,
+     "expected the loop's step", "i += 2 or i -= 2"},
     {HEAD "real g[3] = s;\n", WEFT_ERROR_SYNTAX, 6, 13,
      "an array is declared without values: assign to its components", ""},
     {HEAD "real x = s;\n", WEFT_ERROR_TYPE, 6, 1, "this body never sets its result 'C'", ""},
 };
 
-static void check_files(const bad_file *files, size_t n)
-{
+static void check_files(const bad_file *files, size_t n) {
     weft_library *library = NULL;
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     size_t size = weft_library_size(library);
     for (size_t i = 0; i < n; ++i) {
         weft_error error = {0};
         weft_status status = weft_library_add_text(library, "bad.kernel.c", files[i].text, &error);
-        if (status != files[i].status || error.line != files[i].line || error.column != files[i].column ||
-            strcmp(error.message, files[i].message) != 0 || !strstr(error.hint, files[i].hint) ||
+        if (status != files[i].status || error.line != files[i].line ||
+            error.column != files[i].column || strcmp(error.message, files[i].message) != 0 ||
+            !strstr(error.hint, files[i].hint) ||
             (files[i].hint[0] == '\0') != (error.hint[0] == '\0')) {
             char text[4096];
             weft_error_text(&error, text, sizeof text);
-            fail_msg("case %zu should be %d:%d: %s (%s), but is\n%s", i, files[i].line, files[i].column,
-                     files[i].message, files[i].hint, text);
+            fail_msg("case %zu should be %d:%d: %s (%s), but is\n%s", i, files[i].line,
+                     files[i].column, files[i].message, files[i].hint, text);
         }
         assert_string_equal(error.file, "bad.kernel.c");
         assert_true(error.source_line[0] != '\0' || files[i].text[0] == '\0');
@@ -164,28 +190,26 @@ static void check_files(const bad_file *files, size_t n)
     weft_library_free(&library);
 }
 
-static void test_metadata(void **state)
-{
+static void test_metadata(void **state) {
     (void)state;
     check_files(metadata, sizeof metadata / sizeof *metadata);
 }
 
-static void test_bodies(void **state)
-{
+static void test_bodies(void **state) {
     (void)state;
     check_files(bodies, sizeof bodies / sizeof *bodies);
 }
 
 /* The whole text as the user sees it, once. */
-static void test_caret(void **state)
-{
+static void test_caret(void **state) {
     (void)state;
     weft_library *library = NULL;
     weft_error error = {0};
     char text[4096];
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    assert_int_equal(weft_library_add_text(library, "my/bad.kernel.c", HEAD "    C(0,0) = sqr(s);\n", &error),
-                     WEFT_ERROR_TYPE);
+    assert_int_equal(
+        weft_library_add_text(library, "my/bad.kernel.c", HEAD "    C(0,0) = sqr(s);\n", &error),
+        WEFT_ERROR_TYPE);
     weft_error_text(&error, text, sizeof text);
     assert_string_equal(text, "my/bad.kernel.c:6:14: error: 'sqr' is not known here\n"
                               "        C(0,0) = sqr(s);\n"
@@ -195,14 +219,16 @@ static void test_caret(void **state)
 }
 
 /* Adversarial sizes: deep nesting, long chains and many locals are refused, not followed. */
-static void test_limits(void **state)
-{
+static void test_limits(void **state) {
     (void)state;
     static const struct {
         const char *open, *repeat, *close;
         int n;
-    } texts[] = {{"C(0,0) = ", "(", "s;", 5000},   {"C(0,0) = s", " + s", ";", 5000},   {"C(0,0) = ", "-", "s;", 5000},
-                 {"", "{", "C(0,0) = s;", 5000},   {"", "if (m == 1) ", "C(0,0) = s;", 5000},
+    } texts[] = {{"C(0,0) = ", "(", "s;", 5000},
+                 {"C(0,0) = s", " + s", ";", 5000},
+                 {"C(0,0) = ", "-", "s;", 5000},
+                 {"", "{", "C(0,0) = s;", 5000},
+                 {"", "if (m == 1) ", "C(0,0) = s;", 5000},
                  {"C(0,0) = ", "sqrt(", "s;", 5000}};
     weft_library *library = NULL;
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
@@ -221,8 +247,7 @@ static void test_limits(void **state)
     weft_library_free(&library);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_bodies),

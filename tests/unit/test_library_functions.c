@@ -10,8 +10,8 @@
 
 #include "test_support.h"
 
-#define FUNCTION(name, flops)                                                                                        \
-    "//@ function " name "(x: real[n]) -> y: real[n]\n//@ kind map\n//@ flops " flops                                \
+#define FUNCTION(name, flops)                                                                      \
+    "//@ function " name "(x: real[n]) -> y: real[n]\n//@ kind map\n//@ flops " flops              \
     "\n//@ source none\n//@ threads 1\nfor (int i = 0; i < n; ++i) y(i) = x(i);\n"
 
 typedef struct fixture {
@@ -19,8 +19,7 @@ typedef struct fixture {
     weft_library *library;
 } fixture;
 
-static int open_library(void **state)
-{
+static int open_library(void **state) {
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     assert_int_equal(weft_arena_make(&f->arena, NULL), WEFT_OK);
@@ -30,8 +29,7 @@ static int open_library(void **state)
     return 0;
 }
 
-static int close_library(void **state)
-{
+static int close_library(void **state) {
     fixture *f = *state;
     weft_library_free(&f->library);
     assert_null(f->library);
@@ -42,8 +40,7 @@ static int close_library(void **state)
 }
 
 /* Shipped functions, in order of name, with what `weft library` shows. */
-static void test_info(void **state)
-{
+static void test_info(void **state) {
     fixture *f = *state;
     size_t n = 0, seen = 0;
     const char *const *names = weft_library_names(f->library, &n);
@@ -76,42 +73,43 @@ static void test_info(void **state)
     assert_null(weft_library_find(f->library, ""));
 }
 
-static double flops_of(fixture *f, const char *name)
-{
+static double flops_of(fixture *f, const char *name) {
     weft_shape shape = {1, {7}};
     weft_instance *instance = NULL;
-    assert_int_equal(weft_instance_make(f->arena, f->library, weft_library_find(f->library, name), &shape, 1, NULL, NULL,
-                                        0, (weft_place){0}, &instance, NULL),
+    assert_int_equal(weft_instance_make(f->arena, f->library, weft_library_find(f->library, name),
+                                        &shape, 1, NULL, NULL, 0, (weft_place){0}, &instance, NULL),
                      WEFT_OK);
     return instance->flops;
 }
 
 /* A file adds its functions or replaces those of the same name, whole or not at all. */
-static void test_replace(void **state)
-{
+static void test_replace(void **state) {
     fixture *f = *state;
     size_t n = weft_library_size(f->library);
-    assert_int_equal(weft_library_add_text(f->library, "a", FUNCTION("aaa", "1") FUNCTION("zzz", "2"), NULL), WEFT_OK);
+    assert_int_equal(
+        weft_library_add_text(f->library, "a", FUNCTION("aaa", "1") FUNCTION("zzz", "2"), NULL),
+        WEFT_OK);
     assert_int_equal(weft_library_size(f->library), n + 2);
     assert_true(flops_of(f, "aaa") == 1);
     assert_int_equal(weft_library_add_text(f->library, "b", FUNCTION("aaa", "5*n"), NULL), WEFT_OK);
     assert_int_equal(weft_library_size(f->library), n + 2);
     assert_true(flops_of(f, "aaa") == 35);
     assert_true(flops_of(f, "zzz") == 2);
-    assert_int_equal(weft_library_add_text(f->library, "c", FUNCTION("bbb", "1") FUNCTION("aaa", "oops"), NULL),
-                     WEFT_ERROR_TYPE);
+    assert_int_equal(
+        weft_library_add_text(f->library, "c", FUNCTION("bbb", "1") FUNCTION("aaa", "oops"), NULL),
+        WEFT_ERROR_TYPE);
     assert_int_equal(weft_library_size(f->library), n + 2);
     assert_true(flops_of(f, "aaa") == 35);
     /* other line ends */
-    assert_int_equal(weft_library_add_text(f->library, "d",
-                                           "//@ function crlf(x: real) -> y: real\r\n//@ kind map\r\n//@ flops 1\r\n"
-                                           "//@ source none\r\n//@ threads 1\r\ny = x;\r\n",
-                                           NULL),
+    assert_int_equal(weft_library_add_text(
+                         f->library, "d",
+                         "//@ function crlf(x: real) -> y: real\r\n//@ kind map\r\n//@ flops 1\r\n"
+                         "//@ source none\r\n//@ threads 1\r\ny = x;\r\n",
+                         NULL),
                      WEFT_OK);
 }
 
-static void test_directory(void **state)
-{
+static void test_directory(void **state) {
     fixture *f = *state;
     weft_error error = {0};
     char *folder = test_folder_make();
@@ -143,18 +141,16 @@ static void test_directory(void **state)
     free(other);
 }
 
-/* ---- instances ------------------------------------------------------------------------------------ */
+/* ---- instances ------------------------------------------------------------------------------- */
 
-static weft_status call(fixture *f, const char *name, int n, const weft_shape *shapes, const char *key, int value,
-                        weft_instance **out, weft_error *error)
-{
+static weft_status call(fixture *f, const char *name, int n, const weft_shape *shapes,
+                        const char *key, int value, weft_instance **out, weft_error *error) {
     static const weft_source source = {"script", "y = call(x);\n"};
-    return weft_instance_make(f->arena, f->library, weft_library_find(f->library, name), shapes, n, &key, &value,
-                              key != NULL, (weft_place){&source, 1, 5}, out, error);
+    return weft_instance_make(f->arena, f->library, weft_library_find(f->library, name), shapes, n,
+                              &key, &value, key != NULL, (weft_place){&source, 1, 5}, out, error);
 }
 
-static void test_sizes(void **state)
-{
+static void test_sizes(void **state) {
     fixture *f = *state;
     weft_instance *instance = NULL;
     weft_text text = {0};
@@ -169,7 +165,8 @@ static void test_sizes(void **state)
     assert_int_equal(instance->threads[2], 10);
     weft_text_free(&text);
     weft_shape vertices = {2, {4, 3}}, nodal[] = {{1, {3}}, {2, {2, 2}}};
-    assert_int_equal(call(f, "quadrature_points", 1, &vertices, "degree", 4, &instance, NULL), WEFT_OK);
+    assert_int_equal(call(f, "quadrature_points", 1, &vertices, "degree", 4, &instance, NULL),
+                     WEFT_OK);
     weft_shape_print(&instance->result, &text);
     assert_string_equal(text.data, "real[3,14]"); /* Walkington's rule */
     weft_text_free(&text);
@@ -184,8 +181,7 @@ static void test_sizes(void **state)
     weft_text_free(&text);
 }
 
-static void test_wrong_calls(void **state)
-{
+static void test_wrong_calls(void **state) {
     fixture *f = *state;
     static const struct {
         const char *function;
@@ -196,31 +192,93 @@ static void test_wrong_calls(void **state)
         weft_status status;
         const char *message, *hint;
     } calls[] = {
-        {"mmul", 2, {{2, {2, 3}}, {2, {4, 5}}}, NULL, 0, WEFT_ERROR_SHAPE,
-         "mmul: B is real[4,5], but A has made k = 3, so its size 1 should be 3", "its signature is mmul(A: real[m,k]"},
-        {"mmul", 1, {{2, {2, 3}}}, NULL, 0, WEFT_ERROR_SHAPE, "mmul: takes 2 arguments, 1 is given", "signature"},
-        {"mvmul", 2, {{2, {2, 3}}, {0, {0}}}, NULL, 0, WEFT_ERROR_SHAPE,
-         "mvmul: x is real, but a vector (real[n]) is expected", "signature"},
-        {"jacobian", 1, {{2, {3, 3}}}, NULL, 0, WEFT_ERROR_SHAPE,
-         "jacobian: X is real[3,3], but X has made d = 2, so its size 2 should be 2", "signature"},
-        {"det", 1, {{2, {4, 4}}}, NULL, 0, WEFT_ERROR_SHAPE, "det: needs n <= 3, but n = 4", "signature"},
-        {"shape_load", 2, {{1, {3}}, {2, {2, 2}}}, "degre", 2, WEFT_ERROR_TYPE, "shape_load has no parameter 'degre'",
-         "did you mean 'degree'?"},
-        {"mmul", 2, {{2, {2, 3}}, {2, {3, 5}}}, "degree", 2, WEFT_ERROR_TYPE, "mmul has no parameter 'degree'",
-         "it has none"},
-        {"interpolate", 1, {{1, {3}}}, "degree", 21, WEFT_ERROR_USAGE, "no quadrature of degree 21",
-         "degrees go from 0 to 20"},
-        {"quadrature_load", 2, {{1, {5}}, {2, {2, 2}}}, "degree", 2, WEFT_ERROR_SHAPE,
-         "quadrature_load: f is real[5], but simplex_weights(2, 2) makes q = 3, so its size 1 should be 3",
+        {"mmul",
+         2,
+         {{2, {2, 3}}, {2, {4, 5}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "mmul: B is real[4,5], but A has made k = 3, so its size 1 should be 3",
+         "its signature is mmul(A: real[m,k]"},
+        {"mmul",
+         1,
+         {{2, {2, 3}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "mmul: takes 2 arguments, 1 is given",
          "signature"},
-        {"outer", 2, {{1, {300}}, {1, {300}}}, NULL, 0, WEFT_ERROR_SHAPE,
-         "outer: its result real[300,300] would have more than 65536 components", "signature"},
+        {"mvmul",
+         2,
+         {{2, {2, 3}}, {0, {0}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "mvmul: x is real, but a vector (real[n]) is expected",
+         "signature"},
+        {"jacobian",
+         1,
+         {{2, {3, 3}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "jacobian: X is real[3,3], but X has made d = 2, so its size 2 should be 2",
+         "signature"},
+        {"det",
+         1,
+         {{2, {4, 4}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "det: needs n <= 3, but n = 4",
+         "signature"},
+        {"shape_load",
+         2,
+         {{1, {3}}, {2, {2, 2}}},
+         "degre",
+         2,
+         WEFT_ERROR_TYPE,
+         "shape_load has no parameter 'degre'",
+         "did you mean 'degree'?"},
+        {"mmul",
+         2,
+         {{2, {2, 3}}, {2, {3, 5}}},
+         "degree",
+         2,
+         WEFT_ERROR_TYPE,
+         "mmul has no parameter 'degree'",
+         "it has none"},
+        {"interpolate",
+         1,
+         {{1, {3}}},
+         "degree",
+         21,
+         WEFT_ERROR_USAGE,
+         "no quadrature of degree 21",
+         "degrees go from 0 to 20"},
+        {"quadrature_load",
+         2,
+         {{1, {5}}, {2, {2, 2}}},
+         "degree",
+         2,
+         WEFT_ERROR_SHAPE,
+         "quadrature_load: f is real[5], but simplex_weights(2, 2) makes q = 3, so its size 1 "
+         "should be 3",
+         "signature"},
+        {"outer",
+         2,
+         {{1, {300}}, {1, {300}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "outer: its result real[300,300] would have more than 65536 components",
+         "signature"},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
         weft_error error = {0};
         weft_instance *instance = NULL;
-        weft_status status =
-            call(f, calls[i].function, calls[i].n, calls[i].shapes, calls[i].key, calls[i].value, &instance, &error);
+        weft_status status = call(f, calls[i].function, calls[i].n, calls[i].shapes, calls[i].key,
+                                  calls[i].value, &instance, &error);
         assert_string_equal(error.message, calls[i].message);
         assert_int_equal(status, calls[i].status);
         assert_non_null(strstr(error.hint, calls[i].hint));
@@ -232,11 +290,11 @@ static void test_wrong_calls(void **state)
 }
 
 /* A parameter without a value must be set; a table without a maker is named. */
-static void test_missing(void **state)
-{
+static void test_missing(void **state) {
     fixture *f = *state;
     static const char text[] =
-        "//@ function p(x: real[n]) -> y: real\n//@ kind map\n//@ parameter k\n//@ flops k\n//@ source none\n"
+        "//@ function p(x: real[n]) -> y: real\n//@ kind map\n//@ parameter k\n//@ flops k\n//@ "
+        "source none\n"
         "//@ threads 1\ny = k * x(0);\n"
         "//@ function q(x: real[n]) -> y: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
         "//@ table w: real[m] = no_such_table(n)\n//@ threads 1\ny = w(0) * x(0);\n";
@@ -254,10 +312,10 @@ static void test_missing(void **state)
     assert_int_equal(error.line, 12);
 }
 
-int main(void)
-{
+int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
-    const struct CMUnitTest tests[] = {TEST(test_info),  TEST(test_replace),     TEST(test_directory),
-                                       TEST(test_sizes), TEST(test_wrong_calls), TEST(test_missing)};
+    const struct CMUnitTest tests[] = {TEST(test_info),        TEST(test_replace),
+                                       TEST(test_directory),   TEST(test_sizes),
+                                       TEST(test_wrong_calls), TEST(test_missing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

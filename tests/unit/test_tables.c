@@ -1,9 +1,10 @@
 /* labels: quick */
 /* Quadrature integrates every monomial up to its degree exactly, over the reference simplex:
  *     int x^a y^b z^c = a! b! c! / (a + b + c + d)!
- * Tolerance: 1e-14 relative to the measure 1/d!, some tens of units in the last place of sums of up to
- * 1331 positive terms. One degree more is not integrated exactly by at least one monomial where the number
- * of points is least (a test that could not fail would let a table of higher degree stand in for all). */
+ * Tolerance: 1e-14 relative to the measure 1/d!, some tens of units in the last place of sums of up
+ * to 1331 positive terms. One degree more is not integrated exactly by at least one monomial where
+ * the number of points is least (a test that could not fail would let a table of higher degree
+ * stand in for all). */
 #include "fusion_internal.h"
 #include "tables.h"
 
@@ -11,16 +12,15 @@
 
 #include "test_support.h"
 
-static double factorial(int n)
-{
+static double factorial(int n) {
     double f = 1;
     for (int i = 2; i <= n; ++i)
         f *= i;
     return f;
 }
 
-static double integrate(int d, int q, const double *points, const double *weights, const int *powers)
-{
+static double integrate(int d, int q, const double *points, const double *weights,
+                        const int *powers) {
     double sum = 0;
     for (int p = 0; p < q; ++p) {
         double term = weights[p];
@@ -32,8 +32,7 @@ static double integrate(int d, int q, const double *points, const double *weight
 }
 
 /* The largest error over all monomials of total degree n, relative to the measure. */
-static double worst_error(int d, int n, int q, const double *points, const double *weights)
-{
+static double worst_error(int d, int n, int q, const double *points, const double *weights) {
     double worst = 0;
     int p[3];
     for (p[0] = 0; p[0] <= n; ++p[0])
@@ -47,8 +46,7 @@ static double worst_error(int d, int n, int q, const double *points, const doubl
     return worst;
 }
 
-static void test_monomials(void **state)
-{
+static void test_monomials(void **state) {
     (void)state;
     for (int d = 1; d <= 3; ++d)
         for (int degree = 0; degree <= WEFT_DEGREE_MAX; ++degree) {
@@ -57,11 +55,13 @@ static void test_monomials(void **state)
             double *points = NULL, *weights = NULL;
             int q = 0;
             assert_int_equal(weft_arena_make(&arena, &error), WEFT_OK);
-            assert_int_equal(weft_quadrature_make(arena, d, degree, &q, &points, &weights, &error), WEFT_OK);
+            assert_int_equal(weft_quadrature_make(arena, d, degree, &q, &points, &weights, &error),
+                             WEFT_OK);
             for (int n = 0; n <= degree; ++n) {
                 double worst = worst_error(d, n, q, points, weights);
                 if (worst > 1e-14)
-                    fail_msg("d = %d, degree %d: monomials of degree %d are wrong by %g", d, degree, n, worst);
+                    fail_msg("d = %d, degree %d: monomials of degree %d are wrong by %g", d, degree,
+                             n, worst);
             }
             for (int p = 0; p < q; ++p) {
                 double sum = 0;
@@ -76,20 +76,21 @@ static void test_monomials(void **state)
         }
 }
 
-static void test_number_of_points(void **state)
-{
+static void test_number_of_points(void **state) {
     (void)state;
     static const struct {
         int d, degree, q, next;
-    } known[] = {{1, 1, 1, 2}, {1, 3, 2, 4}, {1, 9, 5, 10}, {2, 1, 1, 2}, {2, 2, 3, 3}, {2, 4, 6, 5},
-                 {2, 5, 7, 6}, {3, 1, 1, 2}, {3, 2, 4, 3},  {3, 3, 8, 4}, {3, 5, 14, 6}};
+    } known[] = {{1, 1, 1, 2}, {1, 3, 2, 4}, {1, 9, 5, 10}, {2, 1, 1, 2},
+                 {2, 2, 3, 3}, {2, 4, 6, 5}, {2, 5, 7, 6},  {3, 1, 1, 2},
+                 {3, 2, 4, 3}, {3, 3, 8, 4}, {3, 5, 14, 6}};
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
         weft_arena *arena = NULL;
         double *points = NULL, *weights = NULL;
         int q = 0;
         assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
-        assert_int_equal(weft_quadrature_make(arena, known[i].d, known[i].degree, &q, &points, &weights, NULL),
-                         WEFT_OK);
+        assert_int_equal(
+            weft_quadrature_make(arena, known[i].d, known[i].degree, &q, &points, &weights, NULL),
+            WEFT_OK);
         assert_int_equal(q, known[i].q);
         assert_true(worst_error(known[i].d, known[i].next, q, points, weights) > 1e-8);
         weft_arena_free(&arena);
@@ -97,14 +98,14 @@ static void test_number_of_points(void **state)
 }
 
 /* A function that has all three tables, so that its instance shows them. */
-static void test_tables_agree(void **state)
-{
+static void test_tables_agree(void **state) {
     (void)state;
-    static const char text[] = "//@ function probe(x: real[d]) -> y: real[d]\n//@ kind map\n//@ flops 1\n"
-                               "//@ source none\n//@ table w: real[q] = simplex_weights(d, 4)\n"
-                               "//@ table p: real[q,d] = simplex_points(d, 4)\n"
-                               "//@ table s: real[d+1,q] = simplex_shape(d, 4)\n//@ threads 1\n"
-                               "for (int i = 0; i < d; ++i) y(i) = x(i);\n";
+    static const char text[] =
+        "//@ function probe(x: real[d]) -> y: real[d]\n//@ kind map\n//@ flops 1\n"
+        "//@ source none\n//@ table w: real[q] = simplex_weights(d, 4)\n"
+        "//@ table p: real[q,d] = simplex_points(d, 4)\n"
+        "//@ table s: real[d+1,q] = simplex_shape(d, 4)\n//@ threads 1\n"
+        "for (int i = 0; i < d; ++i) y(i) = x(i);\n";
     weft_library *library = NULL;
     weft_arena *arena = NULL;
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
@@ -114,8 +115,9 @@ static void test_tables_agree(void **state)
     for (int d = 1; d <= 3; ++d) {
         weft_shape shape = {1, {d}};
         weft_instance *instance = NULL;
-        assert_int_equal(weft_instance_make(arena, library, weft_library_find(library, "probe"), &shape, 1, NULL,
-                                            NULL, 0, (weft_place){0}, &instance, NULL),
+        assert_int_equal(weft_instance_make(arena, library, weft_library_find(library, "probe"),
+                                            &shape, 1, NULL, NULL, 0, (weft_place){0}, &instance,
+                                            NULL),
                          WEFT_OK);
         int q = instance->table_shapes[0].sizes[0];
         double measure = 0;
@@ -134,24 +136,25 @@ static void test_tables_agree(void **state)
     weft_arena_free(&arena);
 }
 
-static void test_out_of_range(void **state)
-{
+static void test_out_of_range(void **state) {
     (void)state;
     weft_arena *arena = NULL;
     weft_error error = {0};
     double *points = NULL, *weights = NULL;
     int q = 0;
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
-    assert_int_equal(weft_quadrature_make(arena, 4, 1, &q, &points, &weights, &error), WEFT_ERROR_USAGE);
-    assert_int_equal(weft_quadrature_make(arena, 2, 21, &q, &points, &weights, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_quadrature_make(arena, 4, 1, &q, &points, &weights, &error),
+                     WEFT_ERROR_USAGE);
+    assert_int_equal(weft_quadrature_make(arena, 2, 21, &q, &points, &weights, &error),
+                     WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "no quadrature of degree 21");
     assert_string_equal(error.hint, "degrees go from 0 to 20");
-    assert_int_equal(weft_quadrature_make(arena, 2, -1, &q, &points, &weights, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_quadrature_make(arena, 2, -1, &q, &points, &weights, &error),
+                     WEFT_ERROR_USAGE);
     weft_arena_free(&arena);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_monomials),
         cmocka_unit_test(test_number_of_points),

@@ -1,185 +1,20 @@
+/* Expressions of bodies as generated code. */
 #include "body_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-weft_status body_error(body_writer *w, int line, int column, const char *format, ...)
-{
-    char message[900];
-    const weft_function *function = w->instance->function;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    weft_error_set(w->error, WEFT_ERROR_TYPE, "%s: %s", function->info.name, message);
-    weft_error_place(w->error, function->source.name, function->source.text, line, column);
-    return WEFT_ERROR_TYPE;
-}
-
-bool body_integer(const body_writer *w, const weft_term *term, int64_t *out)
-{
-    int64_t a, b;
-    switch (term->kind) {
-    case TERM_INTEGER:
-        *out = term->integer;
-        return true;
-    case TERM_SIZE:
-        *out = w->instance->values[term->index];
-        return true;
-    case TERM_THREAD:
-        *out = w->thread;
-        return w->thread_known;
-    case TERM_LOCAL:
-        *out = w->values[term->index];
-        return term->type == TYPE_INT && w->known[term->index];
-    case TERM_NEGATE:
-    case TERM_NOT:
-        if (!body_integer(w, term->children[0], &a))
-            return false;
-        *out = term->kind == TERM_NOT ? !a : -a;
-        return true;
-    case TERM_BINARY:
-        if (term->type == TYPE_REAL || term->type == TYPE_MASK)
-            return false;
-        /* One side may decide alone: n == 2 && i < k in a size that never takes this branch. */
-        if (term->binary == BINARY_AND || term->binary == BINARY_OR) {
-            int64_t decides = term->binary == BINARY_OR;
-            if ((body_integer(w, term->children[0], &a) && !!a == decides) ||
-                (body_integer(w, term->children[1], &a) && !!a == decides)) {
-                *out = decides;
-                return true;
-            }
-        }
-        return body_integer(w, term->children[0], &a) && body_integer(w, term->children[1], &b) &&
-               !weft_term_binary(term->binary, a, b, out);
-    default:
-        return false;
-    }
-}
-
-/* The entry of a table, or the component of an operand: false where a subscript is not known. */
-static bool known_offset(const body_writer *w, const weft_term *term, const weft_shape *shape, int64_t *out)
-{
-    int64_t offset = 0, i;
-    for (int k = 0; k < term->n_children; ++k) {
-        if (!body_integer(w, term->children[k], &i) || i < 0 || i >= shape->sizes[k])
-            return false;
-        offset = offset * shape->sizes[k] + i;
-    }
-    *out = offset;
-    return true;
-}
-
-bool body_constant(const body_writer *w, const weft_term *term, double *out)
-{
-    double a, b;
-    int64_t i;
-    if (term->type == TYPE_INT) {
-        bool known = body_integer(w, term, &i);
-        *out = known ? (double)i : 0;
-        return known;
-    }
-    switch (term->kind) {
-    case TERM_NUMBER:
-        *out = term->number;
-        return true;
-    case TERM_TABLE:
-        if (!known_offset(w, term, &w->instance->table_shapes[term->index], &i))
-            return false;
-        *out = w->instance->tables[term->index][i];
-        return true;
-    case TERM_NEGATE:
-        if (!body_constant(w, term->children[0], &a))
-            return false;
-        *out = -a;
-        return true;
-    case TERM_BINARY:
-        if (term->type != TYPE_REAL || !body_constant(w, term->children[0], &a) ||
-            !body_constant(w, term->children[1], &b))
-            return false;
-        *out = term->binary == BINARY_ADD        ? a + b
-               : term->binary == BINARY_SUBTRACT ? a - b
-               : term->binary == BINARY_MULTIPLY ? a * b
-                                                 : a / b;
-        return isfinite(*out);
-    case TERM_INTRINSIC: /* select on sizes */
-        return weft_intrinsics[term->index].mask && term->children[0]->type == TYPE_CONDITION &&
-               body_integer(w, term->children[0], &i) && body_constant(w, term->children[i ? 1 : 2], out);
-    default:
-        return false;
-    }
-}
-
-static const weft_shape *term_shape(const body_writer *w, const weft_term *term, weft_shape *local_shape,
-                                    const char **name)
-{
-    const weft_function *function = w->instance->function;
-    switch (term->kind) {
-    case TERM_ARGUMENT:
-        *name = function->arguments[term->index].name;
-        return &w->instance->arguments[term->index];
-    case TERM_RESULT:
-        *name = function->result.name;
-        return &w->instance->result;
-    case TERM_TABLE:
-        *name = function->tables[term->index].formal.name;
-        return &w->instance->table_shapes[term->index];
-    case TERM_LOCAL: {
-        const weft_local *local = &w->variant->body.locals[term->index];
-        *name = local->name;
-        local_shape->rank = local->rank;
-        for (int i = 0; i < local->rank; ++i) {
-            int64_t size = 0;
-            body_integer(w, local->extents[i], &size);
-            local_shape->sizes[i] = (int)size;
-        }
-        return local_shape;
-    }
-    default:
-        return NULL;
-    }
-}
-
-weft_status body_check(body_writer *w, const weft_term *term)
-{
-    weft_status status = WEFT_OK;
-    weft_shape local_shape = {0};
-    const char *name = NULL;
-    for (int k = 0; k < term->n_children; ++k)
-        TRY(body_check(w, term->children[k]));
-    const weft_shape *shape = term_shape(w, term, &local_shape, &name);
-    for (int k = 0; shape && k < shape->rank; ++k) {
-        int64_t i = 0;
-        if (body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k])) {
-            status = body_error(w, term->line, term->column,
-                                "subscript %d of %s is %lld here, outside its size %d", k + 1, name, (long long)i,
-                                shape->sizes[k]);
-            goto done;
-        }
-    }
-    int64_t ignored;
-    if (term->kind == TERM_BINARY && (term->binary == BINARY_DIVIDE || term->binary == BINARY_MODULO) &&
-        term->type == TYPE_INT && body_integer(w, term->children[1], &ignored) && ignored == 0)
-        status = body_error(w, term->line, term->column, "an integer division by zero");
-done:
-    return status;
-}
-
-/* ---- printing ------------------------------------------------------------------------------------- */
-
 static const char *const symbols[] = {" || ", " && ", " == ", " != ", " < ", " <= ", " > ",
                                       " >= ", " + ",  " - ",  " * ",  " / ", " % "};
 static const int levels[] = {1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6};
 enum { LEVEL_UNARY = 7 };
 
-static void add(body_writer *w, const char *text)
-{
+static void add(body_writer *w, const char *text) {
     weft_text_add_bytes(w->out, text, strlen(text));
 }
 
-static void print_integer(body_writer *w, const weft_term *term, int level)
-{
+static void print_integer(body_writer *w, const weft_term *term, int level) {
     int64_t value;
     if (body_integer(w, term, &value)) {
         weft_text_add(w->out, value < 0 && level > 0 ? "(%lld)" : "%lld", (long long)value);
@@ -212,15 +47,13 @@ static void print_integer(body_writer *w, const weft_term *term, int level)
     }
 }
 
-void body_print_integer(body_writer *w, const weft_term *term)
-{
+void body_print_integer(body_writer *w, const weft_term *term) {
     print_integer(w, term, 0);
 }
 
 /* base[i * 3 + l + 4]: known parts are summed. */
 static void print_component(body_writer *w, const char *base, int64_t offset, const weft_term *term,
-                            const weft_shape *shape)
-{
+                            const weft_shape *shape) {
     int64_t stride = 1, value;
     int64_t strides[WEFT_RANK_MAX];
     for (int k = shape->rank - 1; k >= 0; --k) {
@@ -243,13 +76,13 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
     if (first)
         weft_text_add(w->out, "%lld]", (long long)offset);
     else if (offset != 0)
-        weft_text_add(w->out, " %c %lld]", offset < 0 ? '-' : '+', (long long)(offset < 0 ? -offset : offset));
+        weft_text_add(w->out, " %c %lld]", offset < 0 ? '-' : '+',
+                      (long long)(offset < 0 ? -offset : offset));
     else
         add(w, "]");
 }
 
-void body_print_place(body_writer *w, const weft_term *term)
-{
+void body_print_place(body_writer *w, const weft_term *term) {
     const weft_instance *instance = w->instance;
     switch (term->kind) {
     case TERM_ARGUMENT:
@@ -261,7 +94,8 @@ void body_print_place(body_writer *w, const weft_term *term)
         break;
     case TERM_TABLE:
         w->uses_table[term->index] = true;
-        print_component(w, instance->table_names[term->index], 0, term, &instance->table_shapes[term->index]);
+        print_component(w, instance->table_names[term->index], 0, term,
+                        &instance->table_shapes[term->index]);
         break;
     case TERM_LOCAL:
         add(w, w->variant->body.locals[term->index].name);
@@ -277,8 +111,7 @@ void body_print_place(body_writer *w, const weft_term *term)
 }
 
 /* Does the value depend on data, so that it has the type `real`? */
-static bool is_data(const body_writer *w, const weft_term *term)
-{
+static bool is_data(const body_writer *w, const weft_term *term) {
     double ignored;
     if (body_constant(w, term, &ignored))
         return false;
@@ -293,10 +126,9 @@ static bool is_data(const body_writer *w, const weft_term *term)
     return found;
 }
 
-/* A literal that float holds exactly mixes with vectors of either precision; others are cast, and so are negative
- * ones, which are no literals to the compiler. */
-static void print_literal(body_writer *w, double value)
-{
+/* A literal that float holds exactly mixes with vectors of either precision; others are cast, and
+ * so are negative ones, which are no literals to the compiler. */
+static void print_literal(body_writer *w, double value) {
     bool exact = (double)(float)value == value;
     bool whole = exact && value == rint(value) && fabs(value) < 1e6;
     char number[40];
@@ -315,18 +147,17 @@ static void print_literal(body_writer *w, double value)
     weft_text_add(w->out, "%s%s%s", cast, number, point);
 }
 
-void body_print_number(body_writer *w, double value)
-{
+void body_print_number(body_writer *w, double value) {
     print_literal(w, value);
 }
 
 static void print_mixed(body_writer *w, const weft_term *term, int level);
 
-static void print_intrinsic(body_writer *w, const weft_term *term)
-{
+static void print_intrinsic(body_writer *w, const weft_term *term) {
     double exponent;
-    if (strcmp(weft_intrinsics[term->index].name, "pow") == 0 && body_constant(w, term->children[1], &exponent) &&
-        exponent == rint(exponent) && fabs(exponent) <= 64) {
+    if (strcmp(weft_intrinsics[term->index].name, "pow") == 0 &&
+        body_constant(w, term->children[1], &exponent) && exponent == rint(exponent) &&
+        fabs(exponent) <= 64) {
         add(w, "weft_powi(");
         body_print_real(w, term->children[0]);
         weft_text_add(w->out, ", %.0f)", exponent);
@@ -344,8 +175,7 @@ static void print_intrinsic(body_writer *w, const weft_term *term)
 }
 
 /* select whose condition is known, or turns on indices alone. */
-static bool print_select(body_writer *w, const weft_term *term, int level)
-{
+static bool print_select(body_writer *w, const weft_term *term, int level) {
     const weft_term *condition = term->children[0];
     int64_t holds;
     if (condition->type != TYPE_CONDITION)
@@ -368,8 +198,7 @@ static bool print_select(body_writer *w, const weft_term *term, int level)
 }
 
 /* Comparisons of vectors: masks are joined bitwise, and both sides are vectors. */
-static void print_mask(body_writer *w, const weft_term *term)
-{
+static void print_mask(body_writer *w, const weft_term *term) {
     if (term->kind == TERM_NOT) {
         add(w, w->style->splat ? "~(" : "!(");
         print_mixed(w, term->children[0], 0);
@@ -392,12 +221,12 @@ static void print_mask(body_writer *w, const weft_term *term)
 }
 
 /* 1 * x and x * 1 are x. */
-static const weft_term *unit_factor(const body_writer *w, const weft_term *term)
-{
+static const weft_term *unit_factor(const body_writer *w, const weft_term *term) {
     double value;
     if (term->kind != TERM_BINARY)
         return NULL;
-    if (term->binary == BINARY_MULTIPLY && body_constant(w, term->children[0], &value) && value == 1)
+    if (term->binary == BINARY_MULTIPLY && body_constant(w, term->children[0], &value) &&
+        value == 1)
         return term->children[1];
     if ((term->binary == BINARY_MULTIPLY || term->binary == BINARY_DIVIDE) &&
         body_constant(w, term->children[1], &value) && value == 1)
@@ -405,8 +234,7 @@ static const weft_term *unit_factor(const body_writer *w, const weft_term *term)
     return NULL;
 }
 
-static void print_mixed(body_writer *w, const weft_term *term, int level)
-{
+static void print_mixed(body_writer *w, const weft_term *term, int level) {
     double value;
     const weft_term *only;
     if (body_constant(w, term, &value)) {
@@ -441,13 +269,11 @@ static void print_mixed(body_writer *w, const weft_term *term, int level)
     }
 }
 
-void body_print_mixed(body_writer *w, const weft_term *term)
-{
+void body_print_mixed(body_writer *w, const weft_term *term) {
     print_mixed(w, term, 0);
 }
 
-void body_print_real(body_writer *w, const weft_term *term)
-{
+void body_print_real(body_writer *w, const weft_term *term) {
     int64_t holds;
     while (term->kind == TERM_INTRINSIC && weft_intrinsics[term->index].mask &&
            term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
