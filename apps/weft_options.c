@@ -142,7 +142,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
                            int argc, char **argv, weft_tool_options *out, weft_error *error)
 {
-    const struct argp argp = {table, parse, usage, doc, NULL, NULL, NULL};
+    /* glibc's argp leaks two bytes in --help where a table has no options. */
+    const struct argp argp = {table->name ? table : NULL, parse, usage, doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
     *out = (weft_tool_options){.print = "plan",
                                .format = "text",
