@@ -93,7 +93,8 @@ static int peak_live(const weft_graph *graph, const weft_implementation *made) {
 }
 
 /* Bytes per instance that must move between memory and the chip. */
-static void count_traffic(const weft_graph *graph, weft_implementation *made, double real_bytes) {
+static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
+                       bool gathered) {
     const weft_fusion *fusion = made->fusion;
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
@@ -101,18 +102,27 @@ static void count_traffic(const weft_graph *graph, weft_implementation *made, do
         const bool inside =
             datum->producer >= 0 && operand->map < 0 && contains(fusion, datum->producer);
         const double bytes = real_bytes * weft_shape_count(&operand->shape);
+        bool leaves = weft_datum_leaves(graph, fusion, operand->datum);
+        for (int i = 0; gathered && i < graph->n_accumulations; ++i)
+            leaves |=
+                graph->accumulations[i].source == operand->datum && !graph->accumulations[i].matrix;
         if (!inside && datum->index_set >= 0)
             made->bytes_loaded += bytes;
-        if (inside && weft_datum_leaves(graph, fusion, operand->datum))
+        if (inside && leaves)
             made->bytes_stored += bytes;
     }
+}
+
+/* Connectivities once each, and for coloured accumulations their targets, read and written. */
+static void count_maps(const weft_graph *graph, weft_implementation *made, double real_bytes,
+                       bool gathered) {
     for (int map = 0; map < graph->n_maps; ++map) {
         bool used = false;
         for (int m = 0; m < made->n_onchip; ++m)
             used |= made->onchip[m].map == map;
         for (int i = 0; i < graph->n_accumulations; ++i) {
             const weft_accumulation *a = &graph->accumulations[i];
-            if (a->map != map || !contains(fusion, a->call))
+            if (a->map != map || !contains(made->fusion, a->call) || (gathered && !a->matrix))
                 continue;
             const int count = weft_shape_count(&graph->data[a->source].shape);
             made->bytes_loaded += real_bytes * count + (a->matrix ? 4.0 * count : 0.0);
@@ -122,8 +132,16 @@ static void count_traffic(const weft_graph *graph, weft_implementation *made, do
         if (used)
             made->bytes_loaded += 4.0 * graph->maps[map].width;
     }
-    for (int i = 0; i < fusion->n_calls; ++i)
-        made->flops += graph->calls[fusion->calls[i]].flops;
+}
+
+static void count_traffic(const weft_graph *graph, weft_implementation *made,
+                          const weft_compile_options *options) {
+    const double real_bytes = options->single ? sizeof(float) : sizeof(double);
+    const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
+    count_data(graph, made, real_bytes, gathered);
+    count_maps(graph, made, real_bytes, gathered);
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        made->flops += graph->calls[made->fusion->calls[i]].flops;
 }
 
 static weft_status choose_variants(const weft_graph *graph, const weft_compile_options *options,
@@ -143,18 +161,45 @@ static weft_status choose_variants(const weft_graph *graph, const weft_compile_o
     return WEFT_OK;
 }
 
+/* A variant forced for a function that the script does not call is a misspelling. */
+static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
+                                  const weft_compile_options *options, weft_error *error) {
+    const char **names = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *names);
+    if (names == NULL)
+        return weft_no_memory(error);
+    for (int k = 0; k < options->n_variants; ++k) {
+        size_t n = 0;
+        bool called = false;
+        for (int i = 0; i < graph->n_calls; ++i) {
+            if (graph->calls[i].instance == NULL)
+                continue;
+            names[n++] = graph->calls[i].label;
+            called |= strcmp(graph->calls[i].label, options->variants[k].function) == 0;
+        }
+        if (called)
+            continue;
+        const char *near = weft_nearest_name(options->variants[k].function, names, n);
+        weft_error_set(error, WEFT_ERROR_USAGE, "a variant is chosen for '%s', which is not called",
+                       options->variants[k].function);
+        if (near != NULL)
+            weft_error_hint(error, "did you mean '%s'?", near);
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
                                       const weft_fusions *fusions, const weft_limits *limits,
                                       const weft_compile_options *options,
                                       weft_implementations **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double real_bytes = options->single ? sizeof(float) : sizeof(double);
     weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL)
         return weft_no_memory(error);
     made->list = weft_arena_alloc(arena, (size_t)fusions->n, sizeof *made->list);
     if (made->list == NULL)
         return weft_no_memory(error);
+    TRY(check_variants(arena, graph, options, error));
     for (int i = 0; i < fusions->n; ++i) {
         const weft_fusion *fusion = &fusions->list[i];
         weft_implementation *one = &made->list[made->n++];
@@ -170,7 +215,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
         TRY(choose_variants(graph, options, one, error));
         TRY(list_onchip(arena, graph, one, error));
         one->onchip_peak = peak_live(graph, one);
-        count_traffic(graph, one, real_bytes);
+        count_traffic(graph, one, options);
         double transfer = limits->bandwidth > 0
                               ? (one->bytes_loaded + one->bytes_stored) / limits->bandwidth
                               : 0.0;

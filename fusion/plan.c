@@ -144,7 +144,8 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
         kernel->adds = p->started[a->target] || graph->data[a->target].is_input;
         p->started[a->target] = true;
         kernel->bytes_stored = real_bytes * weft_shape_count(&graph->data[a->target].shape);
-        kernel->bytes_loaded = 8.0;
+        /* and, as many as there are, positions and what the cells stored: not known here */
+        kernel->bytes_loaded = 8.0 + (kernel->adds ? kernel->bytes_stored : 0.0);
         ++p->plan->n_kernels;
     }
 done:

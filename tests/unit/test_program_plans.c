@@ -111,6 +111,12 @@ static void variant_that_does_not_exist(void **state) {
                      WEFT_ERROR_USAGE);
     assert_null(compilation);
     assert_string_equal(error.message, "'mmul' has variants 0 to 2, not 7");
+    const weft_variant_choice misspelled = {"mmull", 0};
+    const weft_compile_options wrong = {.variants = &misspelled, .n_variants = 1};
+    assert_int_equal(weft_compile(*state, &limits, &fragment, 1, &wrong, &compilation, &error),
+                     WEFT_ERROR_USAGE);
+    assert_string_equal(error.message, "a variant is chosen for 'mmull', which is not called");
+    assert_string_equal(error.hint, "did you mean 'mmul'?");
 }
 
 /* Poisson: local matrices and load of P1 triangles, in closed form. */
