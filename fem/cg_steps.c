@@ -235,7 +235,7 @@ weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *o
                     .options = options,
                     .n = n,
                     .n_chunks = (n + WEFT_CHUNK - 1) / WEFT_CHUNK,
-                    .wide = weft_wide(),
+                    .wide = weft_wide(weft_vectors_here()),
                     .x_memory = x};
     size_t bytes = (size_t)n * sizeof(double);
     TRY(check(cg, b, x, error));

@@ -55,7 +55,18 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
 weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
                             weft_memory **out, weft_error *error);
 
-/* ---- wide loops (wide.c): chosen for the processor at run time ------------------------------------ */
+/* ---- wide loops (wide.c, pattern_positions.c): chosen for the processor at run time ---------------- */
+
+/** Instruction sets that loops are written for; each includes the ones before it. */
+typedef enum weft_vectors { WEFT_VECTORS_PLAIN, WEFT_VECTORS_AVX2, WEFT_VECTORS_AVX512 } weft_vectors;
+/** The best that this processor has. */
+weft_vectors weft_vectors_here(void);
+
+/** weft_pattern_positions with the given instruction set, which the processor must have. */
+weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
+                                      const weft_connectivity *dofs, int lanes,
+                                      weft_vectors vectors, weft_memory **positions,
+                                      weft_error *error);
 
 /** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that results do not
  *  depend on the number of threads. */
@@ -85,7 +96,8 @@ typedef struct weft_wide_kernels {
     /* p = d r + beta p */
     void (*direction)(const weft_cg_vectors *v, double beta, int64_t first, int64_t n);
 } weft_wide_kernels;
-const weft_wide_kernels *weft_wide(void);
+/** For the given instruction set, which the processor must have. */
+const weft_wide_kernels *weft_wide(weft_vectors vectors);
 
 /** weft_csr_product that also gives v.y of each chunk; dots [ceil(n_rows / WEFT_CHUNK)], or NULL. */
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,

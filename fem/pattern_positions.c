@@ -113,20 +113,30 @@ __attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task)
 }
 #endif
 
-static weft_task find_best(void)
+static weft_task finder(weft_vectors vectors)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f"))
+    if (vectors == WEFT_VECTORS_AVX512)
         return find_avx512;
-    if (__builtin_cpu_supports("avx2"))
+    if (vectors == WEFT_VECTORS_AVX2)
         return find_avx2;
 #endif
+    (void)vectors;
     return find_plain;
 }
 
 weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
                                    const weft_connectivity *dofs, int lanes,
                                    weft_memory **positions, weft_error *error)
+{
+    return weft_pattern_positions_by(device, pattern, dofs, lanes, weft_vectors_here(), positions,
+                                     error);
+}
+
+weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
+                                      const weft_connectivity *dofs, int lanes,
+                                      weft_vectors vectors, weft_memory **positions,
+                                      weft_error *error)
 {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
@@ -152,8 +162,8 @@ weft_status weft_pattern_positions(weft_device *device, const weft_pattern *patt
     TRY(weft_memory_make(device, bytes, &memory, error));
     work.positions = weft_memory_host(memory);
     if (work.positions) { /* else a device that computes nothing */
-        TRY(weft_device_for(device, (work.n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, find_best(),
-                            &work, error));
+        TRY(weft_device_for(device, (work.n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS,
+                            finder(vectors), &work, error));
         if (atomic_load(&work.missing)) {
             status = weft_error_set(error, WEFT_ERROR_SHAPE,
                                     "the pattern lacks couplings of this connectivity");

@@ -23,13 +23,25 @@ typedef double wide __attribute__((vector_size(8 * WIDE), aligned(8), may_alias)
 #undef WIDE_TARGET
 #endif
 
-const weft_wide_kernels *weft_wide(void)
+weft_vectors weft_vectors_here(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
-        return &kernels_avx512;
+        return WEFT_VECTORS_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return WEFT_VECTORS_AVX2;
+#endif
+    return WEFT_VECTORS_PLAIN;
+}
+
+const weft_wide_kernels *weft_wide(weft_vectors vectors)
+{
+#if defined(__x86_64__)
+    if (vectors == WEFT_VECTORS_AVX512)
+        return &kernels_avx512;
+    if (vectors == WEFT_VECTORS_AVX2)
         return &kernels_avx2;
 #endif
+    (void)vectors;
     return &kernels_plain;
 }

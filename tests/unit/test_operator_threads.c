@@ -106,12 +106,76 @@ static void names_and_refusals(void **state)
     assert_non_null(weft_fem_script("poisson.weft"));
 }
 
+/* A group without facets adds nothing. */
+static void empty_forms(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 4; ++a) {
+        fixture f = fixture_make("host:2", 2, 3, WEFT_PLAN_FUSED);
+        weft_connectivity *none = NULL;
+        assert_int_equal(weft_connectivity_make(f.device, f.facet_nodes, 0, 2, f.n, &none, NULL),
+                         WEFT_OK);
+        weft_form_input inputs[] = {{"x", f.x}};
+        weft_form forms[] = {{.name = "poisson", .text = weft_fem_script("poisson"),
+                              .dofs = f.cells, .inputs = inputs, .n_inputs = 1},
+                             {.name = "robin", .text = weft_fem_script("robin"), .dofs = none,
+                              .inputs = inputs, .n_inputs = 1}};
+        weft_operator *op = NULL;
+        weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
+        double *values = weft_memory_host(v), *found = weft_memory_host(y);
+        for (int64_t i = 0; i < f.n; ++i)
+            values[i] = found[i] = 1;
+        assert_int_equal(weft_operator_make(&f.context, (weft_assembly)a, forms, 2, &op, NULL),
+                         WEFT_OK);
+        assert_int_equal(weft_operator_assemble(op, NULL), WEFT_OK);
+        assert_int_equal(weft_operator_apply(op, v, y, NULL), WEFT_OK);
+        for (int64_t i = 0; i < f.n; ++i) /* constants have no gradient */
+            assert_double_near(found[i], 0, 0, 1e-13);
+        weft_operator_free(&op);
+        weft_memory_free(&v);
+        weft_memory_free(&y);
+        weft_connectivity_free(&none);
+        fixture_free(&f);
+    }
+}
+
+/* The null device goes through all the motions, and says that it has nothing to solve with. */
+static void null_device(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 4; ++a) {
+        fixture f = fixture_make("null", 2, 3, WEFT_PLAN_FUSED);
+        weft_form_input inputs[] = {{"x", f.x}};
+        weft_form form = {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
+                          .inputs = inputs, .n_inputs = 1};
+        weft_operator *op = NULL;
+        weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
+        weft_cg_options options = {.tolerance = 1e-8, .max_iterations = 3};
+        weft_cg_result result = {0};
+        weft_error error;
+        assert_int_equal(weft_operator_make(&f.context, (weft_assembly)a, &form, 1, &op, &error),
+                         WEFT_OK);
+        assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK);
+        assert_int_equal(weft_operator_apply(op, v, y, &error), WEFT_OK);
+        assert_int_equal(weft_operator_diagonal(op, y, &error), WEFT_OK);
+        assert_true(weft_device_launches(f.device) > 0);
+        assert_int_equal(weft_cg_solve(&f.context, op, v, y, &options, &result, &error),
+                         WEFT_ERROR_UNSUPPORTED);
+        assert_null(result.history);
+        weft_operator_free(&op);
+        weft_memory_free(&v);
+        weft_memory_free(&y);
+        fixture_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lma),         cmocka_unit_test(lma_gather),
         cmocka_unit_test(csr),         cmocka_unit_test(matrix_free),
         cmocka_unit_test(names_and_refusals),
+        cmocka_unit_test(empty_forms), cmocka_unit_test(null_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* labels: quick */
 #include "test_support.h"
 
-#include "weft_fem.h"
+#include "operator_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +90,15 @@ static void patterns_are_the_couplings(void **state)
                                  WEFT_OK);
                 check_pattern(indices, n, width, n_to, pattern);
                 check_positions(indices, n, width, lanes, pattern, positions);
-                weft_pattern_free(&pattern);
                 weft_memory_free(&positions);
+                for (int v = WEFT_VECTORS_PLAIN; v <= (int)weft_vectors_here(); ++v) {
+                    assert_int_equal(weft_pattern_positions_by(device, pattern, dofs, lanes,
+                                                               (weft_vectors)v, &positions, NULL),
+                                     WEFT_OK);
+                    check_positions(indices, n, width, lanes, pattern, positions);
+                    weft_memory_free(&positions);
+                }
+                weft_pattern_free(&pattern);
                 weft_connectivity_free(&dofs);
                 free(indices);
             }
