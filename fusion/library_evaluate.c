@@ -80,6 +80,7 @@ const char *weft_term_evaluate(const weft_term *term, const int *values, const b
 
 double weft_term_estimate(const weft_term *term, const int *values) {
     double a, b;
+    int64_t holds = 0;
     switch (term->kind) {
     case TERM_INTEGER:
     case TERM_NUMBER:
@@ -88,6 +89,10 @@ double weft_term_estimate(const weft_term *term, const int *values) {
         return values[term->index];
     case TERM_NEGATE:
         return -weft_term_estimate(term->children[0], values);
+    case TERM_INTRINSIC:
+        if (weft_term_evaluate(term->children[0], values, NULL, &holds))
+            return 0;
+        return weft_term_estimate(term->children[holds ? 1 : 2], values);
     case TERM_BINARY:
         a = weft_term_estimate(term->children[0], values);
         b = weft_term_estimate(term->children[1], values);

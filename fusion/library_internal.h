@@ -16,8 +16,7 @@
 #define WEFT_NESTING_MAX 64
 #define WEFT_CHAIN_MAX 400
 
-/* ---- tokens (library_tokens.c) ------------------------------------------------------------------
- */
+/* ---- tokens (library_tokens.c) ------------------------------------------------------------------ */
 
 typedef enum kernel_token_kind {
     KERNEL_END,
@@ -280,7 +279,7 @@ const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *
  * all are. */
 const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound,
                                int64_t *out);
-/** The same in doubles, for flops. */
+/** The same in doubles, for flops, which may also say select(n <= 3, few, many). */
 double weft_term_estimate(const weft_term *term, const int *values);
 /** name, or name + integer: the index of the name and the integer; else -1. */
 int weft_term_linear(const weft_term *term, int64_t *added);

@@ -220,7 +220,14 @@ weft_status reader_flops(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     reader->mode = READ_FORMULA;
     TRY(meta_tokens(reader, meta));
-    TRY(reader_integer_term(reader, "flops", &reader->function->flops));
+    weft_term *flops = NULL;
+    TRY(reader_term(reader, &flops));
+    if (flops->type != TYPE_INT && flops->type != TYPE_REAL) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
+                              "flops are a number, not a comparison");
+        goto done;
+    }
+    reader->function->flops = flops;
     TRY(expect_end(reader));
     TRY(meta_text(reader, meta, &reader->function->info.flops));
 done:

@@ -206,8 +206,10 @@ weft_status reader_name(kernel_reader *reader, weft_term **out) {
         *out = term;
         return WEFT_OK;
     } else {
-        for (int i = 0; reader->mode == READ_BODY && i < weft_intrinsics_count; ++i)
-            if (strcmp(name, weft_intrinsics[i].name) == 0)
+        for (int i = 0; i < weft_intrinsics_count; ++i)
+            if (strcmp(name, weft_intrinsics[i].name) == 0 &&
+                (reader->mode == READ_BODY ||
+                 (reader->mode == READ_FORMULA && weft_intrinsics[i].mask)))
                 return read_intrinsic(reader, i, out);
         return unknown_name(reader);
     }

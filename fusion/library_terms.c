@@ -23,7 +23,7 @@ weft_status reader_check_real(kernel_reader *reader, const weft_term *term, cons
         return reader_error(
             reader, WEFT_ERROR_TYPE, term->line, term->column,
             "%s is a comparison, and should be a value: use select(condition, a, b)", what);
-    if (term->type == TYPE_INT && weft_term_divides(term)) {
+    if (reader->mode == READ_BODY && term->type == TYPE_INT && weft_term_divides(term)) {
         weft_status status =
             type_error(reader, term, "this divides integers, which cuts off the fraction");
         weft_error_hint(reader->error,

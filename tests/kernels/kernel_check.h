@@ -18,6 +18,7 @@ enum { CHECK_ARGUMENTS = 4, CHECK_RANK = 2, CHECK_COMPONENTS = 512 };
 typedef enum check_data {
     DATA_ANY,      /* in [-1, 1] */
     DATA_JACOBIAN, /* square, determinant of either sign and away from 0 */
+    DATA_SHIFTED,  /* the same with its rows in another order, so that pivots must be looked for */
     DATA_VERTICES  /* rows are the vertices of a simplex that is far from flat */
 } check_data;
 
@@ -66,7 +67,8 @@ static inline void check_fill(const check_argument *a, uint32_t *state, double *
     double size = 1.0 + 0.5 * values[0], sign = check_random(state) < 0 ? -1.0 : 1.0;
     for (int i = 0; i < a->sizes[0]; ++i)
         for (int j = 0; j < columns; ++j) {
-            double unit = i - first == j ? (j == 0 ? sign : 1.0) : 0.0;
+            int row = a->data == DATA_SHIFTED ? (i + 1) % columns : i - first;
+            double unit = row == j ? (j == 0 ? sign : 1.0) : 0.0;
             values[i * columns + j] = size * (unit + 0.2 * values[i * columns + j]);
         }
 }
@@ -92,7 +94,7 @@ static inline void check_memory(weft_device *device, int64_t blocks, int compone
 /** Gauss-Jordan with row exchanges: the determinant comes back, the inverse (NULL allowed) is
  * written. */
 static inline double check_eliminate(int n, const double *a, double *inverse) {
-    double w[4][8] = {{0}}, determinant = 1;
+    double w[6][12] = {{0}}, determinant = 1;
     for (int i = 0; i < n; ++i) {
         memcpy(w[i], a + i * n, (size_t)n * sizeof *a);
         w[i][n + i] = 1;

@@ -85,6 +85,8 @@ static void ref_inverse(const check_case *c, const double *const *arguments, dou
     { 2, {(m), (n)}, DATA_ANY }
 #define J(n)                                                                                       \
     { 2, {(n), (n)}, DATA_JACOBIAN }
+#define P(n)                                                                                       \
+    { 2, {(n), (n)}, DATA_SHIFTED }
 #define S                                                                                          \
     { 0, {0, 0}, DATA_ANY }
 
@@ -113,6 +115,11 @@ static const check_case cases[] = {
     {"det", NULL, 1, {J(1)}, 1, ref_det, 0, 0, NULL},
     {"det", NULL, 1, {J(2)}, 1, ref_det, 0, 0, NULL},
     {"det", NULL, 1, {J(3)}, 1, ref_det, 0, 0, NULL},
+    {"det", NULL, 1, {P(4)}, 1, ref_det, 0, 0, NULL},
+    {"det", NULL, 1, {M(4, 4)}, 1, ref_det, 0, 0, NULL},
+    {"det", NULL, 1, {P(6)}, 1, ref_det, 0, 0, NULL}, /* loops stay loops */
+    {"inverse", NULL, 1, {P(4)}, 16, ref_inverse, 0, 0, NULL},
+    {"inverse", NULL, 1, {P(6)}, 36, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {J(1)}, 1, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {J(2)}, 4, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {J(3)}, 9, ref_inverse, 0, 0, NULL},
