@@ -86,11 +86,12 @@ static int report_outcome(const poisson *run)
         [WEFT_CG_BREAKDOWN] = "look at --diffusivity and --robin, or try --preconditioner none",
         [WEFT_CG_NAN] = "a value is not a number: look at --diffusivity and ALPHA in --robin",
         [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};
+    bool rounding = run->cg.outcome == WEFT_CG_BREAKDOWN && run->cg.residual < 1e-10;
     fprintf(
         stderr,
         "poisson: error: not converged: %s after %d iterations, relative residual %.2e\nhint: %s\n",
         weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, run->cg.residual,
-        advice[run->cg.outcome]);
+        advice[rounding ? WEFT_CG_STAGNATION : run->cg.outcome]);
     return 1;
 }
 

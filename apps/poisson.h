@@ -108,6 +108,9 @@ weft_status poisson_mesh_make(poisson *run, weft_error *error);
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
  * coordinates */
 weft_status poisson_dofs_make(poisson *run, weft_error *error);
+/** Find the parts of the mesh that do not touch, and set run->pure_neumann where nothing fixes u.
+ * (poisson_parts.c) Errors  WEFT_ERROR_INPUT: one part of several is not fixed */
+weft_status poisson_parts_check(poisson *run, weft_error *error);
 /** Coordinates, u with its boundary values, room for b. (poisson_data.c)
  *  Errors  WEFT_ERROR_INPUT: a value is not finite (option and place) */
 weft_status poisson_data_make(poisson *run, weft_error *error);

@@ -28,6 +28,8 @@ weft_status poisson_mesh_make(poisson *run, weft_error *error)
                  "ordered the nodes: mean distance within a cell %.3g of all before, %.3g after",
                  before, weft_mesh_bandwidth(run->mesh));
     }
+    if (options->size > 0 && !ends_with(options->mesh, ".geo"))
+        weft_log(monitor, WEFT_LOG_WARNING, "--size changes nothing here: it is for .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
              "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",
              run->mesh->n_cells, run->mesh->n_nodes, run->mesh->n_boundary_facets);
@@ -110,7 +112,6 @@ weft_status poisson_dofs_make(poisson *run, weft_error *error)
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     const weft_mesh *mesh = run->mesh;
-    bool has_robin = false;
     char *marks = weft_array_make((size_t)mesh->n_nodes, 1);
     run->parts = calloc((size_t)options->n_conditions + 1, sizeof *run->parts);
     if (!marks || !run->parts)
@@ -132,14 +133,13 @@ weft_status poisson_dofs_make(poisson *run, weft_error *error)
             TRY(make_part(run, condition, group, &run->parts[i], error));
         if (n == 0)
             TRY(refuse_empty(condition, error));
-        has_robin = has_robin || condition->kind == POISSON_ROBIN;
     }
     if (options->n_conditions == 0) {
         int64_t n = 0;
         TRY(mark_nodes(run, -1, marks, &n, error));
     }
     TRY(collect_marks(run, marks, error));
-    run->pure_neumann = run->n_constrained == 0 && !has_robin;
+    TRY(poisson_parts_check(run, error));
     TRY(weft_connectivity_make(run->device, mesh->cells, mesh->n_cells, mesh->dimension + 1,
                                mesh->n_nodes, &run->cells, error));
 done:

@@ -27,7 +27,10 @@ static const bad_case usage_cases[] = {
     {"missing value", {"--mesh"}, {"option '--mesh' needs a value", "write --mesh MESH"}, false},
     {"empty value", {"--mesh", ""}, {"'--mesh' needs a value that is not empty"}, false},
     {"argument", {"square:2"}, {"unexpected argument 'square:2'", "--mesh square:2"}, false},
-    {"number", {"--mesh=square:2", "--tolerance=1e-x"}, {"--tolerance:1:2", "    1e-x\n     ^"}, false},
+    {"number",
+     {"--mesh=square:2", "--tolerance=1e-x"},
+     {"--tolerance:1:2", "    1e-x\n     ^"},
+     false},
     {"number's end", {"--mesh=square:2", "--size=0.1mm"}, {"--size:1:4", "0.1mm", "   ^"}, false},
     {"range", {"--mesh=square:2", "--tolerance=2"}, {"--tolerance:1:1", "between 0 and 1"}, false},
     {"fraction",
@@ -147,6 +150,10 @@ static const bad_case problem_cases[] = {
      {"--mesh=square:4", "--source=1", "--neumann=left=-1.001"},
      {"source", "-1.001", "hint:"},
      false},
+    {"loose part",
+     {"--mesh=@/two.msh", "--dirichlet=first=0"},
+     {"two.msh", "2 parts that do not touch", "hint: add --dirichlet"},
+     true},
     {"output folder",
      {"--mesh=square:2", "--output=@/none/u.vtkhdf"},
      {"none/u.vtkhdf", "hint:"},
@@ -254,6 +261,11 @@ static int make_files(void **state)
                "1 2 2 1 1 1 2 3\n2 2 2 1 1 1 3 4\n$EndElements\n");
     write_mesh(folder, "flat.msh", "1 0 0 0\n2 1 0 0\n3 1 1 0\n4 2 2 0\n",
                "1 2 2 1 1 1 2 3\n2 2 2 1 1 1 3 4\n$EndElements\n");
+    write_file(folder, "two.msh",
+               "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n1 7 "
+               "\"first\"\n$EndPhysicalNames\n"
+               "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 5 0 0\n5 6 0 0\n6 6 1 0\n$EndNodes\n"
+               "$Elements\n3\n1 1 2 7 1 1 2\n2 2 2 1 1 1 2 3\n3 2 2 1 1 4 5 6\n$EndElements\n");
     write_file(folder, "error.geo", "Point(1) = {0, 0, 0, 0.1};\nPoint(2) = {1, 0, 0;\n");
     *state = folder;
     return 0;

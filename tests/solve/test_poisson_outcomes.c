@@ -152,6 +152,33 @@ static void test_what_is_printed_where(void **state)
     test_run_free(&run);
 }
 
+/* The compiler's failure is the machine's, not the user's: exit 3, and what to do. */
+static void test_no_compiler(void **state)
+{
+    const char *const environment[] = {"CC=/nowhere/cc", "WEFT_CACHE=off", NULL};
+    const char *command[] = {WEFT_BINARY_DIR "/poisson", "--mesh", "square:4", NULL};
+    (void)state;
+    test_run run = test_program(command, environment);
+    assert_int_equal(3, run.exit_code);
+    assert_non_null(strstr(run.error, "/nowhere/cc"));
+    assert_non_null(strstr(run.error, "hint: "));
+    test_run_free(&run);
+}
+
+/* A full disk behind stdout is told, not passed over. */
+static void test_full_stdout(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        skip_test("there is no /dev/full here");
+    const char *command[] = {"sh", "-c", WEFT_BINARY_DIR "/poisson --mesh square:4 > /dev/full",
+                             NULL};
+    test_run run = test_program(command, NULL);
+    assert_int_equal(2, run.exit_code);
+    assert_non_null(strstr(run.error, "cannot write to standard output"));
+    test_run_free(&run);
+}
+
 static void test_null_device(void **state)
 {
     char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
@@ -179,6 +206,8 @@ int main(void)
                                        cmocka_unit_test(test_preconditioner),
                                        cmocka_unit_test(test_later_dirichlet_holds),
                                        cmocka_unit_test(test_what_is_printed_where),
+                                       cmocka_unit_test(test_no_compiler),
+                                       cmocka_unit_test(test_full_stdout),
                                        cmocka_unit_test(test_null_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
