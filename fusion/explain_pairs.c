@@ -26,11 +26,13 @@ static bool loads(const weft_call *call, const weft_operand *operand) {
     return false;
 }
 
-static bool uses_map(const weft_graph *graph, const weft_call *call, int map) {
+static bool uses_map(const explanation *e, const weft_call *call, int map) {
+    const weft_graph *graph = e->graph;
+    const bool gathered = e->compilation->options.scatter == WEFT_SCATTER_GATHERED;
     for (int i = 0; i < call->n_operands; ++i)
         if (call->operands[i].map == map)
             return true;
-    for (int i = 0; i < graph->n_accumulations; ++i)
+    for (int i = 0; i < graph->n_accumulations && !gathered; ++i)
         if (graph->accumulations[i].call == call->id && graph->accumulations[i].map == map &&
             !graph->accumulations[i].matrix)
             return true;
@@ -38,9 +40,14 @@ static bool uses_map(const weft_graph *graph, const weft_call *call, int map) {
 }
 
 /* Is the result of a read by b alone, so that one kernel for both never stores it? */
-static bool only_reader(const weft_graph *graph, const weft_call *a, const weft_call *b) {
+static bool only_reader(const explanation *e, const weft_call *a, const weft_call *b) {
+    const weft_graph *graph = e->graph;
     if (graph->data[a->result].returned)
         return false;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].source == a->result && !graph->accumulations[i].matrix &&
+            e->compilation->options.scatter == WEFT_SCATTER_GATHERED)
+            return false;
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
             if (i != b->id && graph->calls[i].operands[k].datum == a->result)
@@ -56,12 +63,12 @@ double explain_spared(const explanation *e, const weft_call *a, const weft_call 
         if (is_repeated(b, k))
             continue;
         if (operand->datum == a->result && operand->map < 0)
-            spared += operand_bytes(e, operand) * (only_reader(graph, a, b) ? 2 : 1);
+            spared += operand_bytes(e, operand) * (only_reader(e, a, b) ? 2 : 1);
         else if (loads(a, operand))
             spared += operand_bytes(e, operand);
     }
     for (int map = 0; map < graph->n_maps; ++map)
-        if (uses_map(graph, a, map) && uses_map(graph, b, map))
+        if (uses_map(e, a, map) && uses_map(e, b, map))
             spared += 4.0 * graph->maps[map].width;
     return spared;
 }

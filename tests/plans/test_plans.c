@@ -1,0 +1,384 @@
+/* labels: quick */
+/* Every script here and the plans it must get, for a host's limits and for a GPU's. What a script
+ * states stands in its comments that start with `#!`:
+ *
+ *      #! kernels fused F unfused U        kernels of both plans
+ *      #! calls N                          calls of the graph
+ *      #! together NAME...                 results whose calls share a kernel of the fused plan
+ *      #! apart NAME NAME                  ... that must not
+ *      #! split NAME NAME REASON THROUGH   why: barrier, index_set, nothing, none; the datum or -
+ *      #! level NAME N                     global barriers before it
+ *      #! bytes PLAN SET LOADED STORED     sums over the kernels over an index set, per instance
+ *      #! flops SET N                      in both plans
+ *      #! peak PLAN N                      most components on chip at once
+ *      #! buffers PLAN N                   buffers of intermediates
+ *      #! zeroed NAME...                   lists zeroed before a launch, or -
+ *      #! single, scatter gathered, parameter NAME N, expression NAME TEXT      how to compile
+ *
+ * The numbers are counted by hand from the script; the comments there say how. */
+#include "test_support.h"
+
+#include "fusion_internal.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES = 64, WORDS = 16 };
+
+/* One `#!` line as words. */
+typedef struct line {
+    char text[256];
+    char *words[WORDS];
+    int n, number;
+} line;
+
+typedef struct plan_case {
+    const char *path;
+    char *text;
+    line lines[LINES];
+    int n_lines;
+    weft_compilation *plans[2]; /* by weft_plan_kind */
+} plan_case;
+
+static void lines_read(plan_case *c) {
+    int number = 0;
+    for (const char *at = c->text; *at != '\0';) {
+        const size_t length = strcspn(at, "\n");
+        ++number;
+        if (length > 2 && at[0] == '#' && at[1] == '!') {
+            assert_true(c->n_lines < LINES);
+            line *l = &c->lines[c->n_lines++];
+            l->number = number;
+            snprintf(l->text, sizeof l->text, "%.*s", (int)length - 2, at + 2);
+            for (char *save = NULL, *word = strtok_r(l->text, " ", &save);
+                 word != NULL && l->n < WORDS; word = strtok_r(NULL, " ", &save))
+                l->words[l->n++] = word;
+        }
+        at += length + (at[length] == '\n');
+    }
+}
+
+static bool says(const line *l, const char *word, int n) {
+    return l->n >= n && strcmp(l->words[0], word) == 0;
+}
+
+/* ---- compiling ---- */
+
+static void compile_both(plan_case *c, const weft_library *library, const char *device_name) {
+    weft_compile_options options = {0};
+    weft_expression expressions[4];
+    weft_parameter parameters[4];
+    weft_error error = {0};
+    weft_device *device = NULL;
+    int n_expressions = 0, n_parameters = 0;
+    for (int i = 0; i < c->n_lines; ++i) {
+        const line *l = &c->lines[i];
+        options.single |= says(l, "single", 1);
+        if (says(l, "scatter", 2) && strcmp(l->words[1], "gathered") == 0)
+            options.scatter = WEFT_SCATTER_GATHERED;
+        if (says(l, "parameter", 3))
+            parameters[n_parameters++] = (weft_parameter){l->words[1], atoi(l->words[2])};
+        if (says(l, "expression", 3))
+            expressions[n_expressions++] =
+                (weft_expression){l->words[1], l->words[2], "expression"};
+    }
+    options.expressions = expressions;
+    options.n_expressions = n_expressions;
+    options.parameters = parameters;
+    options.n_parameters = n_parameters;
+    assert_int_equal(weft_device_open(device_name, NULL, &device, &error), WEFT_OK);
+    for (int kind = 0; kind < 2; ++kind) {
+        const weft_fragment fragment = {c->path, c->text};
+        options.plan = (weft_plan_kind)kind;
+        if (weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
+                         &c->plans[kind], &error) != WEFT_OK) {
+            char message[4096];
+            weft_error_text(&error, message, sizeof message);
+            fail_msg("%s", message);
+        }
+    }
+    weft_device_free(&device);
+}
+
+/* ---- looking things up ---- */
+
+static void wrong(const plan_case *c, const line *l, const char *what, double got) {
+    fail_msg("%s:%d: #! %s: %s is %g", c->path, l->number, l->words[0], what, got);
+}
+
+static weft_plan_kind kind_named(const plan_case *c, const line *l, const char *word) {
+    const bool fused = strcmp(word, "fused") == 0;
+    if (!fused && strcmp(word, "unfused") != 0)
+        wrong(c, l, word, 0);
+    return fused ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED;
+}
+
+static int call_named(const plan_case *c, const line *l, const char *name) {
+    const weft_graph *graph = c->plans[0]->graph;
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (strcmp(graph->data[graph->calls[i].result].name, name) == 0)
+            return i;
+    wrong(c, l, name, -1);
+    return -1;
+}
+
+static int kernel_of(const plan_case *c, int call) {
+    const weft_plan *plan = c->plans[WEFT_PLAN_FUSED]->plan;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_implementation *one = plan->kernels[i].implementation;
+        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k)
+            if (one->order[k] == call)
+                return i;
+    }
+    fail_msg("%s: call %d is in no kernel", c->path, call);
+    return -1;
+}
+
+/* ---- checking ---- */
+
+static void check_kernels(const plan_case *c, const line *l) {
+    for (int k = 1; k + 1 < l->n; k += 2) {
+        const weft_plan *plan = c->plans[kind_named(c, l, l->words[k])]->plan;
+        if (plan->n_kernels != atoi(l->words[k + 1]))
+            wrong(c, l, l->words[k], plan->n_kernels);
+    }
+}
+
+static void check_together(const plan_case *c, const line *l) {
+    const bool together = strcmp(l->words[0], "together") == 0;
+    const int first = kernel_of(c, call_named(c, l, l->words[1]));
+    for (int k = 2; k < l->n; ++k)
+        if ((kernel_of(c, call_named(c, l, l->words[k])) == first) != together)
+            wrong(c, l, l->words[k], first);
+}
+
+static void check_split(const plan_case *c, const line *l) {
+    static const char *const reasons[] = {"none", "index_set", "barrier", "path", "nothing"};
+    const weft_compilation *compilation = c->plans[0];
+    const int a = call_named(c, l, l->words[1]), b = call_named(c, l, l->words[2]);
+    int through = -1;
+    const weft_split_reason reason =
+        weft_fusion_split(compilation->graph, compilation->fusions, a, b, &through);
+    assert_string_equal(reasons[reason], l->words[3]);
+    assert_string_equal(through >= 0 ? compilation->graph->data[through].name : "-", l->words[4]);
+    /* it is the same from either side */
+    assert_int_equal(weft_fusion_split(compilation->graph, compilation->fusions, b, a, &through),
+                     reason);
+}
+
+static void check_bytes(const plan_case *c, const line *l) {
+    const weft_compilation *compilation = c->plans[kind_named(c, l, l->words[1])];
+    double loaded = 0, stored = 0;
+    bool any = false;
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        if (strcmp(info.index_set, l->words[2]) != 0)
+            continue;
+        loaded += info.bytes_loaded;
+        stored += info.bytes_stored;
+        any = true;
+    }
+    if (!any)
+        wrong(c, l, l->words[2], -1);
+    if (loaded < atof(l->words[3]) || loaded > atof(l->words[3]))
+        wrong(c, l, "loaded", loaded);
+    if (stored < atof(l->words[4]) || stored > atof(l->words[4]))
+        wrong(c, l, "stored", stored);
+}
+
+static void check_flops(const plan_case *c, const line *l) {
+    for (int kind = 0; kind < 2; ++kind) {
+        double flops = 0;
+        for (int i = 0; i < weft_compilation_kernels(c->plans[kind]); ++i) {
+            weft_kernel_info info;
+            weft_compilation_kernel(c->plans[kind], i, &info);
+            flops += strcmp(info.index_set, l->words[1]) == 0 ? info.flops : 0;
+        }
+        if (flops < atof(l->words[2]) || flops > atof(l->words[2]))
+            wrong(c, l, "flops", flops);
+    }
+}
+
+static void check_peak(const plan_case *c, const line *l) {
+    const weft_plan *plan = c->plans[kind_named(c, l, l->words[1])]->plan;
+    int peak = 0;
+    for (int i = 0; i < plan->n_kernels; ++i)
+        if (plan->kernels[i].implementation != NULL &&
+            plan->kernels[i].implementation->onchip_peak > peak)
+            peak = plan->kernels[i].implementation->onchip_peak;
+    if (peak != atoi(l->words[2]))
+        wrong(c, l, "the peak", peak);
+}
+
+static void check_zeroed(const plan_case *c, const line *l) {
+    for (int kind = 0; kind < 2; ++kind) {
+        const weft_plan *plan = c->plans[kind]->plan;
+        const weft_graph *graph = c->plans[kind]->graph;
+        int zeroed = 0, expected = strcmp(l->words[1], "-") == 0 ? 0 : l->n - 1;
+        for (int i = 0; i < plan->n_kernels; ++i)
+            for (int k = 0; k < plan->kernels[i].n_zero; ++k) {
+                bool known = false;
+                for (int w = 1; w < l->n; ++w)
+                    known |= strcmp(l->words[w], graph->data[plan->kernels[i].zero[k]].name) == 0;
+                zeroed += known ? 1 : 1000;
+            }
+        if (zeroed != expected)
+            wrong(c, l, "the number zeroed", zeroed);
+    }
+}
+
+static void check_line(const plan_case *c, const line *l) {
+    if (says(l, "kernels", 3))
+        check_kernels(c, l);
+    else if (says(l, "together", 3) || says(l, "apart", 3))
+        check_together(c, l);
+    else if (says(l, "split", 5))
+        check_split(c, l);
+    else if (says(l, "bytes", 5))
+        check_bytes(c, l);
+    else if (says(l, "flops", 3))
+        check_flops(c, l);
+    else if (says(l, "peak", 3))
+        check_peak(c, l);
+    else if (says(l, "zeroed", 2))
+        check_zeroed(c, l);
+    else if (says(l, "calls", 2)) {
+        if (c->plans[0]->graph->n_calls != atoi(l->words[1]))
+            wrong(c, l, "the number", c->plans[0]->graph->n_calls);
+    } else if (says(l, "level", 3)) {
+        const int level = c->plans[0]->fusions->level[call_named(c, l, l->words[1])];
+        if (level != atoi(l->words[2]))
+            wrong(c, l, "the level", level);
+    } else if (says(l, "buffers", 3)) {
+        const int n = c->plans[kind_named(c, l, l->words[1])]->plan->n_buffers;
+        if (n != atoi(l->words[2]))
+            wrong(c, l, "the number", n);
+    } else if (!says(l, "single", 1) && !says(l, "scatter", 2) && !says(l, "parameter", 3) &&
+               !says(l, "expression", 3))
+        fail_msg("%s:%d: #! %s is not known", c->path, l->number, l->words[0]);
+}
+
+/* ---- what holds for every plan ---- */
+
+/* Every call is in one kernel; what a kernel reads was made before or came from outside. */
+static void check_plan(const plan_case *c, const weft_compilation *compilation) {
+    const weft_graph *graph = compilation->graph;
+    const weft_plan *plan = compilation->plan;
+    int *kernel = calloc((size_t)graph->n_calls + 1, sizeof *kernel);
+    assert_non_null(kernel);
+    for (int i = 0; i < graph->n_calls; ++i)
+        kernel[i] = -1;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_implementation *one = plan->kernels[i].implementation;
+        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
+            assert_int_equal(kernel[one->order[k]], -1);
+            kernel[one->order[k]] = i;
+        }
+    }
+    for (int i = 0; i < graph->n_calls; ++i) {
+        assert_true(kernel[i] >= 0);
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            const int producer = graph->data[operand->datum].producer;
+            if (producer >= 0 && (producer >= i || kernel[producer] > kernel[i] ||
+                                  (operand->map >= 0 && kernel[producer] == kernel[i])))
+                fail_msg("%s: call %d reads what is not made yet", c->path, i);
+            for (int a = 0; a < graph->n_accumulations; ++a)
+                if (graph->accumulations[a].target == operand->datum &&
+                    kernel[graph->accumulations[a].call] >= kernel[i])
+                    fail_msg("%s: call %d reads a list not complete", c->path, i);
+        }
+    }
+    free(kernel);
+}
+
+/* Two data share a buffer only where one is dead before the other is born. */
+static void check_buffers(const plan_case *c, const weft_compilation *compilation) {
+    const weft_graph *graph = compilation->graph;
+    const weft_plan *plan = compilation->plan;
+    for (int a = 0; a < graph->n_data; ++a)
+        for (int b = 0; b < a; ++b) {
+            int first[2] = {plan->n_kernels, plan->n_kernels}, last[2] = {-1, -1};
+            if (plan->buffer_of[a] < 0 || plan->buffer_of[a] != plan->buffer_of[b])
+                continue;
+            for (int k = 0; k < plan->n_kernels; ++k)
+                for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
+                    for (int side = 0; side < 2; ++side) {
+                        const weft_argument *argument = &plan->kernels[k].arguments[i];
+                        if (argument->kind != ARGUMENT_DATUM ||
+                            argument->index != (side == 0 ? a : b))
+                            continue;
+                        first[side] = k < first[side] ? k : first[side];
+                        last[side] = k;
+                    }
+            if (first[0] <= last[1] && first[1] <= last[0])
+                fail_msg("%s: '%s' and '%s' share a buffer", c->path, graph->data[a].name,
+                         graph->data[b].name);
+        }
+}
+
+static void check_explanation(const weft_compilation *compilation) {
+    weft_text once = {0}, twice = {0};
+    assert_int_equal(weft_compilation_explain(compilation, &once, NULL), WEFT_OK);
+    assert_int_equal(weft_compilation_explain(compilation, &twice, NULL), WEFT_OK);
+    assert_string_equal(once.data, twice.data);
+    const int n = compilation->graph->n_calls;
+    int pairs = 0;
+    for (const char *at = once.data; (at = strstr(at, "fused: ")) != NULL; ++at)
+        ++pairs;
+    assert_int_equal(pairs, n * (n - 1) / 2);
+    weft_text_free(&once);
+    weft_text_free(&twice);
+}
+
+static void check_script(const weft_library *library, const char *device, const char *path) {
+    plan_case *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    c->path = path;
+    c->text = test_file_read(path, NULL);
+    assert_non_null(c->text);
+    lines_read(c);
+    assert_true(c->n_lines > 0);
+    compile_both(c, library, device);
+    for (int i = 0; i < c->n_lines; ++i)
+        check_line(c, &c->lines[i]);
+    for (int kind = 0; kind < 2; ++kind) {
+        check_plan(c, c->plans[kind]);
+        check_buffers(c, c->plans[kind]);
+        check_explanation(c->plans[kind]);
+        weft_compilation_free(&c->plans[kind]);
+    }
+    free(c->text);
+    free(c);
+}
+
+static void check_all(const char *device) {
+    glob_t found;
+    weft_library *library = NULL;
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    assert_int_equal(glob(WEFT_SOURCE_DIR "/tests/plans/*.weft", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 20);
+    for (size_t i = 0; i < found.gl_pathc; ++i)
+        check_script(library, device, found.gl_pathv[i]);
+    globfree(&found);
+    weft_library_free(&library);
+}
+
+static void plans_for_a_host(void **state) {
+    (void)state;
+    check_all("null");
+}
+
+static void plans_for_a_gpu(void **state) {
+    (void)state;
+    check_all("null:h200");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plans_for_a_host),
+                                       cmocka_unit_test(plans_for_a_gpu)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
