@@ -202,7 +202,7 @@ typedef enum reader_mode {
 
 typedef struct kernel_reader {
     weft_arena *arena;   /* of what is read */
-    weft_arena *scratch; /* of tokens; ends with the file */
+    weft_arena *scratch; /* of the tokens of one line or body */
     weft_source source;
     weft_error *error;
     const kernel_token *token; /* the current one */
@@ -220,7 +220,8 @@ typedef struct kernel_reader {
 weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column,
                          const char *format, ...) WEFT_PRINTF(5, 6);
 weft_status reader_memory(kernel_reader *reader);
-/** Split text[0, length), which starts at line and column of the file, into tokens. */
+/** Split text[0, length), which starts at line and column of the file, into tokens; they replace
+ *  those that were read before. */
 weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
                                int column, const kernel_token **out);
 bool reader_is(const kernel_reader *reader, const char *text);

@@ -208,7 +208,6 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
                         .text = source->text,
                         .line = 1};
     weft_variant *variant = NULL;
-    TRY(weft_arena_make(&file.reader.scratch, error));
     TRY(read_body_lines(&file, NULL));
     while (*file.text) {
         const char *text = file.text;

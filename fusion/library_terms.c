@@ -106,8 +106,7 @@ static int binary_of(const kernel_reader *reader, weft_binary *out) {
         {"-", BINARY_SUBTRACT, 5}, {"*", BINARY_MULTIPLY, 6},       {"/", BINARY_DIVIDE, 6},
         {"%", BINARY_MODULO, 6}};
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i)
-        if (reader->token->kind == KERNEL_SYMBOL &&
-            strcmp(reader->token->text, table[i].text) == 0) {
+        if (reader_is(reader, table[i].text)) {
             *out = table[i].binary;
             return table[i].level;
         }

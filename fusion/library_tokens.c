@@ -39,8 +39,10 @@ static void advance(scanner *s, size_t n) {
 }
 
 static bool starts(const scanner *s, const char *with) {
-    size_t n = strlen(with);
-    return (size_t)(s->end - s->text) >= n && memcmp(s->text, with, n) == 0;
+    size_t i = 0;
+    while (with[i] != '\0' && s->text + i < s->end && s->text[i] == with[i])
+        ++i;
+    return with[i] == '\0';
 }
 
 /* Blanks and comments; false at a comment that does not end. */
@@ -147,7 +149,10 @@ weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t l
     weft_status status = WEFT_OK;
     scanner s = {text, text + length, line, column};
     size_t n = 0, capacity = 64;
-    kernel_token *tokens = weft_arena_alloc(reader->scratch, capacity, sizeof *tokens);
+    kernel_token *tokens = NULL;
+    weft_arena_free(&reader->scratch);
+    TRY(weft_arena_make(&reader->scratch, reader->error));
+    tokens = weft_arena_alloc(reader->scratch, capacity, sizeof *tokens);
     if (!tokens)
         return reader_memory(reader);
     for (;;) {
@@ -171,7 +176,8 @@ done:
 }
 
 bool reader_is(const kernel_reader *reader, const char *text) {
-    return reader->token->kind != KERNEL_END && strcmp(reader->token->text, text) == 0;
+    const char *found = reader->token->text; /* "" at the end */
+    return found[0] == text[0] && found[0] != '\0' && strcmp(found, text) == 0;
 }
 
 bool reader_accept(kernel_reader *reader, const char *text) {
