@@ -195,12 +195,14 @@ static void transpose(const weft_connectivity *connectivity, int lanes, int64_t 
         start[j] = sum;
         sum += count;
     }
-    for (int64_t block = 0; block * lanes < n; ++block)
+    for (int64_t block = 0; block * lanes < n; ++block) {
+        const int32_t *cells = indices + block * lanes * width;
+        int n_lanes = n - block * lanes < lanes ? (int)(n - block * lanes) : lanes;
         for (int i = 0; i < width; ++i)
-            for (int64_t cell = block * lanes; cell < n && cell < (block + 1) * lanes; ++cell) {
-                int64_t place = (block * width + i) * lanes + cell % lanes;
-                positions[start[indices[cell * width + i]]++] = (uint32_t)place;
-            }
+            for (int lane = 0; lane < n_lanes; ++lane)
+                positions[start[cells[lane * width + i]]++] =
+                    (uint32_t)((block * width + i) * lanes + lane);
+    }
     memmove(start + 1, start, (size_t)n_to * sizeof *start);
     start[0] = 0;
 }
