@@ -362,6 +362,17 @@ static void a_tolerance_out_of_reach_stagnates(void **state)
     setting_free(&s);
 }
 
+/* Not symmetric, though p.Ap > 0: residuals grow slowly and for ever. */
+static void growing_residuals_stagnate(void **state)
+{
+    (void)state;
+    const double A[] = {1, 1, -1, 1};
+    weft_cg_options options = {.tolerance = 1e-10, .max_iterations = 1000000};
+    weft_cg_result result = outcome_of(A, NULL, 1, 0, options);
+    assert_int_equal(result.outcome, WEFT_CG_STAGNATION);
+    assert_in_range(result.iterations, 1000, 1010);
+}
+
 static void wrong_calls_are_refused(void **state)
 {
     (void)state;
@@ -420,6 +431,7 @@ int main(void)
         cmocka_unit_test(not_a_number),
         cmocka_unit_test(too_few_iterations),
         cmocka_unit_test(a_tolerance_out_of_reach_stagnates),
+        cmocka_unit_test(growing_residuals_stagnate),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(sums_are_pairwise),
     };
