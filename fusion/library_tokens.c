@@ -201,6 +201,15 @@ weft_status reader_expect(kernel_reader *reader, const char *text, const char *w
                         token->kind == KERNEL_END ? "" : "'");
 }
 
+/* LANES, M_PI: a macro of the prelude or of <math.h> may have such a name. */
+static bool is_macro_name(const char *name) {
+    size_t n = 0;
+    for (; name[n] != '\0'; ++n)
+        if (islower((unsigned char)name[n]))
+            return false;
+    return n >= 3;
+}
+
 weft_status reader_new_name(kernel_reader *reader, const char *what, const char **out) {
     static const char *const reserved[] = {
         "real",   "int",    "scalar", "t",        "for",      "if",       "else",     "return",
@@ -213,8 +222,10 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
     if (token->kind != KERNEL_NAME)
         return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
                             "expected %s, found %s", what, reader_found(reader));
+    size_t length = strlen(token->text);
     bool taken = strncmp(token->text, "v_", 2) == 0 || strncmp(token->text, "weft_", 5) == 0 ||
-                 token->text[0] == '_';
+                 token->text[0] == '_' || token->text[length - 1] == '_' ||
+                 is_macro_name(token->text);
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i)
         taken = taken || strcmp(token->text, reserved[i]) == 0;
     for (int i = 0; i < weft_intrinsics_count; ++i)
@@ -224,10 +235,11 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
                                           "'%s' cannot be %s: it is reserved", token->text, what);
         weft_error_hint(reader->error,
                         "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
-                        "and does not begin with v_, weft_ or _");
+                        "does not begin with v_, weft_ or _, does not end with _, and from three "
+                        "characters on has a small letter (the others are the prelude's)");
         return status;
     }
-    *out = weft_arena_copy(reader->arena, token->text, strlen(token->text));
+    *out = weft_arena_copy(reader->arena, token->text, length);
     ++reader->token;
     return *out ? WEFT_OK : reader_memory(reader);
 }
