@@ -47,7 +47,8 @@ static weft_status open_beside(const char *path, char **temporary, int *descript
         return refuse_file(error, path, EISDIR);
     if (asprintf(temporary, "%s.XXXXXX", path) < 0) {
         *temporary = NULL;
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return WEFT_ERROR_MEMORY;
     }
     *descriptor = mkstemp(*temporary);
     if (*descriptor < 0) {

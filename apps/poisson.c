@@ -81,8 +81,7 @@ static int report_outcome(const poisson *run)
     static const char *const advice[] = {
         [WEFT_CG_MAX_ITERATIONS] = "raise --max-iterations or --tolerance",
         [WEFT_CG_INDEFINITE] =
-            "the operator is not positive definite: look at the signs of --diffusivity and of "
-            "ALPHA in --robin",
+            "the operator is not positive definite: look at the signs in --diffusivity and --robin",
         [WEFT_CG_BREAKDOWN] = "look at --diffusivity and --robin, or try --preconditioner none",
         [WEFT_CG_NAN] = "a value is not a number: look at --diffusivity and ALPHA in --robin",
         [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};

@@ -44,12 +44,16 @@ static weft_status check_expressions(poisson *run, weft_error *error)
     size_t room = 3 + 2 * (size_t)run->options->n_conditions;
     weft_expression *expressions = calloc(room, sizeof *expressions);
     char(*names)[16] = calloc(room, sizeof *names);
-    if (!expressions || !names)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (!expressions || !names) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     int n = collect(run->options, expressions);
     write_script(n, expressions, names, &script);
-    if (script.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (script.failed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     const weft_fragment fragment = {"the expressions of the command line", script.data};
     const weft_compile_options options = {.expressions = expressions, .n_expressions = n};
     TRY(weft_compile(run->library, weft_device_limits(run->device), &fragment, 1, &options,

@@ -69,8 +69,10 @@ weft_status poisson_operator_make(poisson *run, weft_error *error)
     const poisson_options *options = run->options;
     weft_form *forms = calloc((size_t)options->n_conditions + 1, sizeof *forms);
     run->forms = calloc((size_t)options->n_conditions + 1, sizeof *run->forms);
-    if (!forms || !run->forms)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (!forms || !run->forms) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     TRY(poisson_form_cells(run, &run->forms[run->n_forms++], error));
     for (int i = 0; i < options->n_conditions; ++i) {
         const poisson_condition *condition = &options->conditions[i];

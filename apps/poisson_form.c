@@ -61,8 +61,10 @@ weft_status poisson_array_make(const poisson *run, int64_t n, double **values, w
 {
     weft_status status = WEFT_OK;
     double *array = weft_array_make((size_t)n, sizeof *array);
-    if (!array)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (!array) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     TRY(weft_memory_wrap(run->device, array, (size_t)n * sizeof *array, memory, error));
     *values = array;
     array = NULL;

@@ -90,8 +90,10 @@ weft_status poisson_json_write(const poisson *run, weft_error *error)
         return WEFT_OK;
     json_t *root = json_object();
     if (!root || !set_mesh(root, run) || !set_plan(root, run) || !set_results(root, run) ||
-        !set_probes(root, run) || !set_history(root, run) || !set_costs(root, run))
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        !set_probes(root, run) || !set_history(root, run) || !set_costs(root, run)) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     app_messages_clear(run->messages);
     TRY(app_json_write(run->options->json, root, error));
 done:

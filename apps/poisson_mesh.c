@@ -114,8 +114,10 @@ weft_status poisson_dofs_make(poisson *run, weft_error *error)
     const weft_mesh *mesh = run->mesh;
     char *marks = weft_array_make((size_t)mesh->n_nodes, 1);
     run->parts = calloc((size_t)options->n_conditions + 1, sizeof *run->parts);
-    if (!marks || !run->parts)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (!marks || !run->parts) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     TRY(check_probes(run, error));
     for (int i = 0; i < options->n_conditions; ++i) {
         const poisson_condition *condition = &options->conditions[i];

@@ -72,8 +72,10 @@ weft_status poisson_parts_check(poisson *run, weft_error *error)
     int64_t n_parts = 0, n_loose = 0, loose = 0;
     int32_t *parent = weft_array_make((size_t)mesh->n_nodes, sizeof *parent);
     char *fixed = weft_array_make((size_t)mesh->n_nodes, 1);
-    if (!parent || !fixed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (!parent || !fixed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     join_cells(mesh, parent);
     mark_fixed(run, parent, fixed);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {

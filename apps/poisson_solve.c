@@ -58,8 +58,10 @@ static weft_status measure_integrals(poisson *run, weft_error *error)
     const char *energy = weft_fem_script("energy.weft");
     TRY(poisson_form_cells(run, &form, error));
     weft_text_add(&text, "%s%s%s", form.form.text, energy ? energy : "", integral);
-    if (text.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    if (text.failed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
     form.form.name = "energy.weft";
     form.form.text = text.data;
     poisson_form_input(&form, "u", run->u);

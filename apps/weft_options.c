@@ -18,12 +18,28 @@ weft_status weft_tool_refuse(const char *what, const char *word, const char *con
     return WEFT_ERROR_USAGE;
 }
 
-/* --define NAME=EXPR */
+/* "NAME=VALUE", both copied into the arena. */
+static weft_status split(weft_tool_options *options, const char *option, const char *text,
+                         const char *form, const char **name, const char **value, weft_error *error)
+{
+    weft_status status = WEFT_OK;
+    char *left = NULL, *right = NULL;
+    TRY(app_split_assignment(option, text, form, &left, &right, error));
+    *name = weft_arena_copy(options->arena, left, strlen(left));
+    *value = weft_arena_copy(options->arena, right, strlen(right));
+    if (!*name || !*value)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+done:
+    free(left);
+    free(right);
+    return status;
+}
+
 static weft_status add_expression(weft_tool_options *options, const char *text, weft_error *error)
 {
     weft_status status = WEFT_OK;
-    char *name = NULL, *value = NULL;
-    TRY(app_split_assignment("--define", text, "NAME=EXPR", &name, &value, error));
+    weft_expression made = {.origin = "--define"};
+    TRY(split(options, "--define", text, "NAME=EXPR", &made.name, &made.text, error));
     weft_expression *larger =
         reallocarray(options->expressions, (size_t)options->n_expressions + 1, sizeof *larger);
     if (!larger) {
@@ -31,22 +47,18 @@ static weft_status add_expression(weft_tool_options *options, const char *text, 
         goto done;
     }
     options->expressions = larger;
-    larger[options->n_expressions++] = (weft_expression){name, value, "--define"};
-    name = value = NULL;
+    larger[options->n_expressions++] = made;
 done:
-    free(name);
-    free(value);
     return status;
 }
 
-/* --set NAME=NUMBER */
 static weft_status add_parameter(weft_tool_options *options, const char *text, weft_error *error)
 {
     weft_status status = WEFT_OK;
-    char *name = NULL, *text_value = NULL;
-    int value = 0;
-    TRY(app_split_assignment("--set", text, "NAME=NUMBER", &name, &text_value, error));
-    TRY(app_parse_integer("--set", text_value, -1000000, 1000000, &value, error));
+    weft_parameter made = {0};
+    const char *value = NULL;
+    TRY(split(options, "--set", text, "NAME=NUMBER", &made.name, &value, error));
+    TRY(app_parse_integer("--set", value, -1000000, 1000000, &made.value, error));
     weft_parameter *larger =
         reallocarray(options->parameters, (size_t)options->n_parameters + 1, sizeof *larger);
     if (!larger) {
@@ -54,11 +66,8 @@ static weft_status add_parameter(weft_tool_options *options, const char *text, w
         goto done;
     }
     options->parameters = larger;
-    larger[options->n_parameters++] = (weft_parameter){name, value};
-    name = NULL;
+    larger[options->n_parameters++] = made;
 done:
-    free(name);
-    free(text_value);
     return status;
 }
 
@@ -150,6 +159,7 @@ weft_status weft_tool_read(const struct argp_option *table, const char *usage, c
                                .device = "auto",
                                .n_arguments_max = out->n_arguments_max};
     reader in = {out, error, WEFT_OK};
+    TRY(weft_arena_make(&out->arena, error));
     TRY(app_options_check(table, argc, argv, error));
     if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0)
         status = in.status != WEFT_OK
@@ -163,12 +173,7 @@ done:
 
 void weft_tool_clear(weft_tool_options *options)
 {
-    for (int i = 0; i < options->n_expressions; ++i) {
-        free((char *)(uintptr_t)options->expressions[i].name);
-        free((char *)(uintptr_t)options->expressions[i].text);
-    }
-    for (int i = 0; i < options->n_parameters; ++i)
-        free((char *)(uintptr_t)options->parameters[i].name);
+    weft_arena_free(&options->arena);
     free(options->expressions);
     free(options->parameters);
     options->expressions = NULL;

@@ -136,6 +136,13 @@ static bool is_target(const char *text, const char *at, size_t length)
     return *at == '=';
 }
 
+/* Takes over the text. */
+static void add_fragment(weft_tool_scripts *scripts, const char *name, char *text)
+{
+    scripts->texts[scripts->n] = text;
+    scripts->fragments[scripts->n++] = (weft_fragment){name, text};
+}
+
 static weft_status add_returns(weft_tool_scripts *scripts, weft_error *error)
 {
     weft_text text = {0};
@@ -154,7 +161,7 @@ static weft_status add_returns(weft_tool_scripts *scripts, weft_error *error)
         weft_text_free(&text);
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     }
-    scripts->fragments[scripts->n++] = (weft_fragment){"what is returned", text.data};
+    add_fragment(scripts, "what is returned", text.data);
     return WEFT_OK;
 }
 
@@ -165,7 +172,7 @@ weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_sc
     for (int i = 0; i < n; ++i) {
         char *text = NULL;
         TRY(read_script(names[i], &text, error));
-        out->fragments[out->n++] = (weft_fragment){names[i], text};
+        add_fragment(out, names[i], text);
     }
     if (count_name(out, "return", 6) == 0)
         TRY(add_returns(out, error));
@@ -176,6 +183,6 @@ done:
 void weft_tool_scripts_clear(weft_tool_scripts *scripts)
 {
     for (int i = 0; i < scripts->n; ++i)
-        free((char *)(uintptr_t)scripts->fragments[i].text);
+        free(scripts->texts[i]);
     scripts->n = 0;
 }

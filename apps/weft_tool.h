@@ -24,6 +24,7 @@ weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int
 /** Several scripts, read one after the other as one. */
 typedef struct weft_tool_scripts {
     weft_fragment fragments[9];
+    char *texts[9]; /* theirs, malloc'd */
     int n;
 } weft_tool_scripts;
 /** Read files, shipped scripts, or "-" for stdin. Where nothing is returned, which is so of shipped
@@ -40,10 +41,11 @@ typedef struct weft_tool_options {
     weft_plan_kind plan;
     weft_scatter scatter;
     bool single, invalid;
-    weft_expression *expressions; /* names malloc'd */
+    weft_expression *expressions; /* malloc'd */
     int n_expressions;
-    weft_parameter *parameters; /* names malloc'd */
+    weft_parameter *parameters; /* malloc'd */
     int n_parameters;
+    weft_arena *arena;        /* their names and texts */
     const char *arguments[8]; /* what is no option; borrowed */
     int n_arguments, n_arguments_max;
 } weft_tool_options;
