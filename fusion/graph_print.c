@@ -193,20 +193,41 @@ static void print_statements(const weft_graph *graph, weft_text *out) {
     }
 }
 
+static void print_return(const weft_graph *graph, int datum, bool *any, weft_text *out) {
+    if (!graph->data[datum].returned)
+        return;
+    weft_text_add(out, *any ? ", " : "return ");
+    print_name(graph, datum, out);
+    *any = true;
+}
+
+static bool is_first_into(const weft_graph *graph, int accumulation) {
+    for (int i = 0; i < accumulation; ++i)
+        if (graph->accumulations[i].target == graph->accumulations[accumulation].target)
+            return false;
+    return true;
+}
+
+/* In the order in which the statements make them. */
+static void print_returns(const weft_graph *graph, weft_text *out) {
+    int next = 0;
+    bool any = false;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        print_return(graph, graph->calls[i].result, &any, out);
+        for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
+            if (is_first_into(graph, next))
+                print_return(graph, graph->accumulations[next].target, &any, out);
+    }
+    if (any)
+        weft_text_add(out, ";\n");
+}
+
 void weft_graph_print_text(const weft_graph *graph, weft_text *out) {
     char name[64];
-    bool any = false;
     print_declarations(graph, out);
     if (some_need_like(graph))
         weft_text_add(out, "expression %s(value, list) = value;\n",
                       like_name(graph, name, sizeof name));
     print_statements(graph, out);
-    for (int i = 0; i < graph->n_data; ++i) {
-        if (!graph->data[i].returned)
-            continue;
-        weft_text_add(out, any ? ", " : "return ");
-        print_name(graph, i, out);
-        any = true;
-    }
-    weft_text_add(out, any ? ";\n" : "");
+    print_returns(graph, out);
 }

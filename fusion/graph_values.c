@@ -60,10 +60,16 @@ static weft_status operand_gather(graph_builder *builder, const weft_node *node,
     const weft_graph *graph = builder->graph;
     const weft_datum *datum = &graph->data[operand->datum];
     const weft_map *m = &graph->maps[map];
-    if (operand->map >= 0 || operand->offset != 0 ||
-        !weft_shape_equal(&operand->shape, &datum->shape))
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                             "only a whole list can be loaded through a connectivity");
+    if (operand->map >= 0 || !weft_shape_equal(&operand->shape, &datum->shape)) {
+        weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                      "only a whole list can be loaded through a connectivity");
+        weft_error_hint(error,
+                        operand->map >= 0
+                            ? "'%s' is loaded through one already"
+                            : "give the part a list of its own first: part = 1*%s[...];",
+                        datum->name);
+        return WEFT_ERROR_TYPE;
+    }
     if (datum->index_set != m->to) {
         weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' leads to %s, but '%s' is %s%s",
                       m->name, index_set_name(graph, m->to), datum->name,

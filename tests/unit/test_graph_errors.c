@@ -142,7 +142,13 @@ static void index_sets(void **state) {
     assert_refused(state, HEAD "a = x[0][dofs];\nreturn a;\n", WEFT_ERROR_TYPE,
                    "t.weft:8:9: error: only a whole list can be loaded through a connectivity\n"
                    "    a = x[0][dofs];\n"
-                   "            ^");
+                   "            ^\n"
+                   "hint: give the part a list of its own first: part = 1*x[...];");
+    assert_refused(state, HEAD "a = x[dofs][sides];\nreturn a;\n", WEFT_ERROR_TYPE,
+                   "t.weft:8:12: error: only a whole list can be loaded through a connectivity\n"
+                   "    a = x[dofs][sides];\n"
+                   "               ^\n"
+                   "hint: 'x' is loaded through one already");
     assert_refused(state, HEAD "b[dofs] += 2*x;\nreturn b;\n", WEFT_ERROR_TYPE,
                    "t.weft:8:1: error: 'dofs' leads from cells, but this value is over nodes\n"
                    "    b[dofs] += 2*x;\n"

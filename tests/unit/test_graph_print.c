@@ -1,6 +1,7 @@
 /* labels: quick */
 /* A graph printed as text is a script that makes the same graph; dot and JSON are what they claim.
  */
+#include "random_script.h"
 #include "script_support.h"
 
 #include <jansson.h>
@@ -35,38 +36,36 @@ static char *graph_text(const weft_graph *graph) {
     return text.data;
 }
 
-static bool is_live(const weft_graph *graph, const weft_datum *datum) {
-    if (datum->is_input || datum->producer >= 0)
-        return true;
-    for (int i = 0; i < graph->n_accumulations; ++i)
-        if (graph->accumulations[i].target == datum->id)
-            return true;
-    return false;
+static void assert_datum_equal(const weft_datum *x, const weft_datum *y) {
+    assert_int_equal(x->kind, y->kind);
+    assert_true(weft_shape_equal(&x->shape, &y->shape));
+    assert_int_equal(x->index_set, y->index_set);
+    assert_int_equal(x->producer, y->producer);
+    assert_int_equal(x->returned, y->returned);
+    assert_int_equal(x->is_input, y->is_input);
+    if (x->returned || x->is_input)
+        assert_string_equal(x->name, y->name);
 }
 
-/* Data are numbered anew once dead ones are gone: id in a -> id in b, by order of appearance. */
+/* Data may be numbered otherwise: id in a -> id in b, by input, producer or accumulation. */
 static void assert_data_equal(const weft_graph *a, const weft_graph *b, int *moved) {
-    int next = 0;
-    for (int i = 0; i < a->n_data; ++i) {
+    int other = 0;
+    for (int i = 0; i < a->n_data; ++i)
         moved[i] = -1;
-        if (!is_live(a, &a->data[i]))
-            continue;
-        while (next < b->n_data && !is_live(b, &b->data[next]))
-            ++next;
-        assert_true(next < b->n_data);
-        const weft_datum *x = &a->data[i], *y = &b->data[next];
-        moved[i] = next++;
-        assert_int_equal(x->kind, y->kind);
-        assert_true(weft_shape_equal(&x->shape, &y->shape));
-        assert_int_equal(x->index_set, y->index_set);
-        assert_int_equal(x->producer, y->producer);
-        assert_int_equal(x->returned, y->returned);
-        assert_int_equal(x->is_input, y->is_input);
-        if (x->returned || x->is_input)
-            assert_string_equal(x->name, y->name);
-    }
-    for (; next < b->n_data; ++next)
-        assert_false(is_live(b, &b->data[next]));
+    for (int i = 0; i < a->n_data; ++i)
+        if (a->data[i].is_input) {
+            while (other < b->n_data && !b->data[other].is_input)
+                ++other;
+            assert_true(other < b->n_data);
+            moved[i] = other++;
+        }
+    for (int i = 0; i < a->n_calls; ++i)
+        moved[a->calls[i].result] = b->calls[i].result;
+    for (int i = 0; i < a->n_accumulations; ++i)
+        moved[a->accumulations[i].target] = b->accumulations[i].target;
+    for (int i = 0; i < a->n_data; ++i)
+        if (moved[i] >= 0)
+            assert_datum_equal(&a->data[i], &b->data[moved[i]]);
 }
 
 static void assert_calls_equal(const weft_call *x, const weft_call *y, const int *moved) {
@@ -119,10 +118,10 @@ static void assert_graphs_equal(const weft_graph *a, const weft_graph *b) {
         assert_int_equal(a->maps[i].width, b->maps[i].width);
     }
     assert_int_equal(a->n_calls, b->n_calls);
+    assert_int_equal(a->n_accumulations, b->n_accumulations);
     assert_data_equal(a, b, moved);
     for (int i = 0; i < a->n_calls; ++i)
         assert_calls_equal(&a->calls[i], &b->calls[i], moved);
-    assert_int_equal(a->n_accumulations, b->n_accumulations);
     for (int i = 0; i < a->n_accumulations; ++i) {
         const weft_accumulation *x = &a->accumulations[i], *y = &b->accumulations[i];
         assert_int_equal(moved[x->source], y->source);
@@ -266,6 +265,14 @@ static void merged_and_dropped(void **state) {
                                  NULL);
     assert_int_equal(made.graph->n_calls, 5);
     weft_arena_free(&made.arena);
+}
+
+static void random_scripts(void **state) {
+    for (uint64_t seed = 1; seed <= 500; ++seed) {
+        char *text = random_script(seed, 0x1p48);
+        assert_reads_back(*state, text, NULL, NULL);
+        free(text);
+    }
 }
 
 /* ---- JSON and dot ---- */
@@ -426,6 +433,7 @@ int main(void) {
         cmocka_unit_test(names_that_clash),
         cmocka_unit_test(accumulations),
         cmocka_unit_test(merged_and_dropped),
+        cmocka_unit_test(random_scripts),
         cmocka_unit_test(json),
         cmocka_unit_test(dot),
         cmocka_unit_test(every_stage),
