@@ -28,6 +28,9 @@ extern const int weft_facet_vertices_3[4][3];
 weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
                             int n_groups, int64_t n_group_facets, const char *source,
                             weft_mesh **out, weft_error *error);
+/** weft_mesh_make for a reader that left out n_left_nodes unused nodes of the file already. */
+weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_t n_left_nodes,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error);
 /** Free the arrays and null them. */
 void weft_mesh_data_free(weft_mesh_data *data);
 /** Signed volume of one cell, positive when well oriented; nodes [d+1] of x [..][d]. */
@@ -63,6 +66,7 @@ typedef struct weft_stream_source {
     void *user;
     int64_t remaining;          /* bytes that can still come, or -1: unknown */
     bool cut_short, told_error; /* out: it ended too early; it held an error, which was passed on */
+    int64_t n_left_nodes;       /* out: unused nodes of the file that were not sent */
 } weft_stream_source;
 /** Read a mesh as weft-gmsh sends it, before any check of the mesh itself. Survives any bytes.
  *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */

@@ -178,7 +178,7 @@ weft_status weft_mesh_read_gmsh(const char *path, double size, const weft_monito
     weft_status status = WEFT_OK;
     char program[4096];
     child from = {0, -1};
-    weft_stream_source source = {path, read_child, &from, -1, false, false};
+    weft_stream_source source = {path, read_child, &from, -1, false, false, 0};
     weft_mesh_data data = {0};
     TRY(find_program(path, program, sizeof program, error));
     TRY(start_child(program, path, size, &from, error));
@@ -188,7 +188,7 @@ weft_status weft_mesh_read_gmsh(const char *path, double size, const weft_monito
     if (source.cut_short)
         status = explain_end(program, path, how, error);
     if (status == WEFT_OK)
-        status = weft_mesh_make(&data, path, monitor, out, error);
+        status = weft_mesh_make_from(&data, path, source.n_left_nodes, monitor, out, error);
 done:
     end_child(&from, false);
     weft_mesh_data_free(&data);

@@ -263,14 +263,16 @@ static weft_status drop_unused(weft_mesh *mesh, weft_error *error) {
 
 static void tell_mended(const weft_mesh *mesh, const weft_monitor *monitor) {
     if (mesh->n_flipped_cells > 0)
-        weft_log(monitor, WEFT_LOG_INFO, "%s: %lld inverted cells turned", mesh->source,
-                 (long long)mesh->n_flipped_cells);
+        weft_log(monitor, WEFT_LOG_INFO, "%s: %lld inverted cell%s turned", mesh->source,
+                 (long long)mesh->n_flipped_cells, mesh->n_flipped_cells == 1 ? "" : "s");
     if (mesh->n_dropped_nodes > 0)
-        weft_log(monitor, WEFT_LOG_INFO, "%s: %lld nodes that no cell uses dropped", mesh->source,
-                 (long long)mesh->n_dropped_nodes);
+        weft_log(monitor, WEFT_LOG_INFO, "%s: %lld node%s that no cell uses dropped", mesh->source,
+                 (long long)mesh->n_dropped_nodes, mesh->n_dropped_nodes == 1 ? "" : "s");
     if (mesh->n_ignored_facets > 0)
-        weft_log(monitor, WEFT_LOG_WARNING, "%s: %lld facets of groups belong to no cell: ignored",
-                 mesh->source, (long long)mesh->n_ignored_facets);
+        weft_log(monitor, WEFT_LOG_WARNING, "%s: %lld facet%s of groups ignored: no cell has %s",
+                 mesh->source, (long long)mesh->n_ignored_facets,
+                 mesh->n_ignored_facets == 1 ? "" : "s",
+                 mesh->n_ignored_facets == 1 ? "it" : "them");
 }
 
 /* All checks that read the user's arrays alone. */
@@ -290,6 +292,11 @@ done:
 
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error) {
+    return weft_mesh_make_from(data, source, 0, monitor, out, error);
+}
+
+weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_t n_left_nodes,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     weft_facets facets = {0};
@@ -318,6 +325,7 @@ weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_
     weft_copy_cut(mesh->source, sizeof mesh->source, source);
     TRY(make_groups(mesh, data, facets.number, error));
     TRY(drop_unused(mesh, error));
+    mesh->n_dropped_nodes += n_left_nodes;
     tell_mended(mesh, monitor);
     *out = mesh;
     mesh = NULL;

@@ -60,7 +60,7 @@ static weft_status read_header(reader *r) {
     if ((header.dimension != 2 && header.dimension != 3) || header.n_groups < 0 ||
         header.n_groups > GROUP_LIMIT || header.n_nodes < 0 || header.n_nodes > INT32_MAX ||
         header.n_cells < 0 || header.n_cells > INT32_MAX || header.n_group_facets < 0 ||
-        header.n_group_facets > INT32_MAX)
+        header.n_group_facets > INT32_MAX || header.n_left_nodes < 0)
         return broken(r, "absurd counts");
     uint64_t d = (uint64_t)header.dimension;
     r->x_bytes = (uint64_t)header.n_nodes * d * sizeof(double);
@@ -69,6 +69,7 @@ static weft_status read_header(reader *r) {
     uint64_t group_bytes = (uint64_t)header.n_groups * sizeof(weft_stream_group);
     if (!can_come(r, r->x_bytes + r->cell_bytes + r->facet_bytes + group_bytes))
         return broken(r, "it announces more than it holds");
+    r->source->n_left_nodes = header.n_left_nodes;
     data->dimension = header.dimension;
     data->n_nodes = header.n_nodes;
     data->n_cells = header.n_cells;

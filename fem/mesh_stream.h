@@ -52,6 +52,7 @@ typedef struct weft_stream_error {
 typedef struct weft_stream_header {
     int32_t dimension, n_groups;
     int64_t n_nodes, n_cells, n_group_facets;
+    int64_t n_left_nodes; /* nodes of the file that did not even come here */
 } weft_stream_header;
 
 typedef struct weft_stream_group {

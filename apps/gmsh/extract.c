@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 14, TYPES = 160 };
+enum { PIECE = 1 << 14, TYPES = MSH_TYPES };
 
 /* Elements of one entity, as node tags. */
 typedef struct block {
@@ -137,6 +137,15 @@ static weft_status check_types(extraction *e, const int64_t *counts) {
     return status;
 }
 
+/* Gmsh keeps the first of several elements with one number. */
+static void tell_left_out(const extraction *e, int64_t n) {
+    char message[200];
+    snprintf(message, sizeof message, "%s: %lld cells have the number of another: left out",
+             e->mesh->path, (long long)n);
+    if (!e->mesh->is_geo && n > 0)
+        stream_log(e->out, WEFT_LOG_WARNING, message);
+}
+
 /* Entities whose cells are wanted: of a .geo file those in physical groups, as Gmsh itself saves
  * them, where there are any of this dimension; else all. */
 static weft_status keep_cells(extraction *e) {
@@ -150,6 +159,7 @@ static weft_status keep_cells(extraction *e) {
         count_types(e->dimension, -1, counts);
         TRY(check_types(e, counts));
         TRY(keep_elements(e, &e->cells, type, -1, &e->n_cells));
+        tell_left_out(e, e->mesh->counts.elements[type] - e->n_cells);
         goto done;
     }
     gmshModelGetEntities(&entities, &n_entities, e->dimension, &failed);
@@ -232,6 +242,30 @@ static weft_status check_plane(extraction *e, const double *x) {
                   "it has triangles and no tetrahedra, and they leave the plane z = 0");
 }
 
+static void mark_used(node_map *nodes, const blocks *list) {
+    for (size_t b = 0; b < list->n; ++b)
+        for (size_t i = 0; i < list->list[b].n_tags; ++i)
+            if (list->list[b].tags[i] <= nodes->greatest)
+                nodes->number[list->list[b].tags[i]] = 0;
+}
+
+/* Number the nodes in Gmsh's order: all that a .msh file has, of a .geo file those in use, since
+ * points that only help the geometry, such as centres of arcs, have nodes too. */
+static void number_nodes(extraction *e, double *x, size_t n) {
+    node_map *nodes = &e->nodes;
+    memset(nodes->number, 0xFF, (nodes->greatest + 1) * sizeof *nodes->number);
+    if (e->mesh->is_geo) {
+        mark_used(nodes, &e->cells);
+        mark_used(nodes, &e->facets);
+    }
+    for (size_t i = 0; i < n; ++i) {
+        if (e->mesh->is_geo && nodes->number[nodes->tags[i]] < 0)
+            continue;
+        memmove(x + 3 * nodes->n, x + 3 * i, 3 * sizeof *x);
+        nodes->number[nodes->tags[i]] = (int32_t)nodes->n++;
+    }
+}
+
 static weft_status map_nodes(extraction *e, double **x) {
     double *parameters = NULL;
     size_t n = 0, n_x = 0, n_parameters = 0;
@@ -247,13 +281,10 @@ static weft_status map_nodes(extraction *e, double **x) {
     if (n > INT32_MAX || e->nodes.greatest > (size_t)INT32_MAX * 4)
         return refuse(e, WEFT_ERROR_UNSUPPORTED, "renumber its nodes: RenumberMeshNodes;",
                       "its greatest node number is above 2^33");
-    e->nodes.n = (int64_t)n;
     e->nodes.number = malloc((e->nodes.greatest + 1) * sizeof *e->nodes.number);
     if (!e->nodes.number)
         return no_memory(e);
-    memset(e->nodes.number, 0xFF, (e->nodes.greatest + 1) * sizeof *e->nodes.number);
-    for (size_t i = 0; i < n; ++i)
-        e->nodes.number[e->nodes.tags[i]] = (int32_t)i;
+    number_nodes(e, *x, n);
     return WEFT_OK;
 }
 
@@ -289,6 +320,8 @@ static void write_mesh(extraction *e, const double *x) {
                                  .n_nodes = e->nodes.n,
                                  .n_cells = e->n_cells,
                                  .n_group_facets = e->n_facets};
+    if (e->mesh->counts.nodes > e->nodes.n)
+        header.n_left_nodes = e->mesh->counts.nodes - e->nodes.n;
     stream_record(e->out, WEFT_STREAM_HEADER, &header, sizeof header);
     write_coordinates(e, x);
     write_blocks(e, WEFT_STREAM_CELLS, &e->cells);

@@ -22,7 +22,11 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
         weft_file_read(file, &text, NULL, NULL);
     weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh: %s", message);
     weft_error_place(error, line > 0 ? file : path, text, line, 0);
-    weft_error_hint(error, "open the file in Gmsh to see the geometry, and mend it there");
+    size_t length = strlen(path);
+    bool is_msh = length > 4 && strcmp(path + length - 4, ".msh") == 0;
+    weft_error_hint(error, "%s",
+                    is_msh ? "the file is damaged: write it again"
+                           : "open the file in Gmsh to see the geometry, and mend it there");
     free(text);
 }
 

@@ -95,7 +95,7 @@ static weft_status run(const arguments *from, stream *out, weft_error *error) {
     size_t length = strlen(from->path);
     bool is_msh = length > 4 && strcmp(from->path + length - 4, ".msh") == 0;
     if (is_msh)
-        TRY(msh_check(from->path, error));
+        TRY(msh_check(from->path, &mesh.counts, error));
     TRY(load(from->path, from->size, out, &mesh, error));
     if (from->save)
         TRY(save(from->save, from->version, from->binary, out, error));

@@ -104,7 +104,7 @@ done:
     return status;
 }
 
-weft_status msh_check(const char *path, weft_error *error) {
+weft_status msh_check(const char *path, msh_counts *out, weft_error *error) {
     weft_status status = WEFT_OK;
     struct stat info;
     void *text = MAP_FAILED;
@@ -118,6 +118,7 @@ weft_status msh_check(const char *path, weft_error *error) {
     }
     msh_file file = {.path = path, .text = text, .size = (size_t)info.st_size, .error = error};
     status = check_sections(&file);
+    *out = file.counts;
 done:
     if (text != MAP_FAILED)
         munmap(text, (size_t)info.st_size);

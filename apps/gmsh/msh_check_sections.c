@@ -76,15 +76,36 @@ static weft_status elements_2(msh_file *file) {
             return type_error(file, line, length, values[0], values[1]);
         if (came < 3 || values[2] < 0 || values[2] > 100 || came < 3 + values[2] + nodes)
             return short_element(file, line, length);
+        ++file->counts.elements[values[1]];
+    }
+done:
+    return status;
+}
+
+/* n lines of points, each `width` numbers. */
+static weft_status point_lines(msh_file *file, int64_t n, int width) {
+    weft_status status = WEFT_OK;
+    const char *line;
+    size_t length;
+    for (int64_t i = 0; i < n; ++i) {
+        TRY(content_line(file, "Nodes", &line, &length));
+        if (msh_reals(line, length) >= width)
+            continue;
+        return file->at >= file->size ? msh_cut(file, "Nodes")
+                                      : msh_error(file, line, length, "this is no point");
     }
 done:
     return status;
 }
 
 static weft_status nodes_2(msh_file *file) {
+    weft_status status = WEFT_OK;
     int64_t n;
-    weft_status status = numbers_line(file, "Nodes", &n, 1);
-    return status == WEFT_OK ? skip_lines(file, "Nodes", n) : status;
+    TRY(numbers_line(file, "Nodes", &n, 1));
+    TRY(point_lines(file, n, 4));
+    file->counts.nodes += n;
+done:
+    return status;
 }
 
 /* n_blocks n_nodes least greatest; then blocks: dimension tag parametric n, n numbers, n points */
@@ -95,7 +116,8 @@ static weft_status nodes_4(msh_file *file) {
     for (int64_t b = 0; b < head[0]; ++b) {
         TRY(numbers_line(file, "Nodes", block, 4));
         TRY(skip_lines(file, "Nodes", block[3]));
-        TRY(skip_lines(file, "Nodes", block[3]));
+        TRY(point_lines(file, block[3], 3));
+        file->counts.nodes += block[3];
     }
 done:
     return status;
@@ -121,6 +143,7 @@ static weft_status elements_4(msh_file *file) {
             if (msh_integers(line, length, values, nodes + 1) < nodes + 1)
                 return short_element(file, line, length);
         }
+        file->counts.elements[block[2]] += block[3];
     }
 done:
     return status;
@@ -174,6 +197,7 @@ static weft_status binary_elements_2(msh_file *file) {
             return msh_error(file, NULL, 0, "$Elements has a block of %lld elements",
                              (long long)block);
         msh_skip(file, block, (size_t)(1 + tags + nodes) * 4);
+        file->counts.elements[type] += block;
         done += block;
     }
     return WEFT_OK;
@@ -192,6 +216,7 @@ static weft_status binary_nodes_4(msh_file *file) {
             return msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
                              (long long)dimension);
         msh_skip(file, n, 8 + 8 * (size_t)(3 + (parametric ? dimension : 0)));
+        file->counts.nodes += n;
     }
     return WEFT_OK;
 }
@@ -209,6 +234,7 @@ static weft_status binary_elements_4(msh_file *file) {
         if (nodes == 0)
             return type_error(file, NULL, 0, -1, type);
         msh_skip(file, n, 8 * (size_t)(1 + nodes));
+        file->counts.elements[type] += n;
     }
     return WEFT_OK;
 }
@@ -227,9 +253,10 @@ static void find_end(msh_file *file, const char *section) {
 weft_status msh_check_binary(msh_file *file, const char *section) {
     weft_status status = WEFT_OK;
     bool old = file->version < 4;
-    if (strcmp(section, "Nodes") == 0 && old)
-        msh_skip(file, count_line(file), 4 + 3 * 8);
-    else if (strcmp(section, "Nodes") == 0)
+    if (strcmp(section, "Nodes") == 0 && old) {
+        file->counts.nodes = count_line(file);
+        msh_skip(file, file->counts.nodes, 4 + 3 * 8);
+    } else if (strcmp(section, "Nodes") == 0)
         TRY(binary_nodes_4(file));
     else if (strcmp(section, "Elements") == 0)
         TRY(old ? binary_elements_2(file) : binary_elements_4(file));

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 bool msh_line(msh_file *file, const char **line, size_t *length) {
     if (file->at >= file->size)
@@ -36,6 +37,32 @@ int msh_integers(const char *line, size_t length, int64_t *out, int most) {
         out[n++] = negative ? -value : value;
     }
     return n;
+}
+
+int msh_reals(const char *line, size_t length) {
+    static const char *const names[] = {"nan", "inf", "+nan", "+inf", "-nan", "-inf"};
+    int n = 0;
+    size_t i = 0;
+    for (;; ++n) {
+        while (i < length && (line[i] == ' ' || line[i] == '\t'))
+            ++i;
+        size_t first = i;
+        bool number = false, name = false;
+        while (i < length && line[i] != ' ' && line[i] != '\t') {
+            number |= line[i] >= '0' && line[i] <= '9';
+            if (!memchr("0123456789+-.eE", line[i], 15))
+                name = true;
+            ++i;
+        }
+        for (size_t k = 0; name && k < sizeof names / sizeof *names; ++k)
+            if (i - first == strlen(names[k]) &&
+                strncasecmp(line + first, names[k], i - first) == 0) {
+                name = false;
+                number = true;
+            }
+        if (name || !number)
+            return n;
+    }
 }
 
 int64_t msh_int(msh_file *file) {

@@ -11,6 +11,13 @@
 /* ---- msh_check.c, msh_check_sections.c, msh_text.c
  * ------------------------------------------------ */
 
+enum { MSH_TYPES = 160 }; /* above every element type of Gmsh */
+
+/** What a file says that it holds, to be compared with what Gmsh takes from it. */
+typedef struct msh_counts {
+    int64_t nodes, elements[MSH_TYPES];
+} msh_counts;
+
 /** A .msh file in memory, and where reading stands. */
 typedef struct msh_file {
     const char *path, *text;
@@ -19,18 +26,21 @@ typedef struct msh_file {
     double version;       /* 2.x or 4.1 */
     bool binary, swapped; /* swapped: written in the other byte order */
     bool cut;             /* reading went past the end */
+    msh_counts counts;
     weft_error *error;
 } msh_file;
 
 /** Check what Gmsh does not: that every section is closed and holds what it announces, and that
  *  every element type is one of Gmsh's. Errors WEFT_ERROR_INPUT, WEFT_ERROR_IO,
  * WEFT_ERROR_UNSUPPORTED */
-weft_status msh_check(const char *path, weft_error *error);
+weft_status msh_check(const char *path, msh_counts *out, weft_error *error);
 
 /** The next line, without its end; false at the end of the file. */
 bool msh_line(msh_file *file, const char **line, size_t *length);
 /** Integers at the start of a line, at most `most`; returns how many. */
 int msh_integers(const char *line, size_t length, int64_t *out, int most);
+/** How many numbers, nan and inf among them, a line starts with. */
+int msh_reals(const char *line, size_t length);
 /** Binary: in the file's byte order; 0 and cut past the end. */
 int64_t msh_int(msh_file *file);
 int64_t msh_size(msh_file *file);
@@ -57,6 +67,7 @@ typedef struct loaded {
     int dimension; /* highest with cells */
     bool is_geo;
     const char *path;
+    msh_counts counts; /* of a .msh file */
 } loaded;
 
 /** Where progress and log go (stream.c). */

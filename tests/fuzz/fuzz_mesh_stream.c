@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_mesh_data parts = {0};
     weft_error error = {0};
     bytes from = {data, size};
-    weft_stream_source source = {"fuzz", read_bytes, &from, (int64_t)size, false, false};
+    weft_stream_source source = {"fuzz", read_bytes, &from, (int64_t)size, false, false, 0};
     if (weft_mesh_stream_read(&source, NULL, &parts, &error) == WEFT_OK &&
         weft_mesh_make(&parts, "fuzz", NULL, &mesh, &error) == WEFT_OK) {
         double point[3] = {0.25, 0.25, 0.25}, weights[4];

@@ -161,7 +161,7 @@ static void test_says_what_it_mended(void **state) {
     assert_int_equal(weft_mesh_make(&data, "m.msh", &monitor, &mesh, NULL), WEFT_OK);
     assert_string_equal(log.text, "2 m.msh: 6 inverted cells turned\n"
                                   "2 m.msh: 2 nodes that no cell uses dropped\n"
-                                  "1 m.msh: 1 facets of groups belong to no cell: ignored\n");
+                                  "1 m.msh: 1 facet of groups ignored: no cell has it\n");
     weft_mesh_free(&mesh);
     weft_mesh_free(&from);
 }
