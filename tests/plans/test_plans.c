@@ -16,7 +16,7 @@
  *      #! single, scatter gathered, parameter NAME N, expression NAME TEXT      how to compile
  *
  * The numbers are counted by hand from the script; the comments there say how. */
-#include "test_support.h"
+#include "../unit/random_script.h"
 
 #include "fusion_internal.h"
 
@@ -367,6 +367,30 @@ static void check_all(const char *device) {
     weft_library_free(&library);
 }
 
+/* Whatever the script, calls run once and in order, and buffers hold one thing at a time. */
+static void plans_of_random_scripts(void **state) {
+    (void)state;
+    weft_library *library = NULL;
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    for (uint64_t seed = 1000; seed < 1300; ++seed) {
+        plan_case c = {.path = "random script", .text = random_script(seed, 0x1p48)};
+        line scatter = {.words = {"scatter", "gathered"}, .n = 2};
+        c.lines[0] = scatter;
+        c.n_lines = seed % 2 == 0 ? 1 : 0;
+        compile_both(&c, library, seed % 4 < 2 ? "null" : "null:h200");
+        for (int kind = 0; kind < 2; ++kind) {
+            check_plan(&c, c.plans[kind]);
+            check_buffers(&c, c.plans[kind]);
+        }
+        assert_true(weft_compilation_kernels(c.plans[WEFT_PLAN_FUSED]) <=
+                    weft_compilation_kernels(c.plans[WEFT_PLAN_UNFUSED]));
+        for (int kind = 0; kind < 2; ++kind)
+            weft_compilation_free(&c.plans[kind]);
+        free(c.text);
+    }
+    weft_library_free(&library);
+}
+
 static void plans_for_a_host(void **state) {
     (void)state;
     check_all("null");
@@ -379,6 +403,7 @@ static void plans_for_a_gpu(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(plans_for_a_host),
-                                       cmocka_unit_test(plans_for_a_gpu)};
+                                       cmocka_unit_test(plans_for_a_gpu),
+                                       cmocka_unit_test(plans_of_random_scripts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

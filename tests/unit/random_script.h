@@ -7,50 +7,50 @@
 enum { RANDOM_VALENCE = 64, VALUES = 128 };
 enum { CELLS, NODES, NOWHERE };
 
-typedef struct known {
+typedef struct random_value {
     char name[16];
     int set; /* CELLS, NODES, NOWHERE: uniform */
     weft_shape shape;
     double bound; /* of its components' absolute values */
     bool target;  /* may still be accumulated into */
     bool used;
-} known;
+} random_value;
 
 typedef struct generator {
     uint64_t state;
     weft_text text;
-    known values[VALUES];
+    random_value values[VALUES];
     int n;
     double limit;
 } generator;
 
 /* An operand as written. */
-typedef struct operand {
+typedef struct random_operand {
     char text[64];
     weft_shape shape;
     double bound;
     int value;
-} operand;
+} random_operand;
 
 static inline bool is_shape(const weft_shape *shape, int rank, int a, int b) {
     return shape->rank == rank && (rank < 1 || shape->sizes[0] == a) &&
            (rank < 2 || shape->sizes[1] == b);
 }
 
-static inline known *value_add(generator *g, const char *prefix, int set, const weft_shape *shape,
-                               double bound) {
-    known *made = &g->values[g->n];
-    *made = (known){.set = set, .shape = *shape, .bound = bound};
+static inline random_value *value_add(generator *g, const char *prefix, int set,
+                                      const weft_shape *shape, double bound) {
+    random_value *made = &g->values[g->n];
+    *made = (random_value){.set = set, .shape = *shape, .bound = bound};
     snprintf(made->name, sizeof made->name, "%s%d", prefix, g->n);
     ++g->n;
     return made;
 }
 
 /* Some value seen over `set`: direct, through a connectivity, and maybe a part of it. */
-static inline bool operand_pick(generator *g, int set, operand *out) {
+static inline bool operand_pick(generator *g, int set, random_operand *out) {
     const int v = random_below(&g->state, g->n);
-    const known *value = &g->values[v];
-    *out = (operand){.shape = value->shape, .bound = value->bound, .value = v};
+    const random_value *value = &g->values[v];
+    *out = (random_operand){.shape = value->shape, .bound = value->bound, .value = v};
     int length = snprintf(out->text, sizeof out->text, "%s", value->name);
     if (value->set != set && value->set != NOWHERE) {
         if (set != CELLS || value->set != NODES || value->shape.rank > 1)
@@ -74,14 +74,14 @@ static inline bool operand_pick(generator *g, int set, operand *out) {
     return true;
 }
 
-static inline void operand_use(generator *g, const operand *o) {
+static inline void operand_use(generator *g, const random_operand *o) {
     g->values[o->value].used = true;
     g->values[o->value].target = false;
 }
 
 /* A random expression; false: it did not fit (shapes, bounds), and nothing was used. */
-static inline bool arithmetic(generator *g, int set, operand *out, weft_text *text) {
-    operand list[4];
+static inline bool arithmetic(generator *g, int set, random_operand *out, weft_text *text) {
+    random_operand list[4];
     const int n = 1 + random_below(&g->state, 4);
     weft_shape shape = {0};
     double bound = 0;
@@ -121,17 +121,17 @@ static inline bool arithmetic(generator *g, int set, operand *out, weft_text *te
         return false;
     for (int i = 0; i < n; ++i)
         operand_use(g, &list[i]);
-    *out = (operand){.shape = shape, .bound = bound};
+    *out = (random_operand){.shape = shape, .bound = bound};
     return true;
 }
 
 static inline bool statement_arithmetic(generator *g) {
     const int set = random_below(&g->state, 3) == 0 ? NODES : CELLS;
-    operand made;
+    random_operand made;
     weft_text text = {0};
     const bool fits = arithmetic(g, set, &made, &text);
     if (fits) {
-        const known *value = value_add(g, "v", set, &made.shape, made.bound);
+        const random_value *value = value_add(g, "v", set, &made.shape, made.bound);
         weft_text_add(&g->text, "%s = %s;\n", value->name, text.data);
     }
     weft_text_free(&text);
@@ -142,7 +142,7 @@ static inline bool statement_function(generator *g) {
     static const char *const names[] = {"mmul", "mvmul", "madd", "smmul"};
     const int f = random_below(&g->state, 4);
     const int set = random_below(&g->state, 4) == 0 ? NODES : CELLS;
-    operand a, b;
+    random_operand a, b;
     if (!operand_pick(g, set, &a) || !operand_pick(g, set, &b) || a.shape.rank != 2 ||
         (g->values[a.value].set == NOWHERE && g->values[b.value].set == NOWHERE))
         return false;
@@ -171,13 +171,13 @@ static inline bool statement_function(generator *g) {
         return false;
     operand_use(g, &a);
     operand_use(g, &b);
-    const known *value = value_add(g, "f", set, &shape, bound);
+    const random_value *value = value_add(g, "f", set, &shape, bound);
     weft_text_add(&g->text, "%s = %s(%s, %s);\n", value->name, names[f], a.text, b.text);
     return true;
 }
 
 static inline bool statement_accumulate(generator *g) {
-    operand source;
+    random_operand source;
     if (!operand_pick(g, CELLS, &source) || source.shape.rank < 1 ||
         g->values[source.value].set == NOWHERE)
         return false;
@@ -187,7 +187,7 @@ static inline bool statement_accumulate(generator *g) {
     const weft_shape shape = {.rank = source.shape.rank - 1,
                               .sizes = {source.shape.rank > 1 ? source.shape.sizes[1] : 0}};
     double bound = RANDOM_VALENCE * source.bound;
-    known *target = NULL;
+    random_value *target = NULL;
     for (int i = 0; i < g->n && random_below(&g->state, 2) == 0; ++i)
         if (g->values[i].target && i != source.value && g->values[i].set == NODES &&
             is_shape(&g->values[i].shape, shape.rank, shape.sizes[0], 0))
@@ -211,7 +211,7 @@ static inline void declare(generator *g, const char *prefix, int set, int rank, 
                            bool target) {
     static const char *const over[] = {" over cells", " over nodes", ""};
     const weft_shape shape = {.rank = rank, .sizes = {a, b}};
-    known *value = value_add(g, prefix, set, &shape, 3);
+    random_value *value = value_add(g, prefix, set, &shape, 3);
     value->target = target;
     value->used = true; /* not returned */
     weft_text_add(&g->text, "input %s : ", value->name);
