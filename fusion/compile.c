@@ -48,13 +48,15 @@ done:
 
 static weft_status make_tokens(weft_compilation *c, weft_error *error) {
     weft_status status = WEFT_OK;
-    c->tokens = weft_arena_alloc(c->arena, (size_t)c->script->n_sources + 1, sizeof *c->tokens);
-    c->n_tokens = weft_arena_alloc(c->arena, (size_t)c->script->n_sources + 1, sizeof *c->n_tokens);
-    if (c->tokens == NULL || c->n_tokens == NULL)
+    const size_t n = (size_t)c->script->n_sources + 1;
+    weft_token **tokens = weft_arena_alloc(c->arena, n, sizeof *tokens);
+    int *n_tokens = weft_arena_alloc(c->arena, n, sizeof *n_tokens);
+    if (tokens == NULL || n_tokens == NULL)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
     for (int i = 0; i < c->script->n_sources; ++i)
-        TRY(weft_tokens_make(c->arena, &c->script->sources[i], &c->tokens[i], &c->n_tokens[i],
-                             error));
+        TRY(weft_tokens_make(c->arena, &c->script->sources[i], &tokens[i], &n_tokens[i], error));
+    c->tokens = tokens;
+    c->n_tokens = n_tokens;
 done:
     return status;
 }

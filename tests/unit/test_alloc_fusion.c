@@ -67,6 +67,8 @@ static weft_status use_prints(void *user, weft_error *error) {
     for (size_t i = 0; i < sizeof prints / sizeof prints[0]; ++i) {
         weft_text_free(&text);
         TRY(weft_compilation_print(compilation, prints[i][0], prints[i][1], &text, error));
+        if (text.length == 0)
+            status = weft_error_set(error, WEFT_ERROR_INTERNAL, "nothing of %s", prints[i][0]);
     }
 done:
     weft_text_free(&text);
