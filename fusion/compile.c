@@ -46,18 +46,19 @@ done:
     return status;
 }
 
-static weft_status make_tokens(weft_compilation *c, weft_error *error) {
+/* Made anew from the texts: only printing wants them. */
+static weft_status print_tokens(const weft_compilation *c, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n = (size_t)c->script->n_sources + 1;
-    weft_token **tokens = weft_arena_alloc(c->arena, n, sizeof *tokens);
-    int *n_tokens = weft_arena_alloc(c->arena, n, sizeof *n_tokens);
-    if (tokens == NULL || n_tokens == NULL)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
-    for (int i = 0; i < c->script->n_sources; ++i)
-        TRY(weft_tokens_make(c->arena, &c->script->sources[i], &tokens[i], &n_tokens[i], error));
-    c->tokens = tokens;
-    c->n_tokens = n_tokens;
+    weft_arena *scratch = NULL;
+    TRY(weft_arena_make(&scratch, error));
+    for (int i = 0; i < c->script->n_sources; ++i) {
+        weft_token *tokens = NULL;
+        int n = 0;
+        TRY(weft_tokens_make(scratch, &c->script->sources[i], &tokens, &n, error));
+        weft_tokens_print(tokens, n, out);
+    }
 done:
+    weft_arena_free(&scratch);
     return status;
 }
 
@@ -143,15 +144,11 @@ weft_status weft_compilation_print(const weft_compilation *c, const char *stage,
     if ((dot || json) && !graph && !plan)
         return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s",
                               format);
-    if (strcmp(stage, "tokens") == 0)
-        for (int i = 0; i < c->script->n_sources; ++i) {
-            weft_status status =
-                c->tokens == NULL ? make_tokens((weft_compilation *)c, error) : WEFT_OK;
-            if (status != WEFT_OK)
-                return status;
-            weft_tokens_print(c->tokens[i], c->n_tokens[i], out);
-        }
-    else if (strcmp(stage, "script") == 0)
+    if (strcmp(stage, "tokens") == 0) {
+        weft_status status = print_tokens(c, out, error);
+        if (status != WEFT_OK)
+            return status;
+    } else if (strcmp(stage, "script") == 0)
         weft_script_print(c->script, out);
     else if (graph)
         (dot    ? weft_graph_print_dot

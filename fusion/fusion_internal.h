@@ -483,8 +483,6 @@ struct weft_compilation {
     const weft_library *library;
     weft_limits limits;
     weft_compile_options options; /* copied into the arena */
-    weft_token **tokens;          /* [n_sources] */
-    int *n_tokens;
     weft_script *script;
     weft_graph *graph;
     weft_fusions *fusions;
