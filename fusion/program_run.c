@@ -1,0 +1,221 @@
+/* Running a program: memory for what is not bound, then every launch of the plan. */
+#include "program_internal.h"
+
+static int64_t list_values(const weft_program *p, int index_set, int components) {
+    const weft_graph *graph = p->compilation->graph;
+    const int64_t lanes = p->compilation->plan->lanes;
+    if (index_set < 0)
+        return components;
+    const int64_t n = p->sizes[index_set];
+    return graph->index_sets[index_set].plain ? n * components
+                                              : (n + lanes - 1) / lanes * lanes * components;
+}
+
+static weft_status list_bytes(const weft_program *p, int index_set, int components,
+                              const char *name, size_t *bytes, weft_error *error) {
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    if (index_set >= 0 && p->sizes[index_set] < 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "the size of index set '%s' is not known (needed for '%s')",
+                              p->compilation->graph->index_sets[index_set].name, name);
+    *bytes = (size_t)list_values(p, index_set, components) * real_bytes;
+    return WEFT_OK;
+}
+
+static weft_status prepare_matrix(const weft_program *p, const weft_datum *matrix,
+                                  weft_error *error) {
+    const weft_map *map = &p->compilation->graph->maps[matrix->map];
+    const int64_t lanes = p->compilation->plan->lanes, n = p->sizes[map->from];
+    const weft_memory *positions = p->positions[matrix->id];
+    if (p->data[matrix->id] == NULL || positions == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "matrix '%s' has no values and positions bound", matrix->name);
+    const size_t needed = n <= 0 ? 0
+                                 : (size_t)((n + lanes - 1) / lanes * lanes) *
+                                       (size_t)(map->width * map->width) * sizeof(uint32_t);
+    if (weft_memory_bytes(positions) < needed)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "the positions of '%s' have %zu bytes, but need %zu", matrix->name,
+                              weft_memory_bytes(positions), needed);
+    return WEFT_OK;
+}
+
+static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t needed = 0;
+    const int i = datum->id;
+    if (datum->kind == DATUM_MATRIX)
+        return prepare_matrix(p, datum, error);
+    TRY(list_bytes(p, datum->index_set, weft_shape_count(&datum->shape), datum->name, &needed,
+                   error));
+    if (datum->is_input && p->data[i] == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", datum->name);
+    if (p->data[i] == NULL || (p->own[i] && weft_memory_bytes(p->data[i]) < needed)) {
+        weft_memory_free(&p->data[i]);
+        p->own[i] = true;
+        TRY(weft_memory_make(p->device, needed, &p->data[i], error));
+    }
+    if (weft_memory_bytes(p->data[i]) < needed)
+        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
+                                datum->name, weft_memory_bytes(p->data[i]), needed);
+done:
+    return status;
+}
+
+static bool is_used(const weft_plan *plan, int datum) {
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
+            if (plan->kernels[k].arguments[i].kind == ARGUMENT_DATUM &&
+                plan->kernels[k].arguments[i].index == datum)
+                return true;
+    return false;
+}
+
+/* Connectivities and sizes given one by one must fit together in the end. */
+static weft_status check_size(const weft_program *p, const weft_map *map, bool from, int64_t n,
+                              weft_error *error) {
+    const int set = from ? map->from : map->to;
+    if (p->sizes[set] == n)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_SHAPE,
+                          "connectivity '%s' leads %s %lld %s, but there are %lld", map->name,
+                          from ? "from" : "to", (long long)n,
+                          p->compilation->graph->index_sets[set].name, (long long)p->sizes[set]);
+}
+
+static weft_status check_connectivities(const weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    for (int i = 0; i < graph->n_maps; ++i) {
+        if (p->maps[i] == NULL)
+            continue;
+        TRY(check_size(p, &graph->maps[i], true, weft_connectivity_from(p->maps[i]), error));
+        TRY(check_size(p, &graph->maps[i], false, weft_connectivity_to(p->maps[i]), error));
+    }
+done:
+    return status;
+}
+
+static weft_status prepare(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    const weft_plan *plan = p->compilation->plan;
+    TRY(check_connectivities(p, error));
+    for (int i = 0; i < graph->n_data; ++i)
+        if (is_used(plan, i) && plan->buffer_of[i] < 0)
+            TRY(prepare_datum(p, &graph->data[i], error));
+    for (int i = 0; i < plan->n_buffers; ++i) {
+        size_t needed = 0;
+        TRY(list_bytes(p, plan->buffers[i].index_set, plan->buffers[i].components, "a buffer",
+                       &needed, error));
+        if (p->buffers[i] != NULL && weft_memory_bytes(p->buffers[i]) >= needed)
+            continue;
+        weft_memory_free(&p->buffers[i]);
+        TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
+    }
+    p->ready = true;
+done:
+    return status;
+}
+
+static weft_memory *datum_memory(const weft_program *p, int datum) {
+    const int buffer = p->compilation->plan->buffer_of[datum];
+    return buffer >= 0 ? p->buffers[buffer] : p->data[datum];
+}
+
+static weft_status launch_argument(weft_program *p, const weft_argument *argument,
+                                   weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->compilation->plan;
+    weft_memory *parts[2] = {NULL, NULL};
+    switch (argument->kind) {
+    case ARGUMENT_DATUM:
+        *out = datum_memory(p, argument->index);
+        break;
+    case ARGUMENT_POSITIONS:
+        *out = p->positions[argument->index];
+        break;
+    case ARGUMENT_MAP:
+    case ARGUMENT_GATHER:
+        if (p->maps[argument->index] == NULL) {
+            status = weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
+                                    p->compilation->graph->maps[argument->index].name);
+            break;
+        }
+        if (argument->kind == ARGUMENT_MAP) {
+            status =
+                weft_connectivity_interleaved(p->maps[argument->index], plan->lanes, out, error);
+            break;
+        }
+        TRY(weft_connectivity_transposed(p->maps[argument->index], plan->lanes, &parts[0],
+                                         &parts[1], error));
+        *out = parts[argument->part];
+        break;
+    }
+done:
+    return status;
+}
+
+/* Every block in one range. */
+typedef struct serial_schedule {
+    weft_schedule schedule;
+    int64_t start[2], range[1][2];
+} serial_schedule;
+
+/* The order that keeps accumulating stores apart. Stores through several maps run serially. */
+static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kernel,
+                                   serial_schedule *serial, const weft_schedule **out,
+                                   weft_error *error) {
+    const weft_graph *graph = p->compilation->graph;
+    const int lanes = p->compilation->plan->lanes;
+    int map = -1;
+    bool several = false;
+    for (int i = 0; i < kernel->n_scatters; ++i) {
+        const int m = graph->accumulations[kernel->scatters[i]].map;
+        several |= map >= 0 && m != map;
+        map = m;
+    }
+    *out = NULL;
+    if (map < 0)
+        return WEFT_OK;
+    if (!several && p->maps[map] != NULL)
+        return weft_connectivity_schedule(p->maps[map], lanes, out, error);
+    *serial = (serial_schedule){.start = {0, 1},
+                                .range = {{0, (p->sizes[kernel->index_set] + lanes - 1) / lanes}}};
+    serial->schedule =
+        (weft_schedule){.n_colours = 1, .colour_start = serial->start, .ranges = serial->range};
+    *out = &serial->schedule;
+    return WEFT_OK;
+}
+
+static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    serial_schedule serial;
+    weft_launch launch = {.module = p->module,
+                          .kernel = kernel->name,
+                          .arguments = p->arguments,
+                          .n_arguments = kernel->n_arguments,
+                          .n_instances = p->sizes[kernel->index_set],
+                          .lanes = p->compilation->plan->lanes};
+    for (int i = 0; i < kernel->n_zero; ++i)
+        TRY(weft_memory_zero(datum_memory(p, kernel->zero[i]), error));
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        TRY(launch_argument(p, &kernel->arguments[i], &p->arguments[i], error));
+    TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
+    if (launch.n_instances > 0)
+        TRY(weft_device_launch(p->device, &launch, error));
+done:
+    return status;
+}
+
+weft_status weft_program_run(weft_program *program, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = program->compilation->plan;
+    if (!program->ready)
+        TRY(prepare(program, error));
+    for (int i = 0; i < plan->n_kernels; ++i)
+        TRY(launch_kernel(program, &plan->kernels[i], error));
+done:
+    return status;
+}
