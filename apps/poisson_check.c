@@ -1,6 +1,8 @@
 #include "poisson.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 /* All expressions of the command line, at most: three, and two a condition. */
 static int collect(const poisson_options *options, weft_expression *out)
@@ -66,10 +68,52 @@ done:
     return status;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    if (!a || !b)
+        return false;
+    return strcmp(a, b) == 0 || (stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
+                                 of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+}
+
+static weft_status refuse_json(const char *path, const char *other, weft_error *error)
+{
+    weft_error_set(error, WEFT_ERROR_USAGE, "--json would write over %s, %s", other, path);
+    weft_error_hint(error, "give --json another name");
+    return WEFT_ERROR_USAGE;
+}
+
+/* A result must not cost the user the geometry or mesh it came from, as `-o plate.geo` would. A
+ * .vtkhdf mesh may be written over: the result is that mesh again, with u. */
+static weft_status check_names(const poisson_options *options, weft_error *error)
+{
+    static const char ending[] = ".vtkhdf";
+    weft_status status = WEFT_OK;
+    const char *output = options->output, *json = options->json;
+    if (json && strcmp(json, "-") == 0)
+        json = NULL;
+    if (is_same_file(json, options->mesh))
+        TRY(refuse_json(json, "the mesh", error));
+    if (is_same_file(json, output))
+        TRY(refuse_json(json, "the file of --output", error));
+    size_t length = output ? strlen(output) : 0, wanted = sizeof ending - 1;
+    if (output && (length <= wanted || output[length - wanted - 1] == '/' ||
+                   strcmp(output + length - wanted, ending) != 0)) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "--output %s: a result is a VTKHDF file, so its name ends in %s",
+                                output, ending);
+        weft_error_hint(error, "write --output FILE%s", ending);
+    }
+done:
+    return status;
+}
+
 weft_status poisson_check(poisson *run, weft_error *error)
 {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
+    TRY(check_names(options, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));
     run->seconds.plan += weft_clock() - start;
