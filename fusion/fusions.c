@@ -1,6 +1,7 @@
-/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, or
- * one made over another index set, must be complete before the kernel that reads it starts: such
- * data put their readers one level up. Calls of one level and one index set are convex together: an
+/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, the
+ * result of a reduction, or a list made over another index set must be complete before the kernel
+ * that reads it starts: such data put their readers one level up. An update comes no earlier than
+ * the readers of the value it replaces, and a level after those that read it through a map. Calls of one level and one index set are convex together: an
  * edge out of them leads to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
 #include "graph_internal.h"
 
@@ -11,7 +12,8 @@ static int level_of(const weft_graph *graph, const int *level, const weft_call *
         const weft_datum *datum = &graph->data[operand->datum];
         int needed = 0;
         if (datum->producer >= 0)
-            needed = level[datum->producer] + (operand->map >= 0);
+            needed = level[datum->producer] +
+                     (operand->map >= 0 || graph->calls[datum->producer].reduction != NULL);
         for (int k = 0; k < graph->n_accumulations; ++k) {
             const weft_accumulation *a = &graph->accumulations[k];
             if (a->target == operand->datum && level[a->call] + 1 > needed)
@@ -20,7 +22,21 @@ static int level_of(const weft_graph *graph, const int *level, const weft_call *
         if (needed > highest)
             highest = needed;
     }
+    const int storage = graph->data[call->result].storage;
+    for (int i = 0; storage >= 0 && i < call->id; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            const int needed = level[i] + (operand->map >= 0);
+            if (operand->datum == storage && needed > highest)
+                highest = needed;
+        }
     return highest;
+}
+
+/* A call's level depends on earlier calls alone. */
+static void find_levels(const weft_graph *graph, int *level) {
+    for (int i = 0; i < graph->n_calls; ++i)
+        level[i] = level_of(graph, level, &graph->calls[i]);
 }
 
 /* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or
@@ -35,7 +51,8 @@ static bool shares(const weft_graph *graph, const weft_call *a, const weft_call 
                 return true;
     }
     for (int i = 0; i < a->n_operands; ++i)
-        if (a->operands[i].datum == b->result)
+        if (a->operands[i].datum == b->result ||
+            a->operands[i].datum == graph->data[b->result].storage)
             return true;
     for (int i = 0; i < graph->n_accumulations; ++i)
         for (int k = 0; k < graph->n_accumulations; ++k)
@@ -89,8 +106,7 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_f
     made->list = weft_arena_alloc(arena, 2 * n, sizeof *made->list);
     if (made->level == NULL || made->list == NULL)
         return weft_no_memory(error);
-    for (int i = 0; i < graph->n_calls; ++i)
-        made->level[i] = level_of(graph, made->level, &graph->calls[i]);
+    find_levels(graph, made->level);
     group_calls(graph, made->level, group);
     for (int i = 0; i < graph->n_calls; ++i)
         TRY(fusion_fill(arena, graph, made->level, NULL, i, &made->list[made->n++], error));
@@ -112,7 +128,8 @@ done:
 static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b) {
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
         const weft_operand *operand = &graph->calls[b].operands[i];
-        if (graph->data[operand->datum].producer == a && operand->map >= 0)
+        if (graph->data[operand->datum].producer == a &&
+            (operand->map >= 0 || graph->calls[a].reduction != NULL))
             return operand->datum;
         for (int k = 0; k < graph->n_accumulations; ++k)
             if (graph->accumulations[k].target == operand->datum &&
