@@ -3,10 +3,12 @@ cmake_minimum_required(VERSION 3.25)
 string(REPLACE "|" ";" programs "${PROGRAMS}")
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
-# glibc's own libraries belong to the machine: they fit its kernel and its loader.
+set(CMAKE_GET_RUNTIME_DEPENDENCIES_PLATFORM linux+elf) # a script does not know it by itself
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${programs}
-    RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR unresolved
-    POST_EXCLUDE_REGEXES "/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util|mvec|nsl|anl)\\.so[^/]*)$")
+    RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR unresolved)
+# glibc's own libraries belong to the machine: they fit its kernel and its loader.
+list(FILTER libraries EXCLUDE REGEX
+    "/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util|mvec|nsl|anl)\\.so[^/]*)$")
 if(unresolved)
     message(FATAL_ERROR "not found: ${unresolved}")
 endif()

@@ -6,7 +6,7 @@ foreach(program poisson weft weft-gmsh)
         target_link_options(${program} PRIVATE -static-libgcc -Wl,--gc-sections
             -Wl,--disable-new-dtags)
         set_target_properties(${program} PROPERTIES BUILD_WITH_INSTALL_RPATH ON
-            INSTALL_RPATH "$ORIGIN")
+            INSTALL_RPATH "$ORIGIN" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/programs")
         list(APPEND programs "$<TARGET_FILE:${program}>")
     endif()
 endforeach()

@@ -1,5 +1,6 @@
-/* update name = value: a list gets its next value in its own memory. The value is a call of its own, the last
- * one so far, so that every reader of the old value stands before it (fusions.c keeps that order). */
+/* update name = value: a list gets its next value in its own memory. The value is a call of its
+ * own, the last one so far, so that every reader of the old value stands before it (fusions.c keeps
+ * that order). */
 #include "graph_internal.h"
 
 static weft_status check_target(const weft_graph *graph, const binding *known,

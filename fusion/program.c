@@ -1,9 +1,8 @@
-/* A compilation bound to data on a device, and its launches. */
+/* A compilation bound to data on a device. */
 #include "program_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
 
 static weft_status out_of_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
@@ -74,8 +73,7 @@ void weft_program_free(weft_program **program) {
     *program = NULL;
 }
 
-/* ---- binding
- * --------------------------------------------------------------------------------------------- */
+/* ---- binding ---- */
 
 /* "there is no list 'u' in this script: it has x, y" */
 static weft_status no_such(weft_error *error, const char *what, const char *name,

@@ -1,4 +1,4 @@
-/** A program from the inside: program.c makes and binds it, program_run.c runs it. */
+/** What program.c (making and binding) and program_run.c (running) share. */
 #ifndef PROGRAM_INTERNAL_H
 #define PROGRAM_INTERNAL_H
 

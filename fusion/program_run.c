@@ -1,4 +1,4 @@
-/* A program's memory and launches. */
+/* Running a program: memory for what is not bound, then every launch of the plan. */
 #include "program_internal.h"
 
 #include <stdlib.h>
@@ -24,16 +24,30 @@ static weft_status list_bytes(const weft_program *p, int index_set, int componen
     return WEFT_OK;
 }
 
+static weft_status prepare_matrix(const weft_program *p, const weft_datum *matrix,
+                                  weft_error *error) {
+    const weft_map *map = &p->compilation->graph->maps[matrix->map];
+    const int64_t lanes = p->compilation->plan->lanes, n = p->sizes[map->from];
+    const weft_memory *positions = p->positions[matrix->id];
+    if (p->data[matrix->id] == NULL || positions == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "matrix '%s' has no values and positions bound", matrix->name);
+    const size_t needed = n <= 0 ? 0
+                                 : (size_t)((n + lanes - 1) / lanes * lanes) *
+                                       (size_t)(map->width * map->width) * sizeof(uint32_t);
+    if (weft_memory_bytes(positions) < needed)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "the positions of '%s' have %zu bytes, but need %zu", matrix->name,
+                              weft_memory_bytes(positions), needed);
+    return WEFT_OK;
+}
+
 static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t needed = 0;
     const int i = datum->id;
-    if (datum->kind == DATUM_MATRIX) {
-        if (p->data[i] == NULL || p->positions[i] == NULL)
-            return weft_error_set(error, WEFT_ERROR_USAGE,
-                                  "matrix '%s' has no values and positions bound", datum->name);
-        return WEFT_OK;
-    }
+    if (datum->kind == DATUM_MATRIX)
+        return prepare_matrix(p, datum, error);
     TRY(list_bytes(p, datum->index_set, weft_shape_count(&datum->shape), datum->name, &needed,
                    error));
     if (datum->is_input && p->data[i] == NULL)
@@ -57,6 +71,31 @@ static bool is_used(const weft_plan *plan, int datum) {
                 plan->kernels[k].arguments[i].index == datum)
                 return true;
     return false;
+}
+
+/* Connectivities and sizes given one by one must fit together in the end. */
+static weft_status check_size(const weft_program *p, const weft_map *map, bool from, int64_t n,
+                              weft_error *error) {
+    const int set = from ? map->from : map->to;
+    if (p->sizes[set] == n)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_SHAPE,
+                          "connectivity '%s' leads %s %lld %s, but there are %lld", map->name,
+                          from ? "from" : "to", (long long)n,
+                          p->compilation->graph->index_sets[set].name, (long long)p->sizes[set]);
+}
+
+static weft_status check_connectivities(const weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    for (int i = 0; i < graph->n_maps; ++i) {
+        if (p->maps[i] == NULL)
+            continue;
+        TRY(check_size(p, &graph->maps[i], true, weft_connectivity_from(p->maps[i]), error));
+        TRY(check_size(p, &graph->maps[i], false, weft_connectivity_to(p->maps[i]), error));
+    }
+done:
+    return status;
 }
 
 static int64_t count_blocks(const weft_program *p, int index_set) {
@@ -118,6 +157,7 @@ static weft_status prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->compilation->graph;
     const weft_plan *plan = p->compilation->plan;
+    TRY(check_connectivities(p, error));
     for (int i = 0; i < graph->n_data; ++i)
         if (is_used(plan, i) && plan->buffer_of[i] < 0)
             TRY(prepare_datum(p, &graph->data[i], error));
@@ -203,8 +243,8 @@ static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kern
         return WEFT_OK;
     if (!several && p->maps[map] != NULL)
         return weft_connectivity_schedule(p->maps[map], lanes, out, error);
-    *serial = (serial_schedule){.start = {0, 1},
-                                .range = {{0, count_blocks(p, kernel->index_set)}}};
+    *serial =
+        (serial_schedule){.start = {0, 1}, .range = {{0, count_blocks(p, kernel->index_set)}}};
     serial->schedule =
         (weft_schedule){.n_colours = 1, .colour_start = serial->start, .ranges = serial->range};
     *out = &serial->schedule;

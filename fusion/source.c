@@ -60,8 +60,7 @@ static void write_load(const source_writer *w, const weft_operand *load) {
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, load->datum, load->map);
-    const char *p =
-        weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
+    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
     weft_text_add(w->out, "%sreal %s[%d];\n", datum->index_set < 0 ? "    " : "        ", v,
                   weft_shape_count(&load->shape));
     if (load->map >= 0) {
@@ -166,12 +165,23 @@ static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
     write_arguments(w, kernel);
 }
 
+/* Large results of a layout that is stored by whole vectors, and not just read. */
+static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_stores; ++i) {
+        const weft_datum *datum = &w->graph->data[kernel->stores[i]];
+        if (!w->graph->index_sets[datum->index_set].plain && datum->storage < 0)
+            return true;
+    }
+    return false;
+}
+
 static weft_status write_map_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *implementation = kernel->implementation;
     write_head(w, kernel);
-    if (kernel->n_stores > 0)
+    const bool streams = may_stream(w, kernel);
+    if (streams)
         weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     for (int i = 0; i < kernel->n_loads; ++i)
@@ -197,7 +207,7 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
     write_reductions(w, kernel);
     weft_text_add(w->out, "    }\n");
     write_reductions_end(w, kernel);
-    if (kernel->n_stores > 0)
+    if (streams)
         weft_text_add(w->out, "    if (stream)\n        store_fence();\n");
     weft_text_add(w->out, "}\n\n");
 done:

@@ -12,15 +12,22 @@ static bool name_taken(const weft_graph *graph, const char *name, int besides) {
     return false;
 }
 
+/* Names of the language start with no digit, so "v_3_x" and "v_3_1_x" are nobody else's. */
 const char *weft_source_variable(const source_writer *w, int datum, int map) {
-    const char *name = w->graph->data[datum].name;
-    if (map >= 0)
-        name = weft_arena_print(w->arena, "%s_at_%s", name, w->graph->maps[map].name);
-    if (name == NULL)
-        return "v_out_of_memory";
-    const char *variable = name_taken(w->graph, name, map >= 0 ? -1 : datum)
-                               ? weft_arena_print(w->arena, "v_%s_%d", name, datum)
-                               : weft_arena_print(w->arena, "v_%s", name);
+    const char *name = w->graph->data[datum].name, *variable = NULL;
+    if (map < 0 && name_taken(w->graph, name, datum))
+        variable = weft_arena_print(w->arena, "v_%d_%s", datum, name);
+    else if (map < 0)
+        variable = weft_arena_print(w->arena, "v_%s", name);
+    else {
+        const char *map_name = w->graph->maps[map].name;
+        const char *loaded = weft_arena_print(w->arena, "%s_at_%s", name, map_name);
+        const bool clashes = loaded == NULL || name_taken(w->graph, loaded, -1) ||
+                             name_taken(w->graph, name, datum) || strstr(name, "_at_") != NULL ||
+                             strstr(map_name, "_at_") != NULL;
+        variable = clashes ? weft_arena_print(w->arena, "v_%d_%d_%s", datum, map, name)
+                           : weft_arena_print(w->arena, "v_%s", loaded);
+    }
     return variable != NULL ? variable : "v_out_of_memory";
 }
 

@@ -82,6 +82,56 @@ static void indirect_loads(void **state) {
     }
 }
 
+/* Names of the script that meet the generator's own: all are different variables. */
+static void names_that_meet(void **state) {
+    (void)state;
+    mesh m = mesh_make(33, 3);
+    program_case c = case_open(NULL, "host:1",
+                               "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
+                               "connectivity a_at_dofs : cells -> nodes[3];\n"
+                               "input x, x_at_a : real over nodes;\n"
+                               "input x_at_dofs, x_at_dofs_0, block, start, arithmetic_0, int : "
+                               "real over cells;\n"
+                               "p = 1*x[dofs] + 2*x[a_at_dofs] + 4*x_at_a[dofs];\n"
+                               "q = x_at_dofs + 2*x_at_dofs_0 + 4*block + 8*start + "
+                               "16*arithmetic_0 + 32*int;\n"
+                               "s = sqrt((p + q)^2);\nreturn s;\n",
+                               NULL);
+    static const char *const names[] = {"x_at_dofs", "x_at_dofs_0",  "block",
+                                        "start",     "arithmetic_0", "int"};
+    double *x = malloc((size_t)m.n_nodes * sizeof *x), *y = malloc((size_t)m.n_nodes * sizeof *y);
+    double lists[6][33];
+    assert_true(x != NULL && y != NULL);
+    for (int64_t i = 0; i < m.n_nodes; ++i) {
+        x[i] = (double)i;
+        y[i] = 1000.0 + (double)i;
+    }
+    case_map(&c, "dofs", m.dofs, m.n_cells, 3, m.n_nodes);
+    case_map(&c, "a_at_dofs", m.dofs, m.n_cells, 3, m.n_nodes);
+    case_input(&c, "x", x);
+    case_input(&c, "x_at_a", y);
+    for (int k = 0; k < 6; ++k) {
+        for (int i = 0; i < 33; ++i)
+            lists[k][i] = 100.0 * k + i;
+        case_input(&c, names[k], lists[k]);
+    }
+    case_run(&c);
+    double *s = case_result(&c, "s");
+    for (int i = 0; i < 33; ++i)
+        for (int a = 0; a < 3; ++a) {
+            const int32_t d = m.dofs[3 * i + a];
+            double wanted = 3 * x[d] + 4 * y[d];
+            for (int k = 0; k < 6; ++k)
+                wanted += (double)(1 << k) * lists[k][i];
+            assert_double_near(s[3 * i + a], wanted, 0, 0);
+        }
+    free(s);
+    free(x);
+    free(y);
+    case_close(&c);
+    free(m.dofs);
+}
+
 /* ---- accumulating stores ---- */
 
 static const char *const add_script = "index cells, nodes;\n"
@@ -355,13 +405,10 @@ static void matrix(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indirect_loads),
-        cmocka_unit_test(accumulating),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(adding_to_an_input),
-        cmocka_unit_test(reading_after_accumulating),
-        cmocka_unit_test(two_connectivities),
-        cmocka_unit_test(matrix),
+        cmocka_unit_test(indirect_loads),     cmocka_unit_test(names_that_meet),
+        cmocka_unit_test(accumulating),       cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(adding_to_an_input), cmocka_unit_test(reading_after_accumulating),
+        cmocka_unit_test(two_connectivities), cmocka_unit_test(matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

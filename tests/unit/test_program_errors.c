@@ -110,6 +110,34 @@ static void memory_too_small(void **state) {
     case_close(&c);
 }
 
+/* Connectivities and sizes that contradict each other, whatever their order. */
+static void sizes_that_differ(void **state) {
+    (void)state;
+    program_case c = case_open(NULL, "null",
+                               "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
+                               "connectivity sides : cells -> nodes[2];\n"
+                               "input f : real over nodes;\n"
+                               "b[dofs] += f[dofs];\nd[sides] += f[sides];\nreturn b, d;\n",
+                               NULL);
+    static const int32_t indices[12] = {0, 1, 2, 1, 2, 3, 0, 1, 2, 1, 2, 3};
+    const double f[5] = {0};
+    case_map(&c, "dofs", indices, 4, 3, 4);
+    case_map(&c, "sides", indices, 6, 2, 4);
+    case_input(&c, "f", f);
+    assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,
+                   "connectivity 'dofs' leads from 4 cells, but there are 6");
+    case_map(&c, "sides", indices, 4, 2, 5);
+    case_input(&c, "f", f);
+    assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,
+                   "connectivity 'dofs' leads to 4 nodes, but there are 5");
+    case_map(&c, "sides", indices, 4, 2, 4);
+    case_run(&c);
+    case_size(&c, "cells", 5);
+    assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,
+                   "connectivity 'dofs' leads from 4 cells, but there are 5");
+    case_close(&c);
+}
+
 static void unbound_matrix(void **state) {
     (void)state;
     program_case c = case_open(NULL, "null",
@@ -127,6 +155,12 @@ static void unbound_matrix(void **state) {
     case_check(weft_program_bind(c.program, "A", case_memory(&c, 72), &error), &error);
     assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_USAGE,
                    "matrix 'A' has no values and positions bound");
+    /* one block of 8 cells, 9 positions of 4 bytes each */
+    case_check(
+        weft_program_bind_matrix(c.program, "A", case_memory(&c, 72), case_memory(&c, 284), &error),
+        &error);
+    assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,
+                   "the positions of 'A' have 284 bytes, but need 288");
     case_close(&c);
 }
 
@@ -201,10 +235,10 @@ static void one_value_two_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_names),       cmocka_unit_test(wrong_sizes),
-        cmocka_unit_test(missing_bindings),    cmocka_unit_test(memory_too_small),
-        cmocka_unit_test(unbound_matrix),      cmocka_unit_test(results_bound_or_not),
-        cmocka_unit_test(one_value_two_names),
+        cmocka_unit_test(unknown_names),        cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(missing_bindings),     cmocka_unit_test(memory_too_small),
+        cmocka_unit_test(unbound_matrix),       cmocka_unit_test(sizes_that_differ),
+        cmocka_unit_test(results_bound_or_not), cmocka_unit_test(one_value_two_names),
 
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
