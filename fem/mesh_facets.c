@@ -87,7 +87,7 @@ static bool list_cells(finder *f) {
         f->cell_list[f->start[sorted[1]]++] = (int32_t)c;
     }
     starts_shift(f->start, n_nodes);
-    f->faces = malloc((size_t)longest * 3 * sizeof *f->faces);
+    f->faces = malloc(((size_t)longest * 3 + 1) * sizeof *f->faces);
     return f->faces;
 }
 

@@ -60,8 +60,8 @@ weft_status weft_vtkhdf_open_set(const weft_vtkhdf_reader *r, const char *name, 
     }
     if (set >= 0)
         H5Dclose(set);
-    weft_copy_cut(what, sizeof what, name);
-    strcat(what, set < 0 ? " cannot be read" : " has not the size it should have");
+    snprintf(what, sizeof what, "%s %s", name,
+             set < 0 ? "cannot be read" : "has not the size it should have");
     return weft_vtkhdf_damaged(r, what);
 }
 

@@ -3,6 +3,7 @@
 #include "vtkhdf_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,9 +79,7 @@ static weft_status open_file(weft_vtkhdf_reader *r) {
     if (strcmp(type, "UnstructuredGrid") == 0)
         return WEFT_OK;
     char what[160];
-    weft_copy_cut(what, sizeof what, "it holds ");
-    strcat(what, type);
-    strcat(what, ", and a mesh is UnstructuredGrid");
+    snprintf(what, sizeof what, "it holds %s, and a mesh is UnstructuredGrid", type);
     return refuse(r,
                   "in ParaView, make it an unstructured grid of triangles or tetrahedra "
                   "(filter Tetrahedralize) and save it again",

@@ -31,17 +31,19 @@ typedef struct weft_mesh {
     int32_t *cells;           /* [n_cells][d+1], positively oriented */
     int64_t n_facets;         /* first the whole boundary, then facets inside that are in a group */
     int64_t n_boundary_facets; /* facets of exactly one cell */
-    int32_t *facets;           /* [n_facets][d] */
+    int32_t *facets; /* [n_facets][d]; seen from outside its (first) cell, counterclockwise; 2D:
+                        from node to node with the cell on the left */
     int n_groups;
     weft_group *groups;
     int32_t *group_facets;    /* facet numbers, group after group; a facet may be in several */
     int64_t n_flipped_cells;  /* mended: orientation */
-    int64_t n_dropped_nodes;  /* mended: nodes that no cell uses */
+    int64_t n_dropped_nodes;  /* mended: nodes of a file or of the user's that no cell uses */
     int64_t n_ignored_facets; /* group facets that are no facet of any cell */
     char source[512];         /* file or "square:32" */
 } weft_mesh;
 
-/** What a reader or a user has before checking: any numbering, orientation, tags. */
+/** What a reader or a user has before checking: any numbering, orientation, tags. Arrays from
+ *  weft_array_make. */
 typedef struct weft_mesh_data {
     int dimension;
     int64_t n_nodes, n_cells;
@@ -54,15 +56,26 @@ typedef struct weft_mesh_data {
 } weft_mesh_data;
 
 /** Make a checked mesh: flips inverted cells, drops unused nodes (both counted), finds the
- * boundary, matches group facets. Takes over data's arrays (they are freed or moved, and NULLed,
- * also on error). source is for messages. Errors  WEFT_ERROR_INPUT with counts and the first
- * culprit: NaN or infinite coordinate, zero-volume cell, duplicate cell, node number out of range,
- * no cells, facet of three cells; each with what to do */
+ *  boundary, matches group facets (one that no cell has is ignored and counted; one that a group
+ *  names twice stands once). Takes over data's arrays: they are freed or moved, and NULLed, also
+ *  on error. source is for messages, which count nodes and cells from 1, in data's order.
+ *
+ *  Memory  while it runs, 8 bytes a cell and 4 to 8 a node beyond data's arrays
+ *  Errors  WEFT_ERROR_INPUT with counts and the first culprit, each with what to do: coordinate
+ *          that is NaN or infinite; node number out of range; cell without volume, which is
+ *          |volume| <= 1e-14 h^d, h its longest edge; doubled cell; facet of three cells; no
+ *          cells. WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY */
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
-/** Read "FILE.geo", "FILE.msh" (through the program weft-gmsh), "FILE.vtkhdf", or make "square:N"
- * or "cube:N". size  mesh size for .geo, in its unit; <= 0: as the file says Errors
- * WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (each names the file and what to do), _MEMORY */
+/** Read "FILE.geo", "FILE.msh" (MSH 2.2, 4.1; both through the program weft-gmsh), "FILE.vtkhdf",
+ *  or make "square:N" or "cube:N".
+ *
+ *  size    mesh size for .geo, in its unit: the value of its constant h, lc, cl, size or meshsize
+ *          where DefineConstant[] has one, else the size of every cell; <= 0: as the file says
+ *  Cells   the highest dimension that has any, 2D in the plane z = 0; of a .geo file those in
+ *          physical groups, where there are any of this dimension
+ *  Errors  WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (each names the file and what to do),
+ *          _MEMORY; *out untouched */
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
 /** Unit square, 2 n^2 right triangles; groups left, right, bottom, top. */
@@ -90,7 +103,8 @@ weft_status weft_mesh_order(weft_mesh *mesh, int64_t part_nodes, const weft_moni
                             int32_t **permutation, weft_error *error);
 /** Mean distance of node numbers within a cell, over n_nodes: what an ordering should lower. */
 double weft_mesh_bandwidth(const weft_mesh *mesh);
-/** The cell that holds a point and its barycentric coordinates [d+1]; *cell = -1 when outside. */
+/** The cell that holds a point and its barycentric coordinates [d+1]; *cell = -1 when outside, by
+ *  more than 1e-10 in a coordinate. A scan over all cells: for probes, not for clouds of points. */
 void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
                       double *barycentric);
 

@@ -86,6 +86,8 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     static const weft_compile_options defaults = {0};
     weft_arena *arena = NULL;
     weft_compilation *made = NULL;
+    weft_numbers numbers = {0};
+    TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     made = weft_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) {
@@ -100,6 +102,7 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     *out = made;
     arena = NULL;
 done:
+    weft_numbers_end(&numbers);
     weft_arena_free(&arena);
     return status;
 }
@@ -132,8 +135,8 @@ const char *weft_compilation_source(const weft_compilation *compilation) {
     return compilation->source;
 }
 
-weft_status weft_compilation_print(const weft_compilation *c, const char *stage, const char *format,
-                                   weft_text *out, weft_error *error) {
+static weft_status print_stage(const weft_compilation *c, const char *stage, const char *format,
+                               weft_text *out, weft_error *error) {
     static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
                                          "implementations", "cover",  "plan",  "source"};
     const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
@@ -178,4 +181,15 @@ weft_status weft_compilation_print(const weft_compilation *c, const char *stage,
     }
     return out->failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while printing")
                        : WEFT_OK;
+}
+
+weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
+                                   const char *format, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_numbers numbers = {0};
+    TRY(weft_numbers_begin(&numbers, error));
+    TRY(print_stage(compilation, stage, format, out, error));
+done:
+    weft_numbers_end(&numbers);
+    return status;
 }

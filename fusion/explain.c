@@ -192,8 +192,10 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
     weft_status status = WEFT_OK;
     const weft_compilation *c = compilation;
     weft_arena *scratch = NULL;
+    weft_numbers numbers = {0};
     explanation e = {.compilation = c, .graph = c->graph, .out = out};
     e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
+    TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&scratch, error));
     for (int kind = 0; kind < 2; ++kind) {
         weft_cover *cover = NULL;
@@ -212,6 +214,7 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
     if (out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
 done:
+    weft_numbers_end(&numbers);
     weft_arena_free(&scratch);
     return status;
 }

@@ -5,6 +5,8 @@
 
 #include "weft_fusion.h"
 
+#include <locale.h>
+
 #define WEFT_RANK_MAX 4
 #define WEFT_ARGUMENTS_MAX 12
 #define WEFT_CALLS_MAX 512
@@ -497,6 +499,16 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                              const weft_limits *limits, const weft_compile_options *options,
                              const char **out, weft_error *error);
+
+/* ---- numbers (numbers.c) ---- */
+
+/** Between begin and end this thread writes numbers as C does. Start from {0}; end what was not begun
+ *  is harmless. */
+typedef struct weft_numbers {
+    locale_t c, before;
+} weft_numbers;
+weft_status weft_numbers_begin(weft_numbers *numbers, weft_error *error);
+void weft_numbers_end(weft_numbers *numbers);
 
 /* ---- the compilation
  * -------------------------------------------------------------------------------------- */

@@ -2,9 +2,6 @@
  * numbers, every value named. */
 #include "graph_print_internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { COMMENT_COLUMN_MAX = 72 };
 
 /* ---- declarations ---- */
@@ -31,110 +28,13 @@ static void print_declarations(const weft_graph *graph, weft_text *out) {
     }
 }
 
-/* ---- values that take their index set or shape from elsewhere ---- */
-
-/* What arithmetic means without its context: where its operands range and their shape. */
-static void own_type(const weft_graph *graph, const weft_call *call, int *index_set, int *rank) {
-    *index_set = UNIFORM;
-    *rank = 0;
-    for (int i = 0; i < call->n_operands; ++i) {
-        const weft_operand *operand = &call->operands[i];
-        const int set = operand->map >= 0 ? graph->maps[operand->map].from
-                                          : graph->data[operand->datum].index_set;
-        *index_set = set != UNIFORM ? set : *index_set;
-        *rank = operand->shape.rank > *rank ? operand->shape.rank : *rank;
-    }
-}
-
-/* A formula that uses none of its arguments, or only scalars of them, still has their index set and
- * shape; and a single operand written alone is another name, not a call. Both are written with a
- * formula of two arguments, the value and a list to be like. */
-static bool needs_like(const weft_graph *graph, const weft_call *call) {
-    int index_set, rank;
-    if (call->instance != NULL)
-        return false;
-    own_type(graph, call, &index_set, &rank);
-    return index_set == UNIFORM || rank != graph->data[call->result].shape.rank ||
-           call->n_arithmetic == 1;
-}
-
-static bool some_need_like(const weft_graph *graph) {
-    for (int i = 0; i < graph->n_calls; ++i)
-        if (needs_like(graph, &graph->calls[i]) && !print_call_is_silent(graph, &graph->calls[i]))
-            return true;
-    return false;
-}
-
-/* Does a part of the datum, its leading subscripts 0, have the wanted shape? */
-static bool part_like(const weft_graph *graph, int datum, int map, const weft_shape *wanted,
-                      weft_operand *out) {
-    *out = (weft_operand){.datum = datum, .map = map, .shape = *wanted};
-    const weft_shape whole = weft_operand_whole(graph, out);
-    const int skipped = whole.rank - wanted->rank;
-    bool right = skipped >= 0;
-    for (int i = 0; right && i < wanted->rank; ++i)
-        right = whole.sizes[skipped + i] == wanted->sizes[i];
-    return right;
-}
-
-static bool find_like(const weft_graph *graph, const weft_call *call, const weft_shape *wanted,
-                      weft_operand *out) {
-    for (int i = 0; i < graph->n_data; ++i) {
-        const weft_datum *datum = &graph->data[i];
-        const bool made = datum->kind == DATUM_INPUT ||
-                          (datum->producer >= 0 && datum->producer < call->id &&
-                           !print_call_is_silent(graph, &graph->calls[datum->producer]));
-        if (!made || datum->index_set == UNIFORM)
-            continue;
-        if (datum->index_set == call->index_set && part_like(graph, i, -1, wanted, out))
-            return true;
-        for (int map = 0; map < graph->n_maps; ++map)
-            if (graph->maps[map].from == call->index_set &&
-                graph->maps[map].to == datum->index_set && datum->shape.rank < WEFT_RANK_MAX &&
-                part_like(graph, i, map, wanted, out))
-                return true;
-    }
-    return false;
-}
-
-static const char *like_name(const weft_graph *graph, char *name, size_t size) {
-    snprintf(name, size, "like");
-    for (int i = 0; i < graph->n_data; ++i)
-        if (strcmp(graph->data[i].name, name) == 0 && strlen(name) + 1 < size) {
-            strcat(name, "_");
-            i = -1;
-        }
-    return name;
-}
-
-static void print_like(const weft_graph *graph, const weft_call *call, weft_text *out) {
-    char name[64];
-    int index_set, rank;
-    const weft_shape scalar = {0}, *shape = &graph->data[call->result].shape;
-    weft_operand like = {0};
-    own_type(graph, call, &index_set, &rank);
-    bool found = true;
-    if (index_set != UNIFORM && rank == shape->rank)
-        like = call->operands[0]; /* a copy */
-    else
-        found = find_like(graph, call, rank == shape->rank ? &scalar : shape, &like);
-    if (found)
-        weft_text_add(out, "%s(", like_name(graph, name, sizeof name));
-    print_call(graph, call, out);
-    if (found) {
-        weft_text_add(out, ", ");
-        print_operand(graph, &like, out);
-        weft_text_add(out, ")");
-    }
-}
-
 /* ---- statements ---- */
 
 static void print_statement(const weft_graph *graph, const weft_call *call, weft_text *out) {
     weft_text_add(out, graph->data[call->result].storage >= 0 ? "update " : "");
     print_name(graph, call->result, out);
     weft_text_add(out, " = ");
-    (needs_like(graph, call) ? print_like : print_call)(graph, call, out);
+    (print_needs_like(graph, call) ? print_like : print_call)(graph, call, out);
     weft_text_add(out, ";");
 }
 
@@ -224,11 +124,8 @@ static void print_returns(const weft_graph *graph, weft_text *out) {
 }
 
 void weft_graph_print_text(const weft_graph *graph, weft_text *out) {
-    char name[64];
     print_declarations(graph, out);
-    if (some_need_like(graph))
-        weft_text_add(out, "expression %s(value, list) = value;\n",
-                      like_name(graph, name, sizeof name));
+    print_like_declarations(graph, out);
     print_statements(graph, out);
     print_returns(graph, out);
 }

@@ -11,6 +11,11 @@ void print_name(const weft_graph *graph, int datum, weft_text *out);
 void print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out);
 /** "jacobian(x[dofs])", "2*a + b" */
 void print_call(const weft_graph *graph, const weft_call *call, weft_text *out);
+/** graph_print_like.c: does a call's text need a list to be like? Declare what that takes; write
+ * it. */
+bool print_needs_like(const weft_graph *graph, const weft_call *call);
+void print_like_declarations(const weft_graph *graph, weft_text *out);
+void print_like(const weft_graph *graph, const weft_call *call, weft_text *out);
 /** Is a call a copy that its accumulation implies, and so not a statement of its own? */
 bool print_call_is_silent(const weft_graph *graph, const weft_call *call);
 /** "b[dofs] += load" */

@@ -24,8 +24,10 @@ typedef struct blocks {
 typedef struct node_map {
     int64_t n;
     size_t *tags; /* as Gmsh gives them */
-    size_t greatest;
-    int32_t *number; /* [greatest + 1]: number of a tag, from 0; -1: none */
+    size_t n_tags, greatest;
+    size_t *sorted;  /* [n_tags]: tags ascending, where they are too sparse for a table; or NULL */
+    int32_t *number; /* [n_slots]: number of a tag's slot, from 0; -1: none */
+    size_t n_slots;
 } node_map;
 
 typedef struct extraction {
@@ -242,49 +244,79 @@ static weft_status check_plane(extraction *e, const double *x) {
                   "it has triangles and no tetrahedra, and they leave the plane z = 0");
 }
 
+static int compare_tags(const void *a, const void *b) {
+    size_t p = *(const size_t *)a, q = *(const size_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Where the number of a tag stands; n_slots: it is no node's. */
+static size_t slot_of(const node_map *nodes, size_t tag) {
+    if (!nodes->sorted)
+        return tag < nodes->n_slots ? tag : nodes->n_slots;
+    const size_t *found = bsearch(&tag, nodes->sorted, nodes->n_tags, sizeof tag, compare_tags);
+    return found ? (size_t)(found - nodes->sorted) : nodes->n_slots;
+}
+
 static void mark_used(node_map *nodes, const blocks *list) {
     for (size_t b = 0; b < list->n; ++b)
-        for (size_t i = 0; i < list->list[b].n_tags; ++i)
-            if (list->list[b].tags[i] <= nodes->greatest)
-                nodes->number[list->list[b].tags[i]] = 0;
+        for (size_t i = 0; i < list->list[b].n_tags; ++i) {
+            size_t slot = slot_of(nodes, list->list[b].tags[i]);
+            if (slot < nodes->n_slots)
+                nodes->number[slot] = 0;
+        }
+}
+
+static bool make_slots(node_map *nodes) {
+    for (size_t i = 0; i < nodes->n_tags; ++i)
+        if (nodes->tags[i] > nodes->greatest)
+            nodes->greatest = nodes->tags[i];
+    bool dense = nodes->greatest / 16 <= nodes->n_tags + 65536;
+    nodes->n_slots = dense ? nodes->greatest + 1 : nodes->n_tags;
+    nodes->number = malloc((nodes->n_slots + 1) * sizeof *nodes->number);
+    if (!nodes->number)
+        return false;
+    memset(nodes->number, 0xFF, nodes->n_slots * sizeof *nodes->number);
+    if (dense)
+        return true;
+    nodes->sorted = malloc((nodes->n_tags + 1) * sizeof *nodes->sorted);
+    if (!nodes->sorted)
+        return false;
+    memcpy(nodes->sorted, nodes->tags, nodes->n_tags * sizeof *nodes->sorted);
+    qsort(nodes->sorted, nodes->n_tags, sizeof *nodes->sorted, compare_tags);
+    return true;
 }
 
 /* Number the nodes in Gmsh's order: all that a .msh file has, of a .geo file those in use, since
  * points that only help the geometry, such as centres of arcs, have nodes too. */
-static void number_nodes(extraction *e, double *x, size_t n) {
+static void number_nodes(extraction *e, double *x) {
     node_map *nodes = &e->nodes;
-    memset(nodes->number, 0xFF, (nodes->greatest + 1) * sizeof *nodes->number);
     if (e->mesh->is_geo) {
         mark_used(nodes, &e->cells);
         mark_used(nodes, &e->facets);
     }
-    for (size_t i = 0; i < n; ++i) {
-        if (e->mesh->is_geo && nodes->number[nodes->tags[i]] < 0)
+    for (size_t i = 0; i < nodes->n_tags; ++i) {
+        size_t slot = slot_of(nodes, nodes->tags[i]);
+        if (e->mesh->is_geo && nodes->number[slot] < 0)
             continue;
         memmove(x + 3 * nodes->n, x + 3 * i, 3 * sizeof *x);
-        nodes->number[nodes->tags[i]] = (int32_t)nodes->n++;
+        nodes->number[slot] = (int32_t)nodes->n++;
     }
 }
 
 static weft_status map_nodes(extraction *e, double **x) {
     double *parameters = NULL;
-    size_t n = 0, n_x = 0, n_parameters = 0;
+    size_t n_x = 0, n_parameters = 0;
     int failed = 0;
-    gmshModelMeshGetNodes(&e->nodes.tags, &n, x, &n_x, &parameters, &n_parameters, -1, -1, 0, 0,
-                          &failed);
+    gmshModelMeshGetNodes(&e->nodes.tags, &e->nodes.n_tags, x, &n_x, &parameters, &n_parameters, -1,
+                          -1, 0, 0, &failed);
     gmshFree(parameters);
-    for (size_t i = 0; i < n; ++i)
-        if (e->nodes.tags[i] > e->nodes.greatest)
-            e->nodes.greatest = e->nodes.tags[i];
-    if (failed || n_x != 3 * n)
+    if (failed || n_x != 3 * e->nodes.n_tags)
         return no_memory(e);
-    if (n > INT32_MAX || e->nodes.greatest > (size_t)INT32_MAX * 4)
-        return refuse(e, WEFT_ERROR_UNSUPPORTED, "renumber its nodes: RenumberMeshNodes;",
-                      "its greatest node number is above 2^33");
-    e->nodes.number = malloc((e->nodes.greatest + 1) * sizeof *e->nodes.number);
-    if (!e->nodes.number)
+    if (e->nodes.n_tags > INT32_MAX)
+        return refuse(e, WEFT_ERROR_UNSUPPORTED, "use a coarser mesh", "it has 2^31 nodes or more");
+    if (!make_slots(&e->nodes))
         return no_memory(e);
-    number_nodes(e, *x, n);
+    number_nodes(e, *x);
     return WEFT_OK;
 }
 
@@ -306,8 +338,8 @@ static void write_blocks(extraction *e, uint32_t kind, const blocks *list) {
         for (size_t start = 0; start < from->n_tags; start += 4 * PIECE) {
             size_t n = from->n_tags - start < 4 * PIECE ? from->n_tags - start : 4 * PIECE;
             for (size_t i = 0; i < n; ++i) {
-                size_t tag = from->tags[start + i];
-                piece[i] = tag <= e->nodes.greatest ? e->nodes.number[tag] : -1;
+                size_t slot = slot_of(&e->nodes, from->tags[start + i]);
+                piece[i] = slot < e->nodes.n_slots ? e->nodes.number[slot] : -1;
             }
             stream_record(e->out, kind, piece, n * sizeof *piece);
         }
@@ -349,6 +381,7 @@ done:
     gmshFree(x);
     gmshFree(e.nodes.tags);
     free(e.nodes.number);
+    free(e.nodes.sorted);
     free(e.groups);
     free_blocks(&e.cells);
     free_blocks(&e.facets);

@@ -194,8 +194,8 @@ static weft_status binary_elements_2(msh_file *file) {
         if (nodes == 0)
             return type_error(file, NULL, 0, -1, type);
         if (block <= 0 || tags < 0 || tags > 100)
-            return msh_error(file, NULL, 0, "$Elements has a block of %lld elements",
-                             (long long)block);
+            return msh_error(file, NULL, 0, "$Elements has a block of %lld elements with %lld tags",
+                             (long long)block, (long long)tags);
         msh_skip(file, block, (size_t)(1 + tags + nodes) * 4);
         file->counts.elements[type] += block;
         done += block;

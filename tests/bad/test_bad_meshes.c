@@ -159,6 +159,11 @@ static void test_good_and_mended(void **state) {
     assert_int_equal(mesh->n_flipped_cells, 1);
     assert_int_equal(mesh->n_dropped_nodes, 1);
     weft_mesh_free(&mesh);
+    assert_int_equal(weft_mesh_read("sparse.msh", 0, NULL, &mesh, NULL), WEFT_OK);
+    assert_int_equal(mesh->n_nodes, 4); /* numbered 1 2 3 40000000 */
+    assert_int_equal(mesh->n_cells, 2);
+    assert_int_equal(mesh->n_dropped_nodes, 0);
+    weft_mesh_free(&mesh);
 }
 
 /* Cut at any length, each kind of file is refused, and by what the cut took: never half a mesh. */

@@ -57,7 +57,7 @@ check() {
     fi
     echo "$1: $answer"
 }
-cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >log 2>&1 &&
+cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >log 2>&1 &&
     cmake --build build >>log 2>&1 || {
     cat log
     exit 1

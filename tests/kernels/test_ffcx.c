@@ -35,7 +35,7 @@ static void pad(int n, int d, const double *x, double padded[12]) {
 
 /* Arguments: vertices, then the coefficient or the constant. */
 static void cell_tensor(const check_case *c, const double *const *arguments, double *result) {
-    double x[12];
+    double x[12] = {0};
     const double *data = c->n_arguments > 1 ? arguments[1] : NULL;
     pad(c->d + 1, c->d, arguments[0], x);
     kernel_of(c)(result, data, data, x, NULL);
@@ -103,13 +103,19 @@ static void test_float(void **state) {
 /* FFCx finds the integrals of a form at run time; the shim calls them by plain names. */
 static void write_shim(const char *path) {
     weft_text text = {0};
-    weft_text_add(&text, "#include \"ffcx_forms.h\"\n");
+    weft_text_add(&text, "#include \"ffcx_forms.h\"\n"
+                         "#if UFCX_VERSION_MINOR >= 7\n"
+                         "#define INTEGRAL(form, kind) "
+                         "(form)->form_integrals[(form)->form_integral_offsets[kind]]\n"
+                         "#else\n"
+                         "#define INTEGRAL(form, kind) (form)->integrals(kind)[0]\n"
+                         "#endif\n");
     for (int i = 0; i < N_FORMS; ++i)
         weft_text_add(&text,
                       "void %s(double *a, const double *w, const double *c, const double *x, const "
                       "int *facet)\n"
-                      "{\n    form_ffcx_forms_%s->integrals(%s)[0]->tabulate_tensor_float64(a, w, "
-                      "c, x, facet, 0);\n}\n",
+                      "{\n    INTEGRAL(form_ffcx_forms_%s, %s)->tabulate_tensor_float64(a, w, c, x, "
+                      "facet, 0);\n}\n",
                       names[i], names[i],
                       strncmp(names[i], "facet", 5) == 0 ? "exterior_facet" : "cell");
     assert_false(text.failed);

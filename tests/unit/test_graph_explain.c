@@ -1,0 +1,155 @@
+/* labels: quick */
+/* An explanation says what was counted by hand, in lines of words that are split at spaces. */
+#include "test_support.h"
+
+#include "weft_fusion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const diamond = "index cells, nodes;\n"
+                                   "connectivity dofs : cells -> nodes[3];\n"
+                                   "input k : real[3] over cells;\n"
+                                   "a = k*k;\n"
+                                   "b[dofs] += a;\n"
+                                   "c = sqrt(b[dofs]);\n"
+                                   "d = a*c;\n"
+                                   "return d;\n";
+
+static char *explain(void **state, const char *device_name, const char *script,
+                     const weft_compile_options *options) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    weft_text text = {0};
+    const weft_fragment fragment = {"script.weft", script};
+    assert_int_equal(weft_device_open(device_name, NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_compile(*state, weft_device_limits(device), &fragment, 1, options, &compilation, NULL),
+        WEFT_OK);
+    assert_int_equal(weft_compilation_explain(compilation, &text, NULL), WEFT_OK);
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+    return text.data;
+}
+
+static bool same_words(const char *line, const char *words) {
+    for (;;) {
+        line += strspn(line, " ");
+        words += strspn(words, " ");
+        if (*words == '\0')
+            return *line == '\n' || *line == '\0';
+        const size_t n = strcspn(words, " ");
+        if (strncmp(line, words, n) != 0 || strchr(" \n", line[n]) == NULL)
+            return false;
+        line += n;
+        words += n;
+    }
+}
+
+static void assert_says(const char *text, const char *words) {
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n")) {
+        line += *line == '\n';
+        if (same_words(line, words))
+            return;
+    }
+    fail_msg("no line \"%s\" in\n%s", words, text);
+}
+
+/* unfused: a 60 in 48 out, c 36 in 24 out, d 48 in 24 out; fused: a as before, c and d together 60
+ * in 24 out. At 20 GB/s: 240 and 192 bytes. */
+static void numbers(void **state) {
+    char *text = explain(state, "null", diamond, NULL);
+    assert_says(text, "3 calls: 3 kernels unfused, 2 fused. Compiled: fused.");
+    assert_says(text, "kernels 3 2");
+    assert_says(text, "bytes loaded 144 120 1.20");
+    assert_says(text, "bytes stored 96 72 1.33");
+    assert_says(text, "floating-point ops 9 9 1.00");
+    assert_says(text, "predicted time, ns 12 9.6 1.25");
+    assert_says(text, "k1_arithmetic cells 36 24 3 3 memory");
+    assert_says(text, "k1_arithmetic_arithmetic cells 60 24 6 4.2 memory");
+    /* b[dofs] takes 24 bytes of what a makes, a itself 24; c is stored and loaded no more */
+    assert_says(text,
+                "a, c not fused: 'b' must be complete before it is read: a global barrier; 24 B "
+                "pass between them through memory");
+    assert_says(text,
+                "a, d not fused: 'b' must be complete before it is read: a global barrier; 24 B "
+                "pass between them through memory");
+    assert_says(text, "c, d fused: spares 48 B, 'c' stays on chip");
+    /* of c and d: b[dofs] 3 and c 3; then a 3, c 3, d 3. 9 components of 8 bytes, 8 instances */
+    assert_says(text,
+                "k1_arithmetic_arithmetic: at most 9 components at once; 576 B for a block of "
+                "8, registers hold 2048 B");
+    free(text);
+}
+
+static void other_limits(void **state) {
+    const weft_compile_options options = {.single = true, .plan = WEFT_PLAN_UNFUSED};
+    char *text = explain(state, "null:h200", diamond, &options);
+    assert_says(text, "3 calls: 3 kernels unfused, 2 fused. Compiled: unfused.");
+    /* floats and indices of 4 bytes: a 12 + 12 + 12, c 12 + 12, d 24 in */
+    assert_says(text, "bytes loaded 84 72 1.17");
+    assert_says(text, "bytes stored 48 36 1.33");
+    assert_says(text, "c, d fused: spares 24 B, 'c' stays on chip");
+    free(text);
+}
+
+static void reasons(void **state) {
+    char *text = explain(state, "null",
+                         "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
+                         "input f : real over nodes;\ninput M, L : real[3,3] over cells;\n"
+                         "g = 2*f;\n"
+                         "h = mvmul(M, f[dofs]);\n"
+                         "i = mvmul(M, h);\n"
+                         "j = 3*L;\n"
+                         "l = mmul(j, L);\n"
+                         "m = g[dofs];\nn = 2*m;\n"
+                         "return i, l, n;\n",
+                         NULL);
+    assert_says(text, "g, h not fused: one is over nodes, the other over cells; 0 B pass between "
+                      "them");
+    assert_says(text, "g, n not fused: one is over nodes, the other over cells; 24 B pass between "
+                      "them through memory");
+    /* h: stored and loaded 48, M loaded once 72 */
+    assert_says(text, "h, i fused: spares 120 B, 'h' stays on chip");
+    assert_says(text, "h, j not fused: they share no data, 0 B would be spared");
+    /* j 9 numbers not stored and loaded, L loaded once */
+    assert_says(text, "j, l fused: spares 216 B, 'j' stays on chip");
+    assert_says(text, "h mvmul 1*, m = 3");
+    assert_says(text, "j arithmetic 1*");
+    assert_says(text, "l mmul 1*, m = 3, m*n = 9");
+    free(text);
+}
+
+/* Hundreds of calls: only pairs that share data are listed, and the others counted. */
+static void many_calls(void **state) {
+    weft_text script = {0};
+    weft_text_add(&script, "index N;\ninput k : real over N;\n");
+    for (int i = 0; i < 100; ++i)
+        weft_text_add(&script, i == 0 ? "a0 = 2*k;\n" : "a%d = 2*a%d;\n", i, i - 1);
+    weft_text_add(&script, "return a99;\n");
+    char *text = explain(state, "null", script.data, NULL);
+    assert_says(text, "a41, a42 fused: spares 16 B, 'a41' stays on chip");
+    /* 4950 pairs, 99 of them neighbours */
+    assert_says(text, "and 4851 pairs that share no data");
+    free(text);
+    weft_text_free(&script);
+}
+
+static int library_open(void **state) {
+    weft_library *library = NULL;
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    *state = library;
+    return 0;
+}
+
+static int library_close(void **state) {
+    weft_library *library = *state;
+    weft_library_free(&library);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(other_limits),
+                                       cmocka_unit_test(reasons), cmocka_unit_test(many_calls)};
+    return cmocka_run_group_tests(tests, library_open, library_close);
+}
