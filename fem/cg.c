@@ -4,18 +4,24 @@
 #include <stdlib.h>
 
 enum {
-    PLATEAU_LEAST = 1000 /* iterations without a new lowest residual; n of them for larger systems */
+    PLATEAU_LEAST =
+        1000 /* iterations without a new lowest residual; n of them for larger systems */
 };
 
-const char *weft_cg_outcome_name(weft_cg_outcome outcome)
-{
+const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
     switch (outcome) {
-    case WEFT_CG_CONVERGED: return "converged";
-    case WEFT_CG_MAX_ITERATIONS: return "max_iterations";
-    case WEFT_CG_INDEFINITE: return "indefinite";
-    case WEFT_CG_BREAKDOWN: return "breakdown";
-    case WEFT_CG_NAN: return "nan";
-    case WEFT_CG_STAGNATION: return "stagnation";
+    case WEFT_CG_CONVERGED:
+        return "converged";
+    case WEFT_CG_MAX_ITERATIONS:
+        return "max_iterations";
+    case WEFT_CG_INDEFINITE:
+        return "indefinite";
+    case WEFT_CG_BREAKDOWN:
+        return "breakdown";
+    case WEFT_CG_NAN:
+        return "nan";
+    case WEFT_CG_STAGNATION:
+        return "stagnation";
     }
     return "unknown";
 }
@@ -23,14 +29,13 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome)
 typedef struct weft_cg_course {
     int iterations, capacity;
     double *history;
-    double lowest;  /* residual so far, and when */
+    double lowest; /* residual so far, and when */
     int lowest_at;
     double replaced; /* the true residual when the recurrence last met the tolerance */
     bool is_true;    /* the residual is b - A x itself, not the recurrence's */
 } weft_cg_course;
 
-static weft_status course_note(weft_cg_course *course, double residual, weft_error *error)
-{
+static weft_status course_note(weft_cg_course *course, double residual, weft_error *error) {
     weft_status status = WEFT_OK;
     if (course->iterations >= course->capacity) {
         int capacity = course->capacity < 64 ? 64 : course->capacity + course->capacity / 2;
@@ -51,17 +56,15 @@ done:
     return status;
 }
 
-static bool plateau(const weft_cg *cg, const weft_cg_course *course)
-{
+static bool plateau(const weft_cg *cg, const weft_cg_course *course) {
     int64_t patience = cg->n > PLATEAU_LEAST ? cg->n : PLATEAU_LEAST;
     return course->iterations - course->lowest_at > patience;
 }
 
-/* The recurrence says converged: ask b - A x. Where that does not agree, it takes the recurrence's place
- * (van der Vorst and Ye 2000), once for each halving. */
+/* The recurrence says converged: ask b - A x. Where that does not agree, it takes the recurrence's
+ * place (van der Vorst and Ye 2000), once for each halving. */
 static weft_status confirm(weft_cg *cg, weft_cg_course *course, bool *decided,
-                           weft_cg_outcome *outcome, weft_error *error)
-{
+                           weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!course->is_true)
         TRY(weft_cg_residual(cg, error));
@@ -84,8 +87,7 @@ done:
 
 /* Does the present residual end the iteration? */
 static weft_status judge(weft_cg *cg, weft_cg_course *course, bool *decided,
-                         weft_cg_outcome *outcome, weft_error *error)
-{
+                         weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     *decided = false;
     if (sqrt(cg->rr) <= cg->options->tolerance * cg->norm)
@@ -108,8 +110,7 @@ done:
 }
 
 /* Digits gained of those wanted. */
-static void tell(const weft_cg *cg, double residual)
-{
+static void tell(const weft_cg *cg, double residual) {
     double tolerance = cg->options->tolerance;
     double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
     double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
@@ -117,8 +118,7 @@ static void tell(const weft_cg *cg, double residual)
 }
 
 static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
-                           weft_error *error)
-{
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     bool decided = false;
     double rz_before = INFINITY; /* beta = 0 in the first turn */
@@ -149,8 +149,7 @@ done:
 }
 
 /* The reduced right-hand side is zero, so the solution is. */
-static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *error)
-{
+static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *error) {
     weft_cg_clear(cg);
     cg->rr = 0;
     course->is_true = true;
@@ -158,8 +157,8 @@ static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *e
 }
 
 weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
-                          const weft_cg_options *options, weft_cg_result *result, weft_error *error)
-{
+                          const weft_cg_options *options, weft_cg_result *result,
+                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_course course = {.lowest = INFINITY, .replaced = INFINITY};
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
@@ -182,8 +181,8 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
         TRY(weft_cg_subtract_mean(&cg, cg.v.x, error));
     if (!course.is_true)
         TRY(weft_cg_residual(&cg, error));
-    *result = (weft_cg_result){outcome, course.iterations,
-                               cg.norm > 0 ? sqrt(cg.rr) / cg.norm : 0, course.history};
+    *result = (weft_cg_result){outcome, course.iterations, cg.norm > 0 ? sqrt(cg.rr) / cg.norm : 0,
+                               course.history};
     if (isnan(cg.norm))
         result->residual = NAN;
     tell(&cg, result->residual);

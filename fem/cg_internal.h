@@ -13,17 +13,19 @@ typedef struct weft_cg {
     weft_memory *x_memory, *r_memory, *p_memory, *q_memory, *d_memory;
     weft_cg_vectors v;
     const double *b;
-    double *sums;        /* [2][n_chunks] */
-    double scalar;       /* alpha, beta or a shift, of the pass that runs */
-    double rr, rz;       /* r.r and r.(d r) of the present residual */
-    double norm;         /* |b - A x_constrained| */
+    double *sums;  /* [2][n_chunks] */
+    double scalar; /* alpha, beta or a shift, of the pass that runs */
+    double rr, rz; /* r.r and r.(d r) of the present residual */
+    double norm;   /* |b - A x_constrained| */
 } weft_cg;
 
-/** Allocate; x and b must be host memories of n_dofs doubles. Free with weft_cg_release, also after an error. */
+/** Allocate; x and b must be host memories of n_dofs doubles. Free with weft_cg_release, also after
+ * an error. */
 weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
                             weft_memory *x, const weft_cg_options *options, weft_error *error);
 void weft_cg_release(weft_cg *cg);
-/** d = 1 / diag(A), or 1; 0 for constrained dofs. *least: the smallest diagonal entry of a free dof, or NaN. */
+/** d = 1 / diag(A), or 1; 0 for constrained dofs. *least: the smallest diagonal entry of a free
+ * dof, or NaN. */
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error);
 /** The norm that residuals are relative to. Uses r, p and q. */
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error);

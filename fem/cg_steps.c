@@ -3,21 +3,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- passes over chunks ----------------------------------------------------------------------- */
+/* ---- passes over chunks -------------------------------------------------------------------- */
 
 typedef struct weft_pass {
     weft_cg *cg;
     double *vector; /* of sum and shift */
 } weft_pass;
 
-static int64_t chunk_size(const weft_cg *cg, int64_t i)
-{
+static int64_t chunk_size(const weft_cg *cg, int64_t i) {
     int64_t rest = cg->n - i * WEFT_CHUNK;
     return rest < WEFT_CHUNK ? rest : WEFT_CHUNK;
 }
 
-static void pass_update(void *user, int64_t i)
-{
+static void pass_update(void *user, int64_t i) {
     weft_cg *cg = ((weft_pass *)user)->cg;
     double sums[2];
     cg->wide->update(&cg->v, cg->scalar, i * WEFT_CHUNK, chunk_size(cg, i), sums);
@@ -25,8 +23,7 @@ static void pass_update(void *user, int64_t i)
     cg->sums[cg->n_chunks + i] = sums[1];
 }
 
-static void pass_norms(void *user, int64_t i)
-{
+static void pass_norms(void *user, int64_t i) {
     weft_cg *cg = ((weft_pass *)user)->cg;
     int64_t first = i * WEFT_CHUNK;
     double sums[2];
@@ -35,63 +32,55 @@ static void pass_norms(void *user, int64_t i)
     cg->sums[cg->n_chunks + i] = sums[1];
 }
 
-static void pass_direction(void *user, int64_t i)
-{
+static void pass_direction(void *user, int64_t i) {
     weft_cg *cg = ((weft_pass *)user)->cg;
     cg->wide->direction(&cg->v, cg->scalar, i * WEFT_CHUNK, chunk_size(cg, i));
 }
 
-static void pass_dot(void *user, int64_t i)
-{
+static void pass_dot(void *user, int64_t i) {
     weft_cg *cg = ((weft_pass *)user)->cg;
     int64_t first = i * WEFT_CHUNK;
     cg->sums[i] = cg->wide->dot(cg->v.p + first, cg->v.q + first, chunk_size(cg, i));
 }
 
-static void pass_difference(void *user, int64_t i)
-{
+static void pass_difference(void *user, int64_t i) {
     weft_cg *cg = ((weft_pass *)user)->cg;
     int64_t first = i * WEFT_CHUNK, last = first + chunk_size(cg, i);
     for (int64_t j = first; j < last; ++j)
         cg->v.r[j] = cg->b[j] - cg->v.q[j];
 }
 
-static void pass_sum(void *user, int64_t i)
-{
+static void pass_sum(void *user, int64_t i) {
     weft_pass *pass = user;
     pass->cg->sums[i] = pass->cg->wide->sum(pass->vector + i * WEFT_CHUNK, chunk_size(pass->cg, i));
 }
 
-static void pass_shift(void *user, int64_t i)
-{
+static void pass_shift(void *user, int64_t i) {
     weft_pass *pass = user;
     int64_t first = i * WEFT_CHUNK, last = first + chunk_size(pass->cg, i);
     for (int64_t j = first; j < last; ++j)
         pass->vector[j] -= pass->cg->scalar;
 }
 
-static weft_status run(weft_cg *cg, weft_task task, double *vector, weft_error *error)
-{
+static weft_status run(weft_cg *cg, weft_task task, double *vector, weft_error *error) {
     weft_pass pass = {cg, vector};
     return weft_device_for(cg->device, cg->n_chunks, task, &pass, error);
 }
 
-static void sums_take(weft_cg *cg)
-{
+static void sums_take(weft_cg *cg) {
     cg->rr = weft_sum(cg->sums, cg->n_chunks);
     cg->rz = weft_sum(cg->sums + cg->n_chunks, cg->n_chunks);
 }
 
-static void mask(const weft_cg *cg, double *vector)
-{
+static void mask(const weft_cg *cg, double *vector) {
     for (int64_t k = 0; k < cg->options->n_constrained; ++k)
         vector[cg->options->constrained[k]] = 0;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps
+ * --------------------------------------------------------------------------------------- */
 
-weft_status weft_cg_subtract_mean(weft_cg *cg, double *vector, weft_error *error)
-{
+weft_status weft_cg_subtract_mean(weft_cg *cg, double *vector, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(run(cg, pass_sum, vector, error));
     cg->scalar = weft_sum(cg->sums, cg->n_chunks) / (double)cg->n;
@@ -101,8 +90,7 @@ done:
 }
 
 /* r = b - q, as the reduced or projected system sees it */
-static weft_status difference(weft_cg *cg, weft_error *error)
-{
+static weft_status difference(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(run(cg, pass_difference, NULL, error));
     mask(cg, cg->v.r);
@@ -114,8 +102,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_residual(weft_cg *cg, weft_error *error)
-{
+weft_status weft_cg_residual(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_operator_apply(cg->op, cg->x_memory, cg->q_memory, error));
     TRY(difference(cg, error));
@@ -123,8 +110,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_norm(weft_cg *cg, weft_error *error)
-{
+weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cg_options *options = cg->options;
     for (int64_t i = 0; i < cg->n; ++i)
@@ -139,8 +125,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error)
-{
+weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     double *d = cg->v.d, smallest = INFINITY;
     const int32_t *constrained = cg->options->constrained;
@@ -160,14 +145,12 @@ done:
     return status;
 }
 
-weft_status weft_cg_direction(weft_cg *cg, double beta, weft_error *error)
-{
+weft_status weft_cg_direction(weft_cg *cg, double beta, weft_error *error) {
     cg->scalar = beta;
     return run(cg, pass_direction, NULL, error);
 }
 
-weft_status weft_cg_product(weft_cg *cg, double *pq, weft_error *error)
-{
+weft_status weft_cg_product(weft_cg *cg, double *pq, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
     if (pattern) {
@@ -184,8 +167,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_update(weft_cg *cg, double alpha, weft_error *error)
-{
+weft_status weft_cg_update(weft_cg *cg, double alpha, weft_error *error) {
     weft_status status = WEFT_OK;
     cg->scalar = alpha;
     TRY(run(cg, pass_update, NULL, error));
@@ -194,8 +176,7 @@ done:
     return status;
 }
 
-void weft_cg_clear(weft_cg *cg)
-{
+void weft_cg_clear(weft_cg *cg) {
     int64_t k = 0;
     for (int64_t i = 0; i < cg->n; ++i)
         if (k < cg->options->n_constrained && cg->options->constrained[k] == i)
@@ -204,10 +185,10 @@ void weft_cg_clear(weft_cg *cg)
             cg->v.x[i] = 0;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ---------------------------------------------------------------------------------------- */
 
-static weft_status check(const weft_cg *cg, weft_memory *b, weft_memory *x, weft_error *error)
-{
+static weft_status check(const weft_cg *cg, weft_memory *b, weft_memory *x, weft_error *error) {
     const weft_cg_options *options = cg->options;
     size_t bytes = (size_t)cg->n * sizeof(double);
     if (weft_memory_bytes(b) < bytes || weft_memory_bytes(x) < bytes)
@@ -226,8 +207,7 @@ static weft_status check(const weft_cg *cg, weft_memory *b, weft_memory *x, weft
 }
 
 weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
-                            weft_memory *x, const weft_cg_options *options, weft_error *error)
-{
+                            weft_memory *x, const weft_cg_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = weft_operator_dofs(op);
     *cg = (weft_cg){.device = context->device,
@@ -261,8 +241,7 @@ done:
     return status;
 }
 
-void weft_cg_release(weft_cg *cg)
-{
+void weft_cg_release(weft_cg *cg) {
     weft_memory_free(&cg->r_memory);
     weft_memory_free(&cg->p_memory);
     weft_memory_free(&cg->q_memory);

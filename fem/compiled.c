@@ -2,8 +2,7 @@
 
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
                                int n_fragments, const weft_compile_options *options,
-                               weft_compiled *out, weft_error *error)
-{
+                               weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled made = {0};
     weft_compile_options planned = *options;
@@ -23,15 +22,13 @@ done:
     return status;
 }
 
-void weft_compiled_free(weft_compiled *compiled)
-{
+void weft_compiled_free(weft_compiled *compiled) {
     weft_program_free(&compiled->program);
     weft_compilation_free(&compiled->compilation);
 }
 
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
-                                    weft_error *error)
-{
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     if (form->dofs)
         TRY(weft_program_bind_connectivity(compiled->program, "dofs", form->dofs, error));

@@ -7,8 +7,7 @@ typedef struct weft_csr_work {
     double *dots;
 } weft_csr_work;
 
-static void csr_chunk(void *user, int64_t i)
-{
+static void csr_chunk(void *user, int64_t i) {
     weft_csr_work *work = user;
     int64_t first = i * WEFT_CHUNK, last = first + WEFT_CHUNK;
     double dot = work->kernel(&work->rows, first, last < work->n_rows ? last : work->n_rows);
@@ -18,16 +17,16 @@ static void csr_chunk(void *user, int64_t i)
 
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
                                   const double *values, const double *v, double *y, double *dots,
-                                  weft_error *error)
-{
+                                  weft_error *error) {
     weft_csr_work work = {{pattern->row_start, pattern->columns, values, v, y},
-                          pattern->n_rows, weft_wide(weft_vectors_here())->csr_rows, dots};
+                          pattern->n_rows,
+                          weft_wide(weft_vectors_here())->csr_rows,
+                          dots};
     int64_t n_chunks = (pattern->n_rows + WEFT_CHUNK - 1) / WEFT_CHUNK;
     return weft_device_for(device, n_chunks, csr_chunk, &work, error);
 }
 
-weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern,
-                             const double *values, const double *v, double *y, weft_error *error)
-{
+weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, const double *values,
+                             const double *v, double *y, weft_error *error) {
     return weft_csr_product_dots(device, pattern, values, v, y, NULL, error);
 }

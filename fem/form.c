@@ -3,8 +3,7 @@
 weft_status weft_form_run(weft_context *context, const weft_form *form,
                           const char *const *output_names, weft_memory *const *outputs,
                           int n_outputs, const char *index_set, int64_t n_instances,
-                          weft_error *error)
-{
+                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled compiled = {0};
     weft_text returns = {0};
@@ -12,7 +11,8 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
         weft_text_add(&returns, "%s %s", i ? "," : "return", output_names[i]);
     weft_text_add(&returns, ";\n");
     if (returns.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script %s", form->name);
+        status =
+            weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script %s", form->name);
         goto done;
     }
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-weft_status weft_fem_library_make(weft_library **out, weft_error *error)
-{
+weft_status weft_fem_library_make(weft_library **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     TRY(weft_library_make(&library, error));
@@ -17,8 +16,7 @@ done:
     return status;
 }
 
-const char *weft_fem_script(const char *name)
-{
+const char *weft_fem_script(const char *name) {
     static const char ending[] = ".weft";
     size_t length = strlen(name);
     for (const weft_embedded_file *file = weft_embedded_scripts; file->name; ++file)

@@ -6,13 +6,11 @@
 static const char *const assembly_names[] = {"lma", "lma-gather", "csr", "matrix-free"};
 enum { N_ASSEMBLIES = 4 };
 
-const char *weft_assembly_name(weft_assembly assembly)
-{
+const char *weft_assembly_name(weft_assembly assembly) {
     return assembly_names[assembly];
 }
 
-weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error)
-{
+weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error) {
     for (int i = 0; i < N_ASSEMBLIES; ++i)
         if (strcmp(name, assembly_names[i]) == 0) {
             *out = (weft_assembly)i;
@@ -27,8 +25,7 @@ weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error 
 
 weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                const weft_form *forms, int n_forms, weft_operator **out,
-                               weft_error *error)
-{
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     if (n_forms < 1)
         return weft_error_set(error, WEFT_ERROR_USAGE, "an operator needs a form");
@@ -37,10 +34,10 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
             return weft_error_set(error, WEFT_ERROR_USAGE, "the form %s has no dofs",
                                   forms[i].name);
         if (weft_connectivity_to(forms[i].dofs) != weft_connectivity_to(forms[0].dofs))
-            return weft_error_set(
-                error, WEFT_ERROR_SHAPE, "the forms %s and %s have %lld and %lld dofs",
-                forms[0].name, forms[i].name, (long long)weft_connectivity_to(forms[0].dofs),
-                (long long)weft_connectivity_to(forms[i].dofs));
+            return weft_error_set(error, WEFT_ERROR_SHAPE,
+                                  "the forms %s and %s have %lld and %lld dofs", forms[0].name,
+                                  forms[i].name, (long long)weft_connectivity_to(forms[0].dofs),
+                                  (long long)weft_connectivity_to(forms[i].dofs));
     }
     if (assembly == WEFT_ASSEMBLY_CSR)
         TRY(weft_operator_make_csr(context, forms, n_forms, out, error));
@@ -50,8 +47,7 @@ done:
     return status;
 }
 
-void weft_operator_free(weft_operator **op)
-{
+void weft_operator_free(weft_operator **op) {
     if (!op || !*op)
         return;
     if ((*op)->table->free)
@@ -62,14 +58,12 @@ void weft_operator_free(weft_operator **op)
     *op = NULL;
 }
 
-weft_status weft_operator_assemble(weft_operator *op, weft_error *error)
-{
+weft_status weft_operator_assemble(weft_operator *op, weft_error *error) {
     return op->table->assemble ? op->table->assemble(op, error) : WEFT_OK;
 }
 
 static weft_status check_vector(const weft_operator *op, const char *name, const weft_memory *v,
-                                weft_error *error)
-{
+                                weft_error *error) {
     if (weft_memory_bytes(v) >= (size_t)op->n_dofs * sizeof(double))
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_SHAPE, "%s has %zu bytes, but %lld dofs need %zu", name,
@@ -78,8 +72,7 @@ static weft_status check_vector(const weft_operator *op, const char *name, const
 }
 
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,
-                                weft_error *error)
-{
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_vector(op, "v", v, error));
     TRY(check_vector(op, "y", y, error));
@@ -88,8 +81,7 @@ done:
     return status;
 }
 
-weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error)
-{
+weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_vector(op, "d", d, error));
     TRY(op->table->diagonal(op, d, error));
@@ -97,17 +89,14 @@ done:
     return status;
 }
 
-int64_t weft_operator_dofs(const weft_operator *op)
-{
+int64_t weft_operator_dofs(const weft_operator *op) {
     return op->n_dofs;
 }
 
-const weft_pattern *weft_operator_pattern(const weft_operator *op)
-{
+const weft_pattern *weft_operator_pattern(const weft_operator *op) {
     return op->pattern;
 }
 
-weft_memory *weft_operator_values(const weft_operator *op)
-{
+weft_memory *weft_operator_values(const weft_operator *op) {
     return op->values;
 }

@@ -1,5 +1,5 @@
-/* Operators applied cell by cell: local matrices stored (lma, lma-gather), or recomputed in every product
- * (matrix-free). */
+/* Operators applied cell by cell: local matrices stored (lma, lma-gather), or recomputed in every
+ * product (matrix-free). */
 #include "operator_internal.h"
 
 #include <stdlib.h>
@@ -19,16 +19,14 @@ typedef struct weft_cells_operator {
     int n_parts;
 } weft_cells_operator;
 
-static weft_fragment shipped(const char *name)
-{
+static weft_fragment shipped(const char *name) {
     return (weft_fragment){name, weft_fem_script(name)};
 }
 
-/* The script of part i with this tail: local matrices from memory or from the form; adding to y unless it
- * is the first. */
+/* The script of part i with this tail: local matrices from memory or from the form; adding to y
+ * unless it is the first. */
 static weft_status part_compile(const weft_cells_operator *cells, int i, const char *tail,
-                                weft_compiled *out, weft_error *error)
-{
+                                weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = &cells->parts[i];
     const weft_form *form = &part->form;
@@ -60,8 +58,8 @@ done:
     return status;
 }
 
-static weft_status part_store(const weft_cells_operator *cells, weft_part *part, weft_error *error)
-{
+static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *form = &part->form;
     weft_fragment fragments[] = {{form->name, form->text}, shipped("stored.weft")};
@@ -79,8 +77,7 @@ done:
 }
 
 weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
-                            weft_memory **out, weft_error *error)
-{
+                            weft_memory **out, weft_error *error) {
     size_t width = (size_t)weft_connectivity_width(dofs), bytes;
     size_t n_blocks = (size_t)((weft_connectivity_from(dofs) + lanes - 1) / lanes);
     if (__builtin_mul_overflow(n_blocks, width * width * (size_t)lanes * sizeof(double), &bytes))
@@ -88,8 +85,7 @@ weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, 
     return weft_memory_make(device, bytes, out, error);
 }
 
-static weft_status cells_assemble(weft_operator *op, weft_error *error)
-{
+static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
     for (int i = 0; i < cells->n_parts; ++i)
@@ -99,8 +95,8 @@ done:
     return status;
 }
 
-static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error)
-{
+static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
     for (int i = 0; i < cells->n_parts; ++i) {
@@ -113,8 +109,7 @@ done:
     return status;
 }
 
-static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error *error)
-{
+static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
     for (int i = 0; i < cells->n_parts; ++i) {
@@ -128,8 +123,7 @@ done:
     return status;
 }
 
-static void cells_free(weft_operator *op)
-{
+static void cells_free(weft_operator *op) {
     weft_cells_operator *cells = op->state;
     if (!cells)
         return;
@@ -149,8 +143,7 @@ static const weft_operator_table cells_table = {cells_assemble, cells_apply, cel
 
 weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
                                      const weft_form *forms, int n_forms, weft_operator **out,
-                                     weft_error *error)
-{
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = calloc(1, sizeof *op);
     weft_cells_operator *cells = calloc(1, sizeof *cells);
@@ -178,8 +171,7 @@ done:
     return status;
 }
 
-weft_memory *weft_operator_local(const weft_operator *op, int form)
-{
+weft_memory *weft_operator_local(const weft_operator *op, int form) {
     const weft_cells_operator *cells = op->table == &cells_table ? op->state : NULL;
     return cells && form >= 0 && form < cells->n_parts ? cells->parts[form].local : NULL;
 }

@@ -1,5 +1,5 @@
-/* The operator as one sparse matrix. The first form is added by Addto; forms on facets, which are few, by
- * their local matrices. */
+/* The operator as one sparse matrix. The first form is added by Addto; forms on facets, which are
+ * few, by their local matrices. */
 #include "operator_internal.h"
 
 #include <stdlib.h>
@@ -19,8 +19,7 @@ typedef struct weft_csr_operator {
 } weft_csr_operator;
 
 /* values[positions] += local, in the order of the cells. */
-static void add_local(const weft_csr_part *part, double *values)
-{
+static void add_local(const weft_csr_part *part, double *values) {
     const double *local = weft_memory_host(part->local);
     const uint32_t *positions = weft_memory_host(part->positions);
     int64_t n = weft_connectivity_from(part->dofs), lanes = part->lanes;
@@ -32,8 +31,7 @@ static void add_local(const weft_csr_part *part, double *values)
         }
 }
 
-static weft_status csr_assemble(weft_operator *op, weft_error *error)
-{
+static weft_status csr_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_csr_operator *csr = op->state;
     double *values = weft_memory_host(op->values);
@@ -46,8 +44,7 @@ done:
     return status;
 }
 
-static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error)
-{
+static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error) {
     weft_csr_operator *csr = op->state;
     const double *values = weft_memory_host(op->values);
     if (!values) /* a device that holds no numbers */
@@ -56,8 +53,7 @@ static weft_status csr_apply(weft_operator *op, weft_memory *v, weft_memory *y, 
                             weft_memory_host(y), error);
 }
 
-static weft_status csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error)
-{
+static weft_status csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     (void)error;
     const weft_pattern *pattern = op->pattern;
     const double *values = weft_memory_host(op->values);
@@ -69,8 +65,7 @@ static weft_status csr_diagonal(weft_operator *op, weft_memory *d, weft_error *e
     return WEFT_OK;
 }
 
-static void csr_free(weft_operator *op)
-{
+static void csr_free(weft_operator *op) {
     weft_csr_operator *csr = op->state;
     if (!csr)
         return;
@@ -86,8 +81,7 @@ static void csr_free(weft_operator *op)
 static const weft_operator_table csr_table = {csr_assemble, csr_apply, csr_diagonal, csr_free};
 
 static weft_status part_compile(weft_context *context, const weft_form *form, const char *tail,
-                                weft_csr_part *part, weft_error *error)
-{
+                                weft_csr_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_fragment fragments[] = {{form->name, form->text}, {tail, weft_fem_script(tail)}};
     weft_compile_options options = {.expressions = form->expressions,
@@ -103,8 +97,7 @@ done:
 }
 
 static weft_status first_make(weft_context *context, weft_operator *op, const weft_form *form,
-                              weft_csr_part *part, weft_error *error)
-{
+                              weft_csr_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = context->device;
     TRY(part_compile(context, form, "matrix.weft", part, error));
@@ -117,8 +110,7 @@ done:
 }
 
 static weft_status further_make(weft_context *context, weft_operator *op, const weft_form *form,
-                                weft_csr_part *part, weft_error *error)
-{
+                                weft_csr_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = context->device;
     TRY(part_compile(context, form, "stored.weft", part, error));
@@ -131,8 +123,7 @@ done:
 }
 
 weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
-                                   weft_operator **out, weft_error *error)
-{
+                                   weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = calloc(1, sizeof *op);
     weft_csr_operator *csr = calloc(1, sizeof *csr);

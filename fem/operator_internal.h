@@ -1,4 +1,5 @@
-/* What the files around operators share: operators, products, conjugate gradients. Not installed. */
+/* What the files around operators share: operators, products, conjugate gradients. Not installed.
+ */
 #ifndef WEFT_OPERATOR_INTERNAL_H
 #define WEFT_OPERATOR_INTERNAL_H
 
@@ -8,7 +9,8 @@
  *  has them; pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
 void *weft_scratch_make(size_t count, size_t size);
 
-/* ---- scripts that run (compiled.c) ------------------------------------------------------------------ */
+/* ---- scripts that run (compiled.c)
+ * ------------------------------------------------------------------ */
 
 /** A compilation and its program, which live and die together. Start from {0}. */
 typedef struct weft_compiled {
@@ -18,8 +20,8 @@ typedef struct weft_compiled {
 
 #define WEFT_FRAGMENTS_MAX 4
 
-/** Compile fragments for the context's device. options->plan is the context's. Seconds and kernels are added to the
- *  context's. On error *out is empty. */
+/** Compile fragments for the context's device. options->plan is the context's. Seconds and kernels
+ * are added to the context's. On error *out is empty. */
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error);
@@ -28,7 +30,8 @@ void weft_compiled_free(weft_compiled *compiled);
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
                                     weft_error *error);
 
-/* ---- operators ---------------------------------------------------------------------------------- */
+/* ---- operators ----------------------------------------------------------------------------------
+ */
 
 /** What a kind of operator does. assemble may be NULL: nothing is stored. */
 typedef struct weft_operator_table {
@@ -40,7 +43,7 @@ typedef struct weft_operator_table {
 
 struct weft_operator {
     const weft_operator_table *table;
-    void *state;   /* the kind's own */
+    void *state; /* the kind's own */
     int64_t n_dofs;
     weft_pattern *pattern; /* csr only */
     weft_memory *values;   /* csr only */
@@ -55,10 +58,15 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
 weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
                             weft_memory **out, weft_error *error);
 
-/* ---- wide loops (wide.c, pattern_positions.c): chosen for the processor at run time ---------------- */
+/* ---- wide loops (wide.c, pattern_positions.c): chosen for the processor at run time
+ * ---------------- */
 
 /** Instruction sets that loops are written for; each includes the ones before it. */
-typedef enum weft_vectors { WEFT_VECTORS_PLAIN, WEFT_VECTORS_AVX2, WEFT_VECTORS_AVX512 } weft_vectors;
+typedef enum weft_vectors {
+    WEFT_VECTORS_PLAIN,
+    WEFT_VECTORS_AVX2,
+    WEFT_VECTORS_AVX512
+} weft_vectors;
 /** The best that this processor has. */
 weft_vectors weft_vectors_here(void);
 
@@ -68,8 +76,8 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *p
                                       weft_vectors vectors, weft_memory **positions,
                                       weft_error *error);
 
-/** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that results do not
- *  depend on the number of threads. */
+/** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that
+ * results do not depend on the number of threads. */
 #define WEFT_CHUNK 4096
 
 typedef struct weft_csr_rows {
@@ -99,7 +107,8 @@ typedef struct weft_wide_kernels {
 /** For the given instruction set, which the processor must have. */
 const weft_wide_kernels *weft_wide(weft_vectors vectors);
 
-/** weft_csr_product that also gives v.y of each chunk; dots [ceil(n_rows / WEFT_CHUNK)], or NULL. */
+/** weft_csr_product that also gives v.y of each chunk; dots [ceil(n_rows / WEFT_CHUNK)], or NULL.
+ */
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
                                   const double *values, const double *v, double *y, double *dots,
                                   weft_error *error);

@@ -9,13 +9,12 @@
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS must be built with 32-bit idx_t");
 
-/* METIS draws from libc's rand, which the whole process shares: one at a time, or results change. */
+/* METIS draws from libc's rand, which the process shares: one at a time, or results change. */
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { METIS_SEED = 1 };
 
-static weft_status no_memory(const weft_mesh *mesh, weft_error *error)
-{
+static weft_status no_memory(const weft_mesh *mesh, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes", mesh->source,
                    (long long)mesh->n_nodes);
     weft_error_hint(error, "use a coarser mesh or a machine with more memory");
@@ -24,12 +23,11 @@ static weft_status no_memory(const weft_mesh *mesh, weft_error *error)
 
 /* The pattern of the mesh's matrix, its diagonal taken out in place. */
 static weft_status graph_make(const weft_mesh *mesh, weft_pattern **pattern, weft_node_graph *graph,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_connectivity *dofs = NULL;
-    TRY(weft_connectivity_make(NULL, mesh->cells, mesh->n_cells, mesh->dimension + 1,
-                               mesh->n_nodes, &dofs, error));
+    TRY(weft_connectivity_make(NULL, mesh->cells, mesh->n_cells, mesh->dimension + 1, mesh->n_nodes,
+                               &dofs, error));
     TRY(weft_pattern_make(NULL, dofs, 1, pattern, NULL, error));
     int32_t *columns = (*pattern)->columns;
     int64_t *start = (*pattern)->row_start, kept = 0, k = 0;
@@ -48,9 +46,8 @@ done:
 }
 
 /* part[i] of each node; all 0 where there is one part, or where METIS finds none. */
-static weft_status parts_find(const weft_mesh *mesh, const weft_node_graph *graph,
-                              int32_t n_parts, int32_t *part, weft_error *error)
-{
+static weft_status parts_find(const weft_mesh *mesh, const weft_node_graph *graph, int32_t n_parts,
+                              int32_t *part, weft_error *error) {
     weft_status status = WEFT_OK;
     idx_t *start = NULL;
     if (n_parts < 2)
@@ -88,8 +85,7 @@ typedef struct weft_breadth {
 } weft_breadth;
 
 /* Breadth first from a node within its part; queue[first ..) is filled and its end returned. */
-static int64_t breadth_first(weft_breadth *b, int32_t from, int64_t first)
-{
+static int64_t breadth_first(weft_breadth *b, int32_t from, int64_t first) {
     int64_t end = first + 1;
     b->queue[first] = from;
     b->new_of[from] = (int32_t)first;
@@ -106,9 +102,9 @@ static int64_t breadth_first(weft_breadth *b, int32_t from, int64_t first)
     return end;
 }
 
-/* Nodes by part; each connected piece from its far end, as breadth first from there has narrow fronts. */
-static void nodes_number(weft_breadth *b, const int32_t *by_part)
-{
+/* Nodes by part; each connected piece from its far end, as breadth first from there has narrow
+ * fronts. */
+static void nodes_number(weft_breadth *b, const int32_t *by_part) {
     int64_t next = 0;
     for (int64_t i = 0; i < b->graph->n_nodes; ++i)
         b->new_of[i] = -1;
@@ -125,8 +121,7 @@ static void nodes_number(weft_breadth *b, const int32_t *by_part)
 
 /* Counting sort; count has n_parts + 1 zeros. */
 static void sort_by_part(const int32_t *part, int64_t n, int32_t n_parts, int64_t *count,
-                         int32_t *by_part)
-{
+                         int32_t *by_part) {
     for (int64_t i = 0; i < n; ++i)
         count[part[i] + 1] += 1;
     for (int32_t p = 0; p < n_parts; ++p)
@@ -136,8 +131,7 @@ static void sort_by_part(const int32_t *part, int64_t n, int32_t n_parts, int64_
 }
 
 weft_status weft_mesh_order(weft_mesh *mesh, int64_t part_nodes, const weft_monitor *monitor,
-                            int32_t **permutation, weft_error *error)
-{
+                            int32_t **permutation, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_pattern *pattern = NULL;
     weft_node_graph graph = {0};
@@ -180,8 +174,7 @@ done:
     return status;
 }
 
-double weft_mesh_bandwidth(const weft_mesh *mesh)
-{
+double weft_mesh_bandwidth(const weft_mesh *mesh) {
     int width = mesh->dimension + 1, n_pairs = width * (width - 1) / 2;
     double sum = 0;
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {

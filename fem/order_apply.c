@@ -8,8 +8,7 @@ typedef struct weft_simplex_key {
     int32_t nodes[4]; /* ascending */
 } weft_simplex_key;
 
-static weft_simplex_key key_of(const int32_t *nodes, int width)
-{
+static weft_simplex_key key_of(const int32_t *nodes, int width) {
     weft_simplex_key key = {{0}};
     for (int i = 0; i < width; ++i) {
         int k = i;
@@ -20,16 +19,14 @@ static weft_simplex_key key_of(const int32_t *nodes, int width)
     return key;
 }
 
-static bool key_less(const weft_simplex_key *a, const weft_simplex_key *b, int width)
-{
+static bool key_less(const weft_simplex_key *a, const weft_simplex_key *b, int width) {
     for (int i = 0; i < width; ++i)
         if (a->nodes[i] != b->nodes[i])
             return a->nodes[i] < b->nodes[i];
     return false;
 }
 
-static int32_t lowest(const int32_t *nodes, int width)
-{
+static int32_t lowest(const int32_t *nodes, int width) {
     int32_t least = nodes[0];
     for (int i = 1; i < width; ++i)
         if (nodes[i] < least)
@@ -37,11 +34,10 @@ static int32_t lowest(const int32_t *nodes, int width)
     return least;
 }
 
-/* order [n]: which simplex comes at each place. Counting sort by lowest node; the few with the same one
- * by insertion. start: [n_nodes + 1]. */
+/* order [n]: which simplex comes at each place. Counting sort by lowest node; the few with the same
+ * one by insertion. start: [n_nodes + 1]. */
 static void simplices_sort(const int32_t *simplices, int64_t n, int width, int64_t n_nodes,
-                           int64_t *start, int32_t *order)
-{
+                           int64_t *start, int32_t *order) {
     memset(start, 0, ((size_t)n_nodes + 1) * sizeof *start);
     for (int64_t i = 0; i < n; ++i)
         start[lowest(simplices + i * width, width) + 1] += 1;
@@ -64,30 +60,25 @@ static void simplices_sort(const int32_t *simplices, int64_t n, int width, int64
 }
 
 static void simplices_map(const int32_t *simplices, int64_t n, int width, const int32_t *new_of,
-                          int32_t *out)
-{
+                          int32_t *out) {
     for (int64_t i = 0; i < n * width; ++i)
         out[i] = new_of[simplices[i]];
 }
 
 static void simplices_permute(const int32_t *simplices, int64_t n, int width, const int32_t *order,
-                              int32_t *out)
-{
+                              int32_t *out) {
     for (int64_t i = 0; i < n; ++i)
-        memcpy(out + i * width, simplices + (int64_t)order[i] * width,
-               (size_t)width * sizeof *out);
+        memcpy(out + i * width, simplices + (int64_t)order[i] * width, (size_t)width * sizeof *out);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
+static int compare_numbers(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Facets sort within the boundary and within the rest; groups hold their numbers, ascending. */
 static void facets_renumber(weft_mesh *mesh, const int32_t *facets, int64_t *start, int32_t *order,
-                            int32_t *new_facet)
-{
+                            int32_t *new_facet) {
     int d = mesh->dimension;
     int64_t n_boundary = mesh->n_boundary_facets;
     const int64_t ranges[2][2] = {{0, n_boundary}, {n_boundary, mesh->n_facets - n_boundary}};
@@ -107,8 +98,7 @@ static void facets_renumber(weft_mesh *mesh, const int32_t *facets, int64_t *sta
     }
 }
 
-weft_status weft_mesh_renumber(weft_mesh *mesh, const int32_t *new_of, weft_error *error)
-{
+weft_status weft_mesh_renumber(weft_mesh *mesh, const int32_t *new_of, weft_error *error) {
     weft_status status = WEFT_OK;
     int d = mesh->dimension;
     int64_t n_most = mesh->n_cells > mesh->n_facets ? mesh->n_cells : mesh->n_facets;

@@ -1,4 +1,5 @@
-/* What order.c (which number a node gets) and order_apply.c (a mesh renumbered) share. Not installed. */
+/* What order.c (which number a node gets) and order_apply.c (a mesh renumbered) share. Not
+ * installed. */
 #ifndef WEFT_ORDER_INTERNAL_H
 #define WEFT_ORDER_INTERNAL_H
 

@@ -3,30 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pattern is found from the upper triangle: the edges of all cells by their lower node, each neighbour
- * kept once, in any order. Transposing that gives the lower triangle sorted, and transposing once more the
- * upper one: no row is sorted. */
+/* The pattern is found from the upper triangle: the edges of all cells by their lower node, each
+ * neighbour kept once, in any order. Transposing that gives the lower triangle sorted, and
+ * transposing once more the upper one: no row is sorted. */
 typedef struct weft_pattern_work {
     const int32_t *indices;
     int64_t n_cells, n_rows;
     int width;
-    int64_t *start;   /* [n_rows + 1] into upper; then [n_rows] entries below the diagonal */
-    int32_t *upper;   /* higher nodes of edges, row after row; then without repetition, closed up */
+    int64_t *start; /* [n_rows + 1] into upper; then [n_rows] entries below the diagonal */
+    int32_t *upper; /* higher nodes of edges, row after row; then without repetition, closed up */
     int64_t n_upper_all;
     int32_t *marker;  /* [n_rows] the last row that has seen this column */
     int32_t *n_upper; /* [n_rows] */
 } weft_pattern_work;
 
-static weft_status no_memory(weft_error *error, int64_t n_cells)
-{
+static weft_status no_memory(weft_error *error, int64_t n_cells) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the matrix pattern of %lld cells",
                    (long long)n_cells);
     weft_error_hint(error, "use the assembly matrix-free, which stores no matrix");
     return WEFT_ERROR_MEMORY;
 }
 
-void weft_pattern_free(weft_pattern **pattern)
-{
+void weft_pattern_free(weft_pattern **pattern) {
     if (!pattern || !*pattern)
         return;
     free((*pattern)->row_start);
@@ -35,8 +33,7 @@ void weft_pattern_free(weft_pattern **pattern)
     *pattern = NULL;
 }
 
-static inline __attribute__((always_inline)) void edges_sort(weft_pattern_work *work, int width)
-{
+static inline __attribute__((always_inline)) void edges_sort(weft_pattern_work *work, int width) {
     const int32_t *nodes = work->indices, *end = nodes + work->n_cells * width;
     int64_t *start = work->start, sum = 0;
     int32_t *upper = work->upper;
@@ -56,9 +53,8 @@ static inline __attribute__((always_inline)) void edges_sort(weft_pattern_work *
             }
 }
 
-/* Close up in place. Without branches: a slot is written always and kept when the neighbour is new. */
-static void upper_unite(weft_pattern_work *work)
-{
+/* Close up in place. Without branches: a slot is written always, and kept when it is new. */
+static void upper_unite(weft_pattern_work *work) {
     int32_t *upper = work->upper, *marker = work->marker;
     int64_t n = 0, k = 0;
     for (int64_t r = 0; r < work->n_rows; ++r)
@@ -78,8 +74,7 @@ static void upper_unite(weft_pattern_work *work)
 }
 
 /* Row starts, and in work->start the number of entries below each diagonal. */
-static void rows_count(weft_pattern_work *work, weft_pattern *pattern)
-{
+static void rows_count(weft_pattern_work *work, weft_pattern *pattern) {
     memset(work->start, 0, (size_t)work->n_rows * sizeof *work->start);
     for (int64_t k = 0; k < work->n_upper_all; ++k)
         work->start[work->upper[k]] += 1;
@@ -92,8 +87,7 @@ static void rows_count(weft_pattern_work *work, weft_pattern *pattern)
     pattern->n_entries = sum;
 }
 
-static void columns_fill(weft_pattern_work *work, weft_pattern *pattern)
-{
+static void columns_fill(weft_pattern_work *work, weft_pattern *pattern) {
     int32_t *columns = pattern->columns, *filled = work->marker;
     const int64_t *row_start = pattern->row_start;
     memset(filled, 0, (size_t)work->n_rows * sizeof *filled);
@@ -112,8 +106,7 @@ static void columns_fill(weft_pattern_work *work, weft_pattern *pattern)
 }
 
 static weft_status pattern_find(const weft_connectivity *dofs, weft_pattern *pattern,
-                                weft_error *error)
-{
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_pattern_work work = {.indices = weft_connectivity_indices(dofs),
                               .n_cells = weft_connectivity_from(dofs),
@@ -127,8 +120,7 @@ static weft_status pattern_find(const weft_connectivity *dofs, weft_pattern *pat
     work.upper = weft_scratch_make(n_cells * (width * (width - 1) / 2), sizeof *work.upper);
     pattern->row_start = weft_array_make(n_rows + 1, sizeof *pattern->row_start);
     pattern->n_rows = work.n_rows;
-    if (!work.start || !work.marker || !work.n_upper || !work.upper ||
-        !pattern->row_start) {
+    if (!work.start || !work.marker || !work.n_upper || !work.upper || !pattern->row_start) {
         status = no_memory(error, work.n_cells);
         goto done;
     }
@@ -163,8 +155,7 @@ done:
 }
 
 weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs, int lanes,
-                              weft_pattern **out, weft_memory **positions, weft_error *error)
-{
+                              weft_pattern **out, weft_memory **positions, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_pattern *pattern = NULL;
     if (weft_connectivity_from(dofs) > (int64_t)UINT32_MAX) {

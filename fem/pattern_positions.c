@@ -20,12 +20,11 @@ typedef struct weft_position_work {
     atomic_bool missing;
 } weft_position_work;
 
-/* The place of a column in a row of n, or at least n. Columns of a row differ, so the first equal entry is
- * the one; what vectors read past the row's end (padding, or the next row) comes after it. */
+/* The place of a column in a row of n, or at least n. Columns of a row differ, so the first equal
+ * entry is the one; what vectors read past the row's end (padding, or the next row) comes later. */
 typedef int64_t (*weft_row_search)(const int32_t *row, int32_t column, int64_t n);
 
-INLINE int64_t search_plain(const int32_t *row, int32_t column, int64_t n)
-{
+INLINE int64_t search_plain(const int32_t *row, int32_t column, int64_t n) {
     int64_t k = 0;
     while (k < n && row[k] != column)
         ++k;
@@ -34,8 +33,7 @@ INLINE int64_t search_plain(const int32_t *row, int32_t column, int64_t n)
 
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) INLINE int64_t search_avx512(const int32_t *row, int32_t column,
-                                                                int64_t n)
-{
+                                                                int64_t n) {
     __m512i wanted = _mm512_set1_epi32(column);
     for (int64_t k = 0; k < n; k += 16) {
         unsigned equal = _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(row + k), wanted);
@@ -46,8 +44,7 @@ __attribute__((target("avx512f"))) INLINE int64_t search_avx512(const int32_t *r
 }
 
 __attribute__((target("avx2"))) INLINE int64_t search_avx2(const int32_t *row, int32_t column,
-                                                           int64_t n)
-{
+                                                           int64_t n) {
     __m256i wanted = _mm256_set1_epi32(column);
     for (int64_t k = 0; k < n; k += 8) {
         __m256i equal = _mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(row + k)), wanted);
@@ -60,10 +57,9 @@ __attribute__((target("avx2"))) INLINE int64_t search_avx2(const int32_t *row, i
 #endif
 
 INLINE void find(weft_position_work *work, int64_t task, int width, int lanes,
-                 weft_row_search search)
-{
-    int64_t last = (task + 1) * TASK_BLOCKS < work->n_blocks ? (task + 1) * TASK_BLOCKS
-                                                            : work->n_blocks;
+                 weft_row_search search) {
+    int64_t last =
+        (task + 1) * TASK_BLOCKS < work->n_blocks ? (task + 1) * TASK_BLOCKS : work->n_blocks;
     bool missing = false;
     for (int64_t block = task * TASK_BLOCKS; block < last; ++block)
         for (int lane = 0; lane < lanes; ++lane) {
@@ -86,8 +82,7 @@ INLINE void find(weft_position_work *work, int64_t task, int width, int lanes,
 }
 
 /* The usual sizes are constants, so that their loops unroll. */
-INLINE void find_sized(weft_position_work *work, int64_t task, weft_row_search search)
-{
+INLINE void find_sized(weft_position_work *work, int64_t task, weft_row_search search) {
     if (work->width == 3)
         find(work, task, 3, work->lanes, search);
     else if (work->width == 4)
@@ -96,25 +91,21 @@ INLINE void find_sized(weft_position_work *work, int64_t task, weft_row_search s
         find(work, task, work->width, work->lanes, search);
 }
 
-static void find_plain(void *user, int64_t task)
-{
+static void find_plain(void *user, int64_t task) {
     find_sized(user, task, search_plain);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void find_avx512(void *user, int64_t task)
-{
+__attribute__((target("avx512f"))) static void find_avx512(void *user, int64_t task) {
     find_sized(user, task, search_avx512);
 }
 
-__attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task)
-{
+__attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task) {
     find_sized(user, task, search_avx2);
 }
 #endif
 
-static weft_task finder(weft_vectors vectors)
-{
+static weft_task finder(weft_vectors vectors) {
 #if defined(__x86_64__)
     if (vectors == WEFT_VECTORS_AVX512)
         return find_avx512;
@@ -127,8 +118,7 @@ static weft_task finder(weft_vectors vectors)
 
 weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
                                    const weft_connectivity *dofs, int lanes,
-                                   weft_memory **positions, weft_error *error)
-{
+                                   weft_memory **positions, weft_error *error) {
     return weft_pattern_positions_by(device, pattern, dofs, lanes, weft_vectors_here(), positions,
                                      error);
 }
@@ -136,8 +126,7 @@ weft_status weft_pattern_positions(weft_device *device, const weft_pattern *patt
 weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
                                       const weft_connectivity *dofs, int lanes,
                                       weft_vectors vectors, weft_memory **positions,
-                                      weft_error *error)
-{
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
     weft_position_work work = {.indices = weft_connectivity_indices(dofs),
@@ -154,8 +143,9 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *p
                                 (long long)weft_connectivity_to(dofs), (long long)pattern->n_rows);
         goto done;
     }
-    if (__builtin_mul_overflow((size_t)work.n_blocks, (size_t)(work.width * work.width * lanes) *
-                                                          sizeof(uint32_t), &bytes)) {
+    if (__builtin_mul_overflow((size_t)work.n_blocks,
+                               (size_t)(work.width * work.width * lanes) * sizeof(uint32_t),
+                               &bytes)) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions");
         goto done;
     }

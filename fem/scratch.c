@@ -5,8 +5,7 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-void *weft_scratch_make(size_t count, size_t size)
-{
+void *weft_scratch_make(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)HUGE_PAGE, &bytes))

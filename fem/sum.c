@@ -1,8 +1,7 @@
 #include "weft_fem.h"
 
 /* Pairwise above runs of 128: the error grows with log n, and the tree depends on n alone. */
-double weft_sum(const double *values, int64_t n)
-{
+double weft_sum(const double *values, int64_t n) {
     if (n > 128) {
         int64_t half = n / 2;
         return weft_sum(values, half) + weft_sum(values + half, n - half);

@@ -23,8 +23,7 @@ typedef double wide __attribute__((vector_size(8 * WIDE), aligned(8), may_alias)
 #undef WIDE_TARGET
 #endif
 
-weft_vectors weft_vectors_here(void)
-{
+weft_vectors weft_vectors_here(void) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
         return WEFT_VECTORS_AVX512;
@@ -34,8 +33,7 @@ weft_vectors weft_vectors_here(void)
     return WEFT_VECTORS_PLAIN;
 }
 
-const weft_wide_kernels *weft_wide(weft_vectors vectors)
-{
+const weft_wide_kernels *weft_wide(weft_vectors vectors) {
 #if defined(__x86_64__)
     if (vectors == WEFT_VECTORS_AVX512)
         return &kernels_avx512;

@@ -1,10 +1,9 @@
 /* The loops over vectors and rows that conjugate gradients and products spend their time in. wide.c
- * includes this once for each instruction set, with WIDE_NAME and WIDE_TARGET defined: a body that is
- * inlined into functions of other targets would be cut into narrow vectors before it gets there.
+ * includes this once for each instruction set, with WIDE_NAME and WIDE_TARGET defined: a body that
+ * is inlined into functions of other targets would be cut into narrow vectors before it gets there.
  * Sums are over lanes first and then in order of lane, so they do not depend on threads. */
 
-static inline WIDE_TARGET double WIDE_NAME(lanes_sum)(const wide *a)
-{
+static inline WIDE_TARGET double WIDE_NAME(lanes_sum)(const wide *a) {
     double sum = 0;
     for (int lane = 0; lane < WIDE; ++lane)
         sum += (*a)[lane];
@@ -13,8 +12,7 @@ static inline WIDE_TARGET double WIDE_NAME(lanes_sum)(const wide *a)
 
 /* Four entries a turn, in two sums; entries are fetched ahead, as rows are too short for the
  * processor to see the streams. */
-static WIDE_TARGET double WIDE_NAME(csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last)
-{
+static WIDE_TARGET double WIDE_NAME(csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last) {
     const double *a = m->values, *v = m->v;
     const int32_t *c = m->columns;
     int64_t k = m->row_start[first];
@@ -39,8 +37,7 @@ static WIDE_TARGET double WIDE_NAME(csr_rows)(const weft_csr_rows *m, int64_t fi
     return dot;
 }
 
-static WIDE_TARGET double WIDE_NAME(sum)(const double *a, int64_t n)
-{
+static WIDE_TARGET double WIDE_NAME(sum)(const double *a, int64_t n) {
     wide s = {0}, t = {0};
     int64_t i = 0;
     for (; i + 2 * WIDE <= n; i += 2 * WIDE) {
@@ -54,8 +51,7 @@ static WIDE_TARGET double WIDE_NAME(sum)(const double *a, int64_t n)
     return sum;
 }
 
-static WIDE_TARGET double WIDE_NAME(dot)(const double *a, const double *b, int64_t n)
-{
+static WIDE_TARGET double WIDE_NAME(dot)(const double *a, const double *b, int64_t n) {
     wide s = {0}, t = {0};
     int64_t i = 0;
     for (; i + 2 * WIDE <= n; i += 2 * WIDE) {
@@ -70,8 +66,8 @@ static WIDE_TARGET double WIDE_NAME(dot)(const double *a, const double *b, int64
 }
 
 /* sums[0] = r.r, sums[1] = r.(d r) */
-static WIDE_TARGET void WIDE_NAME(norms)(const double *r, const double *d, int64_t n, double *sums)
-{
+static WIDE_TARGET void WIDE_NAME(norms)(const double *r, const double *d, int64_t n,
+                                         double *sums) {
     wide rr = {0}, rz = {0};
     int64_t i = 0;
     for (; i + WIDE <= n; i += WIDE) {
@@ -89,8 +85,7 @@ static WIDE_TARGET void WIDE_NAME(norms)(const double *r, const double *d, int64
 
 /* x += alpha p;  r -= alpha q;  sums as norms */
 static WIDE_TARGET void WIDE_NAME(update)(const weft_cg_vectors *v, double alpha, int64_t first,
-                                          int64_t n, double *sums)
-{
+                                          int64_t n, double *sums) {
     double *x = v->x + first, *r = v->r + first;
     const double *p = v->p + first, *q = v->q + first, *d = v->d + first;
     wide rr = {0}, rz = {0};
@@ -115,14 +110,13 @@ static WIDE_TARGET void WIDE_NAME(update)(const weft_cg_vectors *v, double alpha
 
 /* p = d r + beta p */
 static WIDE_TARGET void WIDE_NAME(direction)(const weft_cg_vectors *v, double beta, int64_t first,
-                                             int64_t n)
-{
+                                             int64_t n) {
     double *p = v->p + first;
     const double *r = v->r + first, *d = v->d + first;
     int64_t i = 0;
     for (; i + WIDE <= n; i += WIDE)
-        *(wide *)(p + i) = *(const wide *)(d + i) * *(const wide *)(r + i) +
-                           beta * *(const wide *)(p + i);
+        *(wide *)(p + i) =
+            *(const wide *)(d + i) * *(const wide *)(r + i) + beta * *(const wide *)(p + i);
     for (; i < n; ++i)
         p[i] = d[i] * r[i] + beta * p[i];
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What programs of one lane count share of a connectivity; each part is NULL until it is asked for. */
+/* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
+ */
 typedef struct weft_connectivity_form weft_connectivity_form;
 struct weft_connectivity_form {
     int lanes;
@@ -20,8 +21,7 @@ struct weft_connectivity {
     weft_connectivity_form *forms;
 };
 
-static weft_status no_memory(weft_error *error, const char *what, int64_t n)
-{
+static weft_status no_memory(weft_error *error, const char *what, int64_t n) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the %s of %lld cells", what,
                    (long long)n);
     weft_error_hint(error, "use a coarser mesh or a machine with more memory");
@@ -30,8 +30,7 @@ static weft_status no_memory(weft_error *error, const char *what, int64_t n)
 
 weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, int64_t n_from,
                                    int width, int64_t n_to, weft_connectivity **out,
-                                   weft_error *error)
-{
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
     weft_connectivity *made = NULL;
     int64_t n_indices;
@@ -45,10 +44,10 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
     }
     for (int64_t i = 0; i < n_indices; ++i) {
         if (indices[i] < 0 || indices[i] >= n_to) {
-            status = weft_error_set(error, WEFT_ERROR_SHAPE,
-                                    "index %d of instance %lld (place %lld of %d) is not in [0, %lld)",
-                                    indices[i], (long long)(i / width), (long long)(i % width),
-                                    width, (long long)n_to);
+            status = weft_error_set(
+                error, WEFT_ERROR_SHAPE,
+                "index %d of instance %lld (place %lld of %d) is not in [0, %lld)", indices[i],
+                (long long)(i / width), (long long)(i % width), width, (long long)n_to);
             goto done;
         }
     }
@@ -63,8 +62,7 @@ done:
     return status;
 }
 
-void weft_connectivity_free(weft_connectivity **connectivity)
-{
+void weft_connectivity_free(weft_connectivity **connectivity) {
     if (!connectivity || !*connectivity)
         return;
     weft_connectivity_form *form = (*connectivity)->forms;
@@ -81,28 +79,23 @@ void weft_connectivity_free(weft_connectivity **connectivity)
     *connectivity = NULL;
 }
 
-int64_t weft_connectivity_from(const weft_connectivity *connectivity)
-{
+int64_t weft_connectivity_from(const weft_connectivity *connectivity) {
     return connectivity->n_from;
 }
 
-int64_t weft_connectivity_to(const weft_connectivity *connectivity)
-{
+int64_t weft_connectivity_to(const weft_connectivity *connectivity) {
     return connectivity->n_to;
 }
 
-int weft_connectivity_width(const weft_connectivity *connectivity)
-{
+int weft_connectivity_width(const weft_connectivity *connectivity) {
     return connectivity->width;
 }
 
-const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity)
-{
+const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity) {
     return connectivity->indices;
 }
 
-static weft_connectivity_form *form_find(weft_connectivity *connectivity, int lanes)
-{
+static weft_connectivity_form *form_find(weft_connectivity *connectivity, int lanes) {
     weft_connectivity_form *form = connectivity->forms;
     while (form && form->lanes != lanes)
         form = form->next;
@@ -119,8 +112,7 @@ static weft_connectivity_form *form_find(weft_connectivity *connectivity, int la
 
 /* Device memory and the array to fill: the memory itself where the host can use it. */
 static weft_status array_make(weft_device *device, size_t count, size_t size, const char *what,
-                              int64_t n, weft_memory **memory, void **array, weft_error *error)
-{
+                              int64_t n, weft_memory **memory, void **array, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
@@ -133,8 +125,7 @@ done:
     return status;
 }
 
-static weft_status array_finish(weft_memory *memory, void *array, weft_error *error)
-{
+static weft_status array_finish(weft_memory *memory, void *array, weft_error *error) {
     weft_status status = WEFT_OK;
     if (array && array != weft_memory_host(memory)) {
         status = weft_memory_write(memory, 0, array, weft_memory_bytes(memory), error);
@@ -144,8 +135,7 @@ static weft_status array_finish(weft_memory *memory, void *array, weft_error *er
 }
 
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
-                                          weft_memory **out, weft_error *error)
-{
+                                          weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
     void *array = NULL;
@@ -182,8 +172,7 @@ done:
 /* Counting sort of the places by target. Places are visited in the order of the blocked layout, so
  * that they ascend for each target. */
 static void transpose(const weft_connectivity *connectivity, int lanes, int64_t *start,
-                      uint32_t *positions)
-{
+                      uint32_t *positions) {
     const int32_t *indices = connectivity->indices;
     int64_t n = connectivity->n_from, n_to = connectivity->n_to;
     int width = connectivity->width;
@@ -209,8 +198,7 @@ static void transpose(const weft_connectivity *connectivity, int lanes, int64_t 
 
 weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes,
                                          weft_memory **start, weft_memory **positions,
-                                         weft_error *error)
-{
+                                         weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *start_memory = NULL, *position_memory = NULL;
     void *start_array = NULL, *position_array = NULL;
@@ -255,8 +243,7 @@ done:
 }
 
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
-                                       const weft_schedule **out, weft_error *error)
-{
+                                       const weft_schedule **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_connectivity_form *form = form_find(connectivity, lanes);
     if (!form)

@@ -5,40 +5,6 @@
  * edge out of them leads to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
 #include "graph_internal.h"
 
-static int level_of(const weft_graph *graph, const int *level, const weft_call *call) {
-    int highest = 0;
-    for (int i = 0; i < call->n_operands; ++i) {
-        const weft_operand *operand = &call->operands[i];
-        const weft_datum *datum = &graph->data[operand->datum];
-        int needed = 0;
-        if (datum->producer >= 0)
-            needed = level[datum->producer] +
-                     (operand->map >= 0 || graph->calls[datum->producer].reduction != NULL);
-        for (int k = 0; k < graph->n_accumulations; ++k) {
-            const weft_accumulation *a = &graph->accumulations[k];
-            if (a->target == operand->datum && level[a->call] + 1 > needed)
-                needed = level[a->call] + 1;
-        }
-        if (needed > highest)
-            highest = needed;
-    }
-    const int storage = graph->data[call->result].storage;
-    for (int i = 0; storage >= 0 && i < call->id; ++i)
-        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
-            const weft_operand *operand = &graph->calls[i].operands[k];
-            const int needed = level[i] + (operand->map >= 0);
-            if (operand->datum == storage && needed > highest)
-                highest = needed;
-        }
-    return highest;
-}
-
-/* A call's level depends on earlier calls alone. */
-static void find_levels(const weft_graph *graph, int *level) {
-    for (int i = 0; i < graph->n_calls; ++i)
-        level[i] = level_of(graph, level, &graph->calls[i]);
-}
-
 /* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or
  * map? */
 static bool shares(const weft_graph *graph, const weft_call *a, const weft_call *b) {
@@ -106,7 +72,7 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_f
     made->list = weft_arena_alloc(arena, 2 * n, sizeof *made->list);
     if (made->level == NULL || made->list == NULL)
         return weft_no_memory(error);
-    find_levels(graph, made->level);
+    weft_levels_make(graph, made->level);
     group_calls(graph, made->level, group);
     for (int i = 0; i < graph->n_calls; ++i)
         TRY(fusion_fill(arena, graph, made->level, NULL, i, &made->list[made->n++], error));

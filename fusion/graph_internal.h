@@ -107,6 +107,9 @@ weft_status weft_graph_update(graph_builder *builder, const weft_script_statemen
 /** graph_live.c: drop calls and data that nothing returned depends on. */
 weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
 
+/** fusion_levels.c: how many global barriers come before each call. */
+void weft_levels_make(const weft_graph *graph, int *level);
+
 /** implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape
  * behind an operand. */
 bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum);

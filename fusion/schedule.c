@@ -11,14 +11,13 @@ enum {
 
 typedef struct weft_colouring {
     int64_t chunk_blocks, n_blocks, n_chunks;
-    uint64_t *masks; /* [n_to] colours of the chunks that touch a target */
+    uint64_t *masks;  /* [n_to] colours of the chunks that touch a target */
     int32_t *colours; /* [n_chunks] */
     int64_t used[SHARED_COLOURS];
     int n_shared, n_colours;
 } weft_colouring;
 
-static int64_t chunk_blocks(int64_t n_instances, int lanes)
-{
+static int64_t chunk_blocks(int64_t n_instances, int lanes) {
     int64_t instances = n_instances / CHUNKS_WANTED;
     if (instances < CHUNK_INSTANCES_LEAST)
         instances = CHUNK_INSTANCES_LEAST;
@@ -28,8 +27,7 @@ static int64_t chunk_blocks(int64_t n_instances, int lanes)
 }
 
 /* The colour used least among those that no neighbour has; else a new one. */
-static int colour_choose(weft_colouring *colouring, uint64_t taken)
-{
+static int colour_choose(weft_colouring *colouring, uint64_t taken) {
     int best = -1;
     for (int c = 0; c < colouring->n_shared; ++c)
         if (!(taken >> c & 1) && (best < 0 || colouring->used[c] < colouring->used[best]))
@@ -39,10 +37,10 @@ static int colour_choose(weft_colouring *colouring, uint64_t taken)
     return best;
 }
 
-/* Greedy, in the order of the chunks. A chunk that sees all shared colours gets one of its own, after them. */
+/* Greedy, in the order of the chunks. A chunk that sees all shared colours gets one of its own,
+ * after them. */
 static void colour_chunks(weft_colouring *colouring, const int32_t *indices, int64_t per_chunk,
-                          int64_t n_indices)
-{
+                          int64_t n_indices) {
     int32_t own = SHARED_COLOURS;
     for (int64_t chunk = 0; chunk < colouring->n_chunks; ++chunk) {
         int64_t first = chunk * per_chunk, last = first + per_chunk;
@@ -67,8 +65,7 @@ static void colour_chunks(weft_colouring *colouring, const int32_t *indices, int
             colouring->colours[chunk] -= SHARED_COLOURS - colouring->n_shared;
 }
 
-static void schedule_fill(weft_schedule *schedule, const weft_colouring *colouring)
-{
+static void schedule_fill(weft_schedule *schedule, const weft_colouring *colouring) {
     int64_t *start = schedule->colour_start;
     for (int64_t chunk = 0; chunk < colouring->n_chunks; ++chunk)
         start[colouring->colours[chunk] + 1] += 1;
@@ -87,8 +84,7 @@ static void schedule_fill(weft_schedule *schedule, const weft_colouring *colouri
 }
 
 weft_status weft_schedule_make(const weft_connectivity *connectivity, int lanes,
-                               weft_schedule **out, weft_error *error)
-{
+                               weft_schedule **out, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = weft_connectivity_from(connectivity), width = weft_connectivity_width(connectivity);
     weft_colouring colouring = {.chunk_blocks = chunk_blocks(n, lanes),

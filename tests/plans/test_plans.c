@@ -17,6 +17,7 @@
  *
  * The numbers are counted by hand from the script; the comments there say how. */
 #include "../unit/random_script.h"
+#include "plan_invariants.h"
 
 #include "fusion_internal.h"
 
@@ -261,64 +262,7 @@ static void check_line(const plan_case *c, const line *l) {
         fail_msg("%s:%d: #! %s is not known", c->path, l->number, l->words[0]);
 }
 
-/* ---- what holds for every plan ---- */
-
-/* Every call is in one kernel; what a kernel reads was made before or came from outside. */
-static void check_plan(const plan_case *c, const weft_compilation *compilation) {
-    const weft_graph *graph = compilation->graph;
-    const weft_plan *plan = compilation->plan;
-    int *kernel = calloc((size_t)graph->n_calls + 1, sizeof *kernel);
-    assert_non_null(kernel);
-    for (int i = 0; i < graph->n_calls; ++i)
-        kernel[i] = -1;
-    for (int i = 0; i < plan->n_kernels; ++i) {
-        const weft_implementation *one = plan->kernels[i].implementation;
-        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
-            assert_int_equal(kernel[one->order[k]], -1);
-            kernel[one->order[k]] = i;
-        }
-    }
-    for (int i = 0; i < graph->n_calls; ++i) {
-        assert_true(kernel[i] >= 0);
-        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
-            const weft_operand *operand = &graph->calls[i].operands[k];
-            const int producer = graph->data[operand->datum].producer;
-            if (producer >= 0 && (producer >= i || kernel[producer] > kernel[i] ||
-                                  (operand->map >= 0 && kernel[producer] == kernel[i])))
-                fail_msg("%s: call %d reads what is not made yet", c->path, i);
-            for (int a = 0; a < graph->n_accumulations; ++a)
-                if (graph->accumulations[a].target == operand->datum &&
-                    kernel[graph->accumulations[a].call] >= kernel[i])
-                    fail_msg("%s: call %d reads a list not complete", c->path, i);
-        }
-    }
-    free(kernel);
-}
-
-/* Two data share a buffer only where one is dead before the other is born. */
-static void check_buffers(const plan_case *c, const weft_compilation *compilation) {
-    const weft_graph *graph = compilation->graph;
-    const weft_plan *plan = compilation->plan;
-    for (int a = 0; a < graph->n_data; ++a)
-        for (int b = 0; b < a; ++b) {
-            int first[2] = {plan->n_kernels, plan->n_kernels}, last[2] = {-1, -1};
-            if (plan->buffer_of[a] < 0 || plan->buffer_of[a] != plan->buffer_of[b])
-                continue;
-            for (int k = 0; k < plan->n_kernels; ++k)
-                for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
-                    for (int side = 0; side < 2; ++side) {
-                        const weft_argument *argument = &plan->kernels[k].arguments[i];
-                        if (argument->kind != ARGUMENT_DATUM ||
-                            argument->index != (side == 0 ? a : b))
-                            continue;
-                        first[side] = k < first[side] ? k : first[side];
-                        last[side] = k;
-                    }
-            if (first[0] <= last[1] && first[1] <= last[0])
-                fail_msg("%s: '%s' and '%s' share a buffer", c->path, graph->data[a].name,
-                         graph->data[b].name);
-        }
-}
+/* ---- all scripts ---- */
 
 static void check_explanation(const weft_compilation *compilation) {
     weft_text once = {0}, twice = {0};
@@ -346,8 +290,8 @@ static void check_script(const weft_library *library, const char *device, const 
     for (int i = 0; i < c->n_lines; ++i)
         check_line(c, &c->lines[i]);
     for (int kind = 0; kind < 2; ++kind) {
-        check_plan(c, c->plans[kind]);
-        check_buffers(c, c->plans[kind]);
+        check_plan(c->path, c->plans[kind]);
+        check_buffers(c->path, c->plans[kind]);
         check_explanation(c->plans[kind]);
         weft_compilation_free(&c->plans[kind]);
     }
@@ -379,8 +323,8 @@ static void plans_of_random_scripts(void **state) {
         c.n_lines = seed % 2 == 0 ? 1 : 0;
         compile_both(&c, library, seed % 4 < 2 ? "null" : "null:h200");
         for (int kind = 0; kind < 2; ++kind) {
-            check_plan(&c, c.plans[kind]);
-            check_buffers(&c, c.plans[kind]);
+            check_plan(c.path, c.plans[kind]);
+            check_buffers(c.path, c.plans[kind]);
         }
         assert_true(weft_compilation_kernels(c.plans[WEFT_PLAN_FUSED]) <=
                     weft_compilation_kernels(c.plans[WEFT_PLAN_UNFUSED]));

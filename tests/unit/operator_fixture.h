@@ -1,4 +1,5 @@
-/* A distorted mesh, a context, and P1 matrices assembled densely by hand, for the tests of operators. */
+/* A distorted mesh, a context, and P1 matrices assembled densely by hand, for the tests of
+ * operators. */
 #ifndef OPERATOR_FIXTURE_H
 #define OPERATOR_FIXTURE_H
 
@@ -22,15 +23,13 @@ typedef struct fixture {
 } fixture;
 
 /* Reproducible numbers in [0, 1). */
-static inline double fixture_random(uint64_t *state)
-{
+static inline double fixture_random(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) * 0x1p-53;
 }
 
 /* Moves inner nodes by up to a fifth of the spacing, which leaves every cell upright. */
-static inline void fixture_distort(weft_mesh *mesh, int64_t cells_a_side)
-{
+static inline void fixture_distort(weft_mesh *mesh, int64_t cells_a_side) {
     uint64_t state = 12345;
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         double *x = mesh->x + i * mesh->dimension;
@@ -43,8 +42,7 @@ static inline void fixture_distort(weft_mesh *mesh, int64_t cells_a_side)
 }
 
 static inline fixture fixture_make(const char *device, int d, int64_t cells_a_side,
-                                   weft_plan_kind plan)
-{
+                                   weft_plan_kind plan) {
     fixture f = {.d = d};
     weft_error error;
     weft_device_options options = weft_device_options_default(NULL);
@@ -57,21 +55,23 @@ static inline fixture fixture_make(const char *device, int d, int64_t cells_a_si
         assert_int_equal(weft_mesh_make_cube(cells_a_side, &f.mesh, &error), WEFT_OK);
     fixture_distort(f.mesh, cells_a_side);
     f.n = f.mesh->n_nodes;
-    assert_int_equal(weft_memory_wrap(f.device, f.mesh->x,
-                                      (size_t)(f.n * d) * sizeof(double), &f.x, &error), WEFT_OK);
+    assert_int_equal(
+        weft_memory_wrap(f.device, f.mesh->x, (size_t)(f.n * d) * sizeof(double), &f.x, &error),
+        WEFT_OK);
     assert_int_equal(weft_connectivity_make(f.device, f.mesh->cells, f.mesh->n_cells, d + 1, f.n,
-                                            &f.cells, &error), WEFT_OK);
+                                            &f.cells, &error),
+                     WEFT_OK);
     int group = 0;
     assert_int_equal(weft_mesh_group(f.mesh, "left", &group, &error), WEFT_OK);
     assert_int_equal(weft_mesh_group_facets(f.mesh, group, &f.facet_nodes, &f.n_facets, &error),
                      WEFT_OK);
-    assert_int_equal(weft_connectivity_make(f.device, f.facet_nodes, f.n_facets, d, f.n, &f.facets,
-                                            &error), WEFT_OK);
+    assert_int_equal(
+        weft_connectivity_make(f.device, f.facet_nodes, f.n_facets, d, f.n, &f.facets, &error),
+        WEFT_OK);
     return f;
 }
 
-static inline void fixture_free(fixture *f)
-{
+static inline void fixture_free(fixture *f) {
     weft_connectivity_free(&f->cells);
     weft_connectivity_free(&f->facets);
     free(f->facet_nodes);
@@ -81,18 +81,17 @@ static inline void fixture_free(fixture *f)
     weft_device_free(&f->device);
 }
 
-static inline weft_memory *fixture_vector(const fixture *f)
-{
+static inline weft_memory *fixture_vector(const fixture *f) {
     weft_memory *vector = NULL;
     assert_int_equal(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &vector, NULL),
                      WEFT_OK);
     return vector;
 }
 
-/* Gradients of barycentric coordinates, g[i][c], and the volume, by cofactors of the edge vectors. */
+/* Gradients of barycentric coordinates, g[i][c], and the volume, by cofactors of the edge vectors.
+ */
 static inline double reference_gradients(const double *x, const int32_t *nodes, int d,
-                                         double g[4][3])
-{
+                                         double g[4][3]) {
     double e[3][3], det;
     for (int j = 0; j < d; ++j)
         for (int c = 0; c < d; ++c)
@@ -123,8 +122,7 @@ static inline double reference_gradients(const double *x, const int32_t *nodes, 
 }
 
 /* A += int k grad phi_i . grad phi_j, k = 1 + x + 2 y: its mean is its value at the centroid. */
-static inline void reference_stiffness(const fixture *f, bool variable, double *A)
-{
+static inline void reference_stiffness(const fixture *f, bool variable, double *A) {
     int d = f->d;
     for (int64_t cell = 0; cell < f->mesh->n_cells; ++cell) {
         const int32_t *nodes = f->mesh->cells + cell * (d + 1);
@@ -141,8 +139,7 @@ static inline void reference_stiffness(const fixture *f, bool variable, double *
     }
 }
 
-static inline double reference_facet(const fixture *f, const int32_t *nodes)
-{
+static inline double reference_facet(const fixture *f, const int32_t *nodes) {
     double e[2][3] = {{0}}, s = 0;
     for (int j = 0; j < f->d - 1; ++j)
         for (int c = 0; c < f->d; ++c)
@@ -158,8 +155,7 @@ static inline double reference_facet(const fixture *f, const int32_t *nodes)
 
 /* A += int over facets a phi_i phi_j, a = 1 + y linear, by
  * int phi^a phi^b ... = |F| (d-1)! a! b! ... / (a + b + ... + d-1)! */
-static inline void reference_robin(const fixture *f, double *A)
-{
+static inline void reference_robin(const fixture *f, double *A) {
     const double factorial[] = {1, 1, 2, 6, 24, 120};
     int d = f->d;
     for (int64_t facet = 0; facet < f->n_facets; ++facet) {

@@ -239,6 +239,20 @@ static inline int32_t *random_map(uint64_t *state, int64_t n_from, int width, in
     return map;
 }
 
+/** Cells that share nodes with their neighbours, as in a mesh with a sensible order. */
+typedef struct mesh {
+    int64_t n_cells, n_nodes;
+    int width;
+    int32_t *dofs;
+} mesh;
+
+static inline mesh mesh_make(int64_t n_cells, int width) {
+    uint64_t state = 5;
+    mesh m = {.n_cells = n_cells, .n_nodes = n_cells / 2 + 4 * width, .width = width};
+    m.dofs = random_map(&state, n_cells, width, m.n_nodes);
+    return m;
+}
+
 /** The same bytes? Says where not. */
 static inline void assert_same_bits(const double *a, const double *b, int64_t n) {
     for (int64_t i = 0; i < n; ++i)

@@ -6,8 +6,7 @@
 #include "fusion_internal.h"
 #include "operator_fixture.h"
 
-static weft_status use_library(void *user, weft_error *error)
-{
+static weft_status use_library(void *user, weft_error *error) {
     (void)user;
     weft_library *library = NULL;
     weft_status status = weft_fem_library_make(&library, error);
@@ -15,8 +14,7 @@ static weft_status use_library(void *user, weft_error *error)
     return status;
 }
 
-static weft_status use_connectivity(void *user, weft_error *error)
-{
+static weft_status use_connectivity(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const fixture *f = user;
     weft_connectivity *c = NULL;
@@ -32,8 +30,7 @@ done:
     return status;
 }
 
-static weft_status use_pattern(void *user, weft_error *error)
-{
+static weft_status use_pattern(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const fixture *f = user;
     weft_pattern *pattern = NULL;
@@ -47,8 +44,7 @@ done:
     return status;
 }
 
-static weft_status use_order(void *user, weft_error *error)
-{
+static weft_status use_order(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     int32_t *permutation = NULL;
@@ -66,10 +62,9 @@ typedef struct operator_case {
     weft_assembly assembly;
 } operator_case;
 
-/* Everything that a solve with a Robin condition does: its connectivities are made anew, as they keep what they
- * make when first asked. */
-static weft_status use_operator(void *user, weft_error *error)
-{
+/* Everything that a solve with a Robin condition does: its connectivities are made anew, as they
+ * keep what they make when first asked. */
+static weft_status use_operator(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const operator_case *with = user;
     fixture *f = with->f;
@@ -78,14 +73,24 @@ static weft_status use_operator(void *user, weft_error *error)
     weft_memory *x = NULL, *b = NULL;
     weft_cg_result result = {0};
     weft_form_input inputs[] = {{"x", f->x}};
-    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells, error));
+    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
+                               error));
     TRY(weft_connectivity_make(f->device, f->facet_nodes, f->n_facets, 2, f->n, &facets, error));
-    weft_form forms[] = {{.name = "poisson", .text = weft_fem_script("poisson"), .dofs = cells,
-                          .inputs = inputs, .n_inputs = 1},
-                         {.name = "robin", .text = weft_fem_script("robin"), .dofs = facets,
-                          .inputs = inputs, .n_inputs = 1}};
-    weft_form load = {.name = "load", .text = weft_fem_script("load"), .dofs = cells,
-                      .inputs = inputs, .n_inputs = 1};
+    weft_form forms[] = {{.name = "poisson",
+                          .text = weft_fem_script("poisson"),
+                          .dofs = cells,
+                          .inputs = inputs,
+                          .n_inputs = 1},
+                         {.name = "robin",
+                          .text = weft_fem_script("robin"),
+                          .dofs = facets,
+                          .inputs = inputs,
+                          .n_inputs = 1}};
+    weft_form load = {.name = "load",
+                      .text = weft_fem_script("load"),
+                      .dofs = cells,
+                      .inputs = inputs,
+                      .n_inputs = 1};
     const char *const names[] = {"b"};
     const weft_cg_options options = {.jacobi = true, .tolerance = 1e-8, .max_iterations = 100};
     TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &x, error));
@@ -106,15 +111,13 @@ done:
     return status;
 }
 
-static void libraries_and_orders(void **state)
-{
+static void libraries_and_orders(void **state) {
     (void)state;
     test_every_allocation("library", use_library, NULL);
     test_every_allocation("order", use_order, NULL);
 }
 
-static void connectivities_and_patterns(void **state)
-{
+static void connectivities_and_patterns(void **state) {
     (void)state;
     fixture f = fixture_make("host:1", 2, 4, WEFT_PLAN_FUSED);
     test_every_allocation("connectivity", use_connectivity, &f);
@@ -122,8 +125,7 @@ static void connectivities_and_patterns(void **state)
     fixture_free(&f);
 }
 
-static void check_assembly(weft_assembly assembly)
-{
+static void check_assembly(weft_assembly assembly) {
     fixture f = fixture_make("host:1", 2, 4, WEFT_PLAN_FUSED);
     operator_case with = {&f, assembly};
     weft_error error;
@@ -132,32 +134,27 @@ static void check_assembly(weft_assembly assembly)
     fixture_free(&f);
 }
 
-static void lma(void **state)
-{
+static void lma(void **state) {
     (void)state;
     check_assembly(WEFT_ASSEMBLY_LMA);
 }
 
-static void lma_gather(void **state)
-{
+static void lma_gather(void **state) {
     (void)state;
     check_assembly(WEFT_ASSEMBLY_LMA_GATHER);
 }
 
-static void csr(void **state)
-{
+static void csr(void **state) {
     (void)state;
     check_assembly(WEFT_ASSEMBLY_CSR);
 }
 
-static void matrix_free(void **state)
-{
+static void matrix_free(void **state) {
     (void)state;
     check_assembly(WEFT_ASSEMBLY_MATRIX_FREE);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(libraries_and_orders),
         cmocka_unit_test(connectivities_and_patterns),

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- an operator from a dense matrix ------------------------------------------------------------- */
+/* ---- an operator from a dense matrix
+ * ------------------------------------------------------------- */
 
 typedef struct dense {
     const double *A;
@@ -15,8 +16,8 @@ typedef struct dense {
     int64_t n;
 } dense;
 
-static weft_status dense_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error)
-{
+static weft_status dense_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                               weft_error *error) {
     (void)error;
     const dense *m = op->state;
     const double *in = weft_memory_host(v);
@@ -29,8 +30,7 @@ static weft_status dense_apply(weft_operator *op, weft_memory *v, weft_memory *y
     return WEFT_OK;
 }
 
-static weft_status dense_diagonal(weft_operator *op, weft_memory *d, weft_error *error)
-{
+static weft_status dense_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     (void)error;
     const dense *m = op->state;
     double *out = weft_memory_host(d);
@@ -40,8 +40,8 @@ static weft_status dense_diagonal(weft_operator *op, weft_memory *d, weft_error 
 }
 
 /* -u'' on n points with zero ends: tridiagonal 2, -1 */
-static weft_status line_apply(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error)
-{
+static weft_status line_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                              weft_error *error) {
     (void)error;
     const double *in = weft_memory_host(v);
     double *out = weft_memory_host(y);
@@ -51,8 +51,7 @@ static weft_status line_apply(weft_operator *op, weft_memory *v, weft_memory *y,
     return WEFT_OK;
 }
 
-static weft_status line_diagonal(weft_operator *op, weft_memory *d, weft_error *error)
-{
+static weft_status line_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     (void)error;
     double *out = weft_memory_host(d);
     for (int64_t i = 0; i < op->n_dofs; ++i)
@@ -70,8 +69,7 @@ typedef struct setting {
     double *b_values, *x_values;
 } setting;
 
-static setting setting_make(const char *name, int64_t n)
-{
+static setting setting_make(const char *name, int64_t n) {
     setting s = {0};
     weft_device_options options = weft_device_options_default(NULL);
     assert_int_equal(weft_device_open(name, &options, &s.device, NULL), WEFT_OK);
@@ -83,19 +81,16 @@ static setting setting_make(const char *name, int64_t n)
     return s;
 }
 
-static void setting_free(setting *s)
-{
+static void setting_free(setting *s) {
     weft_memory_free(&s->b);
     weft_memory_free(&s->x);
     weft_device_free(&s->device);
 }
 
-static weft_cg_result solve(setting *s, weft_operator *op, const weft_cg_options *options)
-{
+static weft_cg_result solve(setting *s, weft_operator *op, const weft_cg_options *options) {
     weft_cg_result result = {0};
     weft_error error = {0};
-    weft_status status =
-        weft_cg_solve(&s->context, op, s->b, s->x, options, &result, &error);
+    weft_status status = weft_cg_solve(&s->context, op, s->b, s->x, options, &result, &error);
     if (status != WEFT_OK)
         print_error("%s\n", error.message);
     assert_int_equal(status, WEFT_OK);
@@ -104,18 +99,18 @@ static weft_cg_result solve(setting *s, weft_operator *op, const weft_cg_options
 }
 
 static weft_cg_result solve_dense(setting *s, const double *A, int64_t n,
-                                  const weft_cg_options *options)
-{
+                                  const weft_cg_options *options) {
     dense m = {A, NULL, n};
     weft_operator op = {.table = &dense_table, .state = &m, .n_dofs = n};
     return solve(s, &op, options);
 }
 
-/* ---- solutions ------------------------------------------------------------------------------------- */
+/* ---- solutions
+ * ------------------------------------------------------------------------------------- */
 
-/* Hestenes and Stiefel: at most n steps; 2x2 by hand: [[4,1],[1,3]] x = (1,2) has x = (1/11, 7/11). */
-static void two_by_two(void **state)
-{
+/* Hestenes and Stiefel: at most n steps; 2x2 by hand: [[4,1],[1,3]] x = (1,2) has x = (1/11, 7/11).
+ */
+static void two_by_two(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     for (int jacobi = 0; jacobi < 2; ++jacobi) {
@@ -136,8 +131,7 @@ static void two_by_two(void **state)
 }
 
 /* A diagonal system with Jacobi is solved in one step. */
-static void jacobi_solves_diagonals_at_once(void **state)
-{
+static void jacobi_solves_diagonals_at_once(void **state) {
     (void)state;
     enum { N = 20 };
     double A[N * N] = {0};
@@ -157,8 +151,7 @@ static void jacobi_solves_diagonals_at_once(void **state)
 }
 
 /* -u'' = 0 with u(first) = 1, u(last) = 3 is linear; the constrained entries stay as they are. */
-static void constrained_dofs_are_kept(void **state)
-{
+static void constrained_dofs_are_kept(void **state) {
     (void)state;
     const int64_t n = 10001;
     const int32_t ends[] = {0, 10000};
@@ -167,8 +160,11 @@ static void constrained_dofs_are_kept(void **state)
     s.x_values[0] = 1;
     s.x_values[n - 1] = 3;
     s.b_values[0] = 77; /* of no account */
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-11, .max_iterations = 20000,
-                               .constrained = ends, .n_constrained = 2};
+    weft_cg_options options = {.jacobi = true,
+                               .tolerance = 1e-11,
+                               .max_iterations = 20000,
+                               .constrained = ends,
+                               .n_constrained = 2};
     weft_cg_result result = solve(&s, &op, &options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     assert_true(s.x_values[0] == 1 && s.x_values[n - 1] == 3);
@@ -183,8 +179,7 @@ static void constrained_dofs_are_kept(void **state)
 }
 
 /* A graph Laplacian, singular: the right-hand side's mean is removed and so is the solution's. */
-static void constants_are_projected(void **state)
-{
+static void constants_are_projected(void **state) {
     (void)state;
     const double A[] = {2, -1, -1, -1, 2, -1, -1, -1, 2};
     setting s = setting_make("host:1", 3);
@@ -192,8 +187,8 @@ static void constants_are_projected(void **state)
         s.b_values[i] = i; /* mean 1: reduced to -1, 0, 1 */
         s.x_values[i] = 5;
     }
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10,
-                               .project_mean = true};
+    weft_cg_options options = {
+        .jacobi = true, .tolerance = 1e-12, .max_iterations = 10, .project_mean = true};
     weft_cg_result result = solve_dense(&s, A, 3, &options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     for (int i = 0; i < 3; ++i) /* A acts on mean-free vectors as 3 */
@@ -202,8 +197,7 @@ static void constants_are_projected(void **state)
     setting_free(&s);
 }
 
-static void nothing_to_do(void **state)
-{
+static void nothing_to_do(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     const int32_t constrained[] = {1};
@@ -229,8 +223,7 @@ static void nothing_to_do(void **state)
 }
 
 /* A start that is the solution needs no iteration. */
-static void a_good_start_is_used(void **state)
-{
+static void a_good_start_is_used(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     setting s = setting_make("host:1", 2);
@@ -246,8 +239,7 @@ static void a_good_start_is_used(void **state)
     setting_free(&s);
 }
 
-static void bits_do_not_depend_on_threads(void **state)
-{
+static void bits_do_not_depend_on_threads(void **state) {
     (void)state;
     const int64_t n = 50000;
     double *first = NULL;
@@ -273,11 +265,11 @@ static void bits_do_not_depend_on_threads(void **state)
     free(first);
 }
 
-/* ---- outcomes ------------------------------------------------------------------------------------------ */
+/* ---- outcomes
+ * ------------------------------------------------------------------------------------------ */
 
 static weft_cg_result outcome_of(const double A[4], const double *diagonal, double b0, double b1,
-                                 weft_cg_options options)
-{
+                                 weft_cg_options options) {
     setting s = setting_make("host:1", 2);
     dense m = {A, diagonal, 2};
     weft_operator op = {.table = &dense_table, .state = &m, .n_dofs = 2};
@@ -289,8 +281,7 @@ static weft_cg_result outcome_of(const double A[4], const double *diagonal, doub
     return result;
 }
 
-static void indefinite(void **state)
-{
+static void indefinite(void **state) {
     (void)state;
     const double A[] = {1, 0, 0, -1}, B[] = {1, 2, 2, 1};
     weft_cg_options plain = {.tolerance = 1e-12, .max_iterations = 10};
@@ -303,8 +294,7 @@ static void indefinite(void **state)
     assert_int_equal(result.iterations, 1);
 }
 
-static void breakdown(void **state)
-{
+static void breakdown(void **state) {
     (void)state;
     const double A[] = {1, 0, 0, 1}, huge[] = {1e300, 1e300};
     weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
@@ -312,8 +302,7 @@ static void breakdown(void **state)
     assert_int_equal(outcome_of(A, huge, 1e-15, 1e-15, options).outcome, WEFT_CG_BREAKDOWN);
 }
 
-static void not_a_number(void **state)
-{
+static void not_a_number(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3}, B[] = {4, NAN, 1, 3};
     weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
@@ -324,8 +313,7 @@ static void not_a_number(void **state)
     assert_int_equal(outcome_of(B, NULL, 1, 1, options).outcome, WEFT_CG_NAN);
 }
 
-static void too_few_iterations(void **state)
-{
+static void too_few_iterations(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     weft_cg_options options = {.tolerance = 1e-12, .max_iterations = 1};
@@ -336,8 +324,7 @@ static void too_few_iterations(void **state)
 }
 
 /* No double-precision solver meets 1e-18 on an ill-conditioned system: told, not looped over. */
-static void a_tolerance_out_of_reach_stagnates(void **state)
-{
+static void a_tolerance_out_of_reach_stagnates(void **state) {
     (void)state;
     const int64_t n = 500;
     setting s = setting_make("host:1", n);
@@ -363,8 +350,7 @@ static void a_tolerance_out_of_reach_stagnates(void **state)
 }
 
 /* Not symmetric, though p.Ap > 0: residuals grow slowly and for ever. */
-static void growing_residuals_stagnate(void **state)
-{
+static void growing_residuals_stagnate(void **state) {
     (void)state;
     const double A[] = {1, 1, -1, 1};
     weft_cg_options options = {.tolerance = 1e-10, .max_iterations = 1000000};
@@ -373,8 +359,7 @@ static void growing_residuals_stagnate(void **state)
     assert_in_range(result.iterations, 1000, 1010);
 }
 
-static void wrong_calls_are_refused(void **state)
-{
+static void wrong_calls_are_refused(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
     const int32_t twice[] = {1, 1}, one[] = {1};
@@ -383,8 +368,8 @@ static void wrong_calls_are_refused(void **state)
     setting s = setting_make("host:1", 2), small = setting_make("host:1", 1);
     weft_cg_result result = {0};
     weft_error error;
-    weft_cg_options options = {.tolerance = 1e-12, .max_iterations = 10, .constrained = twice,
-                               .n_constrained = 2};
+    weft_cg_options options = {
+        .tolerance = 1e-12, .max_iterations = 10, .constrained = twice, .n_constrained = 2};
     assert_int_equal(weft_cg_solve(&s.context, &op, s.b, s.x, &options, &result, &error),
                      WEFT_ERROR_USAGE);
     options.constrained = one;
@@ -404,8 +389,7 @@ static void wrong_calls_are_refused(void **state)
 }
 
 /* 1/3 has no short expansion: adding it naively a million times loses about 11 digits' last. */
-static void sums_are_pairwise(void **state)
-{
+static void sums_are_pairwise(void **state) {
     (void)state;
     const int64_t n = 1000003;
     double *values = malloc((size_t)n * sizeof *values);
@@ -416,8 +400,7 @@ static void sums_are_pairwise(void **state)
     free(values);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_by_two),
         cmocka_unit_test(jacobi_solves_diagonals_at_once),

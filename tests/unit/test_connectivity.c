@@ -7,16 +7,14 @@
 #include <string.h>
 
 /* xorshift, so that every run sees the same maps */
-static uint64_t random_next(uint64_t *state)
-{
+static uint64_t random_next(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
     return *state;
 }
 
-static weft_device *device_make(const char *name)
-{
+static weft_device *device_make(const char *name) {
     weft_device *device = NULL;
     weft_device_options options = weft_device_options_default(NULL);
     assert_int_equal(weft_device_open(name, &options, &device, NULL), WEFT_OK);
@@ -30,8 +28,7 @@ typedef struct map {
 } map;
 
 /* Instances that see targets near to i * n_to / n, within `spread`, their order shuffled or not. */
-static map map_make(int64_t n_from, int width, int64_t n_to, int64_t spread, uint64_t seed)
-{
+static map map_make(int64_t n_from, int width, int64_t n_to, int64_t spread, uint64_t seed) {
     map made = {n_from, n_to, width, weft_array_make((size_t)(n_from * width), sizeof(int32_t))};
     assert_non_null(made.indices);
     for (int64_t i = 0; i < n_from; ++i)
@@ -42,8 +39,7 @@ static map map_make(int64_t n_from, int width, int64_t n_to, int64_t spread, uin
     return made;
 }
 
-static void map_shuffle(map *m, uint64_t seed)
-{
+static void map_shuffle(map *m, uint64_t seed) {
     for (int64_t i = m->n_from - 1; i > 0; --i) {
         int64_t j = (int64_t)(random_next(&seed) % (uint64_t)(i + 1));
         for (int k = 0; k < m->width; ++k) {
@@ -55,8 +51,7 @@ static void map_shuffle(map *m, uint64_t seed)
 }
 
 /* Every block once, ranges not empty, and no target in two ranges of one colour. */
-static void check_schedule(const map *m, int lanes, const weft_schedule *schedule)
-{
+static void check_schedule(const map *m, int lanes, const weft_schedule *schedule) {
     int64_t n_blocks = (m->n_from + lanes - 1) / lanes;
     int *seen = calloc((size_t)n_blocks + 1, sizeof *seen);
     int64_t *owner = malloc((size_t)(m->n_to + 1) * sizeof *owner);
@@ -90,8 +85,7 @@ static void check_schedule(const map *m, int lanes, const weft_schedule *schedul
     free(colour_of);
 }
 
-static void schedules_share_no_target(void **state)
-{
+static void schedules_share_no_target(void **state) {
     (void)state;
     weft_device *device = device_make("host:2");
     const int64_t sizes[] = {1, 7, 8, 9, 511, 513, 5000, 140001};
@@ -103,8 +97,9 @@ static void schedules_share_no_target(void **state)
                 if (shuffled)
                     map_shuffle(&m, 99 + s);
                 weft_connectivity *c = NULL;
-                assert_int_equal(weft_connectivity_make(device, m.indices, m.n_from, m.width,
-                                                        m.n_to, &c, NULL), WEFT_OK);
+                assert_int_equal(
+                    weft_connectivity_make(device, m.indices, m.n_from, m.width, m.n_to, &c, NULL),
+                    WEFT_OK);
                 for (int lanes = 1; lanes <= 32; lanes *= 8) {
                     const weft_schedule *schedule = NULL, *again = NULL;
                     assert_int_equal(weft_connectivity_schedule(c, lanes, &schedule, NULL),
@@ -120,8 +115,7 @@ static void schedules_share_no_target(void **state)
 }
 
 /* In a good order, chunks touch their neighbours only: few colours and many ranges in each. */
-static void good_orders_need_few_colours(void **state)
-{
+static void good_orders_need_few_colours(void **state) {
     (void)state;
     weft_device *device = device_make("host:2");
     map m = map_make(200000, 4, 40000, 60, 5);
@@ -138,8 +132,7 @@ static void good_orders_need_few_colours(void **state)
     weft_device_free(&device);
 }
 
-static void interleaved_copy_has_the_layout(void **state)
-{
+static void interleaved_copy_has_the_layout(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     const int32_t indices[] = {0, 1, 2, 1, 2, 3, 4, 0, 1};
@@ -158,8 +151,7 @@ static void interleaved_copy_has_the_layout(void **state)
     weft_device_free(&device);
 }
 
-static void transpose_lists_every_place_once(void **state)
-{
+static void transpose_lists_every_place_once(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     map m = map_make(1003, 4, 300, 40, 77);
@@ -187,24 +179,22 @@ static void transpose_lists_every_place_once(void **state)
     weft_device_free(&device);
 }
 
-static void interleave_and_back(void **state)
-{
+static void interleave_and_back(void **state) {
     (void)state;
     double plain[15], back[15], blocked[24];
     for (int i = 0; i < 15; ++i)
         plain[i] = i;
     weft_interleave(plain, 5, 3, 4, blocked);
     assert_double_near(blocked[0], 0, 0, 0);
-    assert_double_near(blocked[1], 3, 0, 0);  /* instance 1, component 0 */
-    assert_double_near(blocked[4], 1, 0, 0);  /* instance 0, component 1 */
+    assert_double_near(blocked[1], 3, 0, 0); /* instance 1, component 0 */
+    assert_double_near(blocked[4], 1, 0, 0); /* instance 0, component 1 */
     assert_double_near(blocked[12], 12, 0, 0);
     assert_double_near(blocked[15], 12, 0, 0); /* spare lane: the last instance */
     weft_deinterleave(blocked, 5, 3, 4, back);
     assert_memory_equal(plain, back, sizeof plain);
 }
 
-static void wrong_indices_are_named(void **state)
-{
+static void wrong_indices_are_named(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     const int32_t indices[] = {0, 1, 2, 5};
@@ -219,8 +209,7 @@ static void wrong_indices_are_named(void **state)
     weft_device_free(&device);
 }
 
-static void no_instances_no_colours(void **state)
-{
+static void no_instances_no_colours(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     const int32_t none[1] = {0};
@@ -234,8 +223,7 @@ static void no_instances_no_colours(void **state)
     weft_device_free(&device);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_share_no_target),
         cmocka_unit_test(good_orders_need_few_colours),

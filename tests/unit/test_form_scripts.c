@@ -5,35 +5,37 @@
 
 #include <stdio.h>
 
-/* Polynomials within the exactness of the rules, on distorted meshes that fill the unit square or cube: what is
- * left is rounding in sums of some thousands of terms. */
+/* Polynomials within the exactness of the rules, on distorted meshes that fill the unit square or
+ * cube: what is left is rounding in sums of some thousands of terms. */
 static const double tolerance = 1e-12;
 
-static weft_form form_make(const fixture *f, const char *script, weft_form_input *inputs, int n_inputs,
-                           const weft_expression *expression, const weft_parameter *dimension)
-{
-    weft_form form = {.name = script, .text = weft_fem_script(script), .dofs = f->cells,
-                      .inputs = inputs, .n_inputs = n_inputs, .expressions = expression,
-                      .n_expressions = expression ? 1 : 0, .parameters = dimension,
+static weft_form form_make(const fixture *f, const char *script, weft_form_input *inputs,
+                           int n_inputs, const weft_expression *expression,
+                           const weft_parameter *dimension) {
+    weft_form form = {.name = script,
+                      .text = weft_fem_script(script),
+                      .dofs = f->cells,
+                      .inputs = inputs,
+                      .n_inputs = n_inputs,
+                      .expressions = expression,
+                      .n_expressions = expression ? 1 : 0,
+                      .parameters = dimension,
                       .n_parameters = dimension ? 1 : 0};
     assert_non_null(form.text);
     return form;
 }
 
 static void run(fixture *f, const weft_form *form, const char *const *names,
-                weft_memory *const *outputs, int n, const char *set, int64_t size)
-{
+                weft_memory *const *outputs, int n, const char *set, int64_t size) {
     weft_error error = {0};
-    weft_status status =
-        weft_form_run(&f->context, form, names, outputs, n, set, size, &error);
+    weft_status status = weft_form_run(&f->context, form, names, outputs, n, set, size, &error);
     if (status != WEFT_OK)
         print_error("%s: %s\n", form->name, error.message);
     assert_int_equal(status, WEFT_OK);
 }
 
 /* sum over nodes of b_i times coordinate c, or of b_i where c < 0 */
-static double moment(const fixture *f, const weft_memory *b, int c)
-{
+static double moment(const fixture *f, const weft_memory *b, int c) {
     const double *values = weft_memory_host(b);
     double sum = 0;
     for (int64_t i = 0; i < f->n; ++i)
@@ -41,21 +43,19 @@ static double moment(const fixture *f, const weft_memory *b, int c)
     return sum;
 }
 
-static weft_memory *cell_list(const fixture *f)
-{
+static weft_memory *cell_list(const fixture *f) {
     weft_memory *list = NULL;
-    assert_int_equal(weft_memory_make(f->device, ((size_t)f->mesh->n_cells + 32) * sizeof(double),
-                                      &list, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_memory_make(f->device, ((size_t)f->mesh->n_cells + 32) * sizeof(double), &list, NULL),
+        WEFT_OK);
     return list;
 }
 
-static double cell_sum(const fixture *f, const weft_memory *list)
-{
+static double cell_sum(const fixture *f, const weft_memory *list) {
     return weft_sum(weft_memory_host(list), f->mesh->n_cells);
 }
 
-static void nodal_values(fixture *f, const char *text, weft_memory *out)
-{
+static void nodal_values(fixture *f, const char *text, weft_memory *out) {
     weft_form_input inputs[] = {{"x", f->x}};
     weft_parameter d = {"d", f->d};
     weft_expression value = {"value", text, "test"};
@@ -65,13 +65,13 @@ static void nodal_values(fixture *f, const char *text, weft_memory *out)
     run(f, &form, names, &out, 1, "nodes", f->n);
 }
 
-static void check_nodal(fixture *f)
-{
+static void check_nodal(fixture *f) {
     weft_memory *u = fixture_vector(f);
     nodal_values(f, "1 + x*y", u);
     const double *values = weft_memory_host(u);
     for (int64_t i = 0; i < f->n; ++i)
-        assert_double_near(values[i], 1 + f->mesh->x[i * f->d] * f->mesh->x[i * f->d + 1], 1e-15, 0);
+        assert_double_near(values[i], 1 + f->mesh->x[i * f->d] * f->mesh->x[i * f->d + 1], 1e-15,
+                           0);
     nodal_values(f, "3", u);
     for (int64_t i = 0; i < f->n; ++i)
         assert_double_near(values[i], 3, 0, 0);
@@ -79,8 +79,7 @@ static void check_nodal(fixture *f)
 }
 
 /* int f phi_i adds up to int f, and with x_i to int f x, as sum phi_i = 1 and sum x_i phi_i = x. */
-static void check_load(fixture *f)
-{
+static void check_load(fixture *f) {
     weft_memory *b = fixture_vector(f);
     weft_form_input inputs[] = {{"x", f->x}};
     weft_parameter d = {"d", f->d};
@@ -96,8 +95,7 @@ static void check_load(fixture *f)
 }
 
 /* On the side x = 0, to what is there: int y^3 = 1/4, int y^4 = 1/5. */
-static void check_neumann(fixture *f)
-{
+static void check_neumann(fixture *f) {
     weft_memory *b = fixture_vector(f);
     ((double *)weft_memory_host(b))[0] = 10; /* the node at the origin */
     weft_form_input inputs[] = {{"x", f->x}, {"b", b}};
@@ -113,8 +111,7 @@ static void check_neumann(fixture *f)
     weft_memory_free(&b);
 }
 
-static void check_integral_and_energy(fixture *f)
-{
+static void check_integral_and_energy(fixture *f) {
     weft_memory *u = fixture_vector(f), *list = cell_list(f);
     weft_form_input inputs[] = {{"x", f->x}, {"u", u}};
     weft_parameter d = {"d", f->d};
@@ -132,8 +129,7 @@ static void check_integral_and_energy(fixture *f)
     weft_memory_free(&list);
 }
 
-static void check_errors(fixture *f)
-{
+static void check_errors(fixture *f) {
     weft_memory *u = fixture_vector(f), *lists[] = {cell_list(f), cell_list(f)};
     weft_form_input inputs[] = {{"x", f->x}, {"u", u}};
     weft_expression exact = {"exact", "x^2 + y", "test"};
@@ -154,8 +150,7 @@ static void check_errors(fixture *f)
     weft_memory_free(&lists[1]);
 }
 
-static void check_all(int d, weft_plan_kind plan)
-{
+static void check_all(int d, weft_plan_kind plan) {
     fixture f = fixture_make("host:2", d, d == 2 ? 9 : 4, plan);
     check_nodal(&f);
     check_load(&f);
@@ -165,27 +160,23 @@ static void check_all(int d, weft_plan_kind plan)
     fixture_free(&f);
 }
 
-static void scripts_in_2d(void **state)
-{
+static void scripts_in_2d(void **state) {
     (void)state;
     check_all(2, WEFT_PLAN_FUSED);
 }
 
-static void scripts_in_3d(void **state)
-{
+static void scripts_in_3d(void **state) {
     (void)state;
     check_all(3, WEFT_PLAN_FUSED);
 }
 
-static void scripts_unfused(void **state)
-{
+static void scripts_unfused(void **state) {
     (void)state;
     check_all(2, WEFT_PLAN_UNFUSED);
 }
 
 /* z means nothing on triangles: refused at the z, in the user's text. */
-static void wrong_formulas_are_placed(void **state)
-{
+static void wrong_formulas_are_placed(void **state) {
     (void)state;
     fixture f = fixture_make("host:1", 2, 2, WEFT_PLAN_FUSED);
     weft_memory *b = fixture_vector(&f);
@@ -200,13 +191,13 @@ static void wrong_formulas_are_placed(void **state)
     assert_string_equal(error.file, "--source");
     assert_int_equal(error.column, 5);
     source.text = "x";
-    assert_int_not_equal(weft_form_run(&f.context, &form, unknown, &b, 1, NULL, 0, &error), WEFT_OK);
+    assert_int_not_equal(weft_form_run(&f.context, &form, unknown, &b, 1, NULL, 0, &error),
+                         WEFT_OK);
     weft_memory_free(&b);
     fixture_free(&f);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scripts_in_2d),
         cmocka_unit_test(scripts_in_3d),

@@ -3,15 +3,14 @@
 
 #include "operator_fixture.h"
 
-/* Sums of some tens of terms of size one differ by a few units in the last place: 1e-11 leaves room for
- * the cancellation of gradients on distorted cells. */
+/* Sums of some tens of terms of size one differ by a few units in the last place: 1e-11 leaves room
+ * for the cancellation of gradients on distorted cells. */
 static const double tolerance = 1e-11;
 
 static const weft_assembly assemblies[] = {WEFT_ASSEMBLY_LMA, WEFT_ASSEMBLY_LMA_GATHER,
                                            WEFT_ASSEMBLY_CSR, WEFT_ASSEMBLY_MATRIX_FREE};
 
-static double largest(const double *a, int64_t n)
-{
+static double largest(const double *a, int64_t n) {
     double most = 0;
     for (int64_t i = 0; i < n; ++i)
         most = fmax(most, fabs(a[i]));
@@ -19,8 +18,7 @@ static double largest(const double *a, int64_t n)
 }
 
 /* Products with a rough vector, and the diagonal, of an operator against the dense matrix. */
-static void check_operator(fixture *f, weft_operator *op, const double *A)
-{
+static void check_operator(fixture *f, weft_operator *op, const double *A) {
     weft_memory *v = fixture_vector(f), *y = fixture_vector(f);
     double *values = weft_memory_host(v), *found = weft_memory_host(y);
     uint64_t state = 7;
@@ -48,8 +46,7 @@ typedef struct problem {
     bool variable, robin;
 } problem;
 
-static void check_problem(int d, problem p, weft_plan_kind plan)
-{
+static void check_problem(int d, problem p, weft_plan_kind plan) {
     fixture f = fixture_make("host:2", d, d == 2 ? 7 : 3, plan);
     double *A = calloc((size_t)(f.n * f.n), sizeof *A);
     reference_stiffness(&f, p.variable, A);
@@ -58,12 +55,22 @@ static void check_problem(int d, problem p, weft_plan_kind plan)
     weft_form_input inputs[] = {{"x", f.x}};
     weft_parameter dimension = {"d", d};
     weft_expression k = {"diffusivity", "1 + x + 2*y", "test"}, alpha = {"alpha", "1 + y", "test"};
-    weft_form forms[2] = {
-        {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
-         .inputs = inputs, .n_inputs = 1, .parameters = &dimension, .n_parameters = 1},
-        {.name = "robin", .text = weft_fem_script("robin"), .dofs = f.facets, .inputs = inputs,
-         .n_inputs = 1, .expressions = &alpha, .n_expressions = 1, .parameters = &dimension,
-         .n_parameters = 1}};
+    weft_form forms[2] = {{.name = "poisson",
+                           .text = weft_fem_script("poisson"),
+                           .dofs = f.cells,
+                           .inputs = inputs,
+                           .n_inputs = 1,
+                           .parameters = &dimension,
+                           .n_parameters = 1},
+                          {.name = "robin",
+                           .text = weft_fem_script("robin"),
+                           .dofs = f.facets,
+                           .inputs = inputs,
+                           .n_inputs = 1,
+                           .expressions = &alpha,
+                           .n_expressions = 1,
+                           .parameters = &dimension,
+                           .n_parameters = 1}};
     if (p.variable) {
         forms[0].text = weft_fem_script("poisson_diffusivity");
         forms[0].expressions = &k;
@@ -79,7 +86,8 @@ static void check_problem(int d, problem p, weft_plan_kind plan)
         assert_int_equal(status, WEFT_OK);
         assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK);
         check_operator(&f, op, A);
-        assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK); /* again: not twice as much */
+        assert_int_equal(weft_operator_assemble(op, &error),
+                         WEFT_OK); /* again: not twice as much */
         check_operator(&f, op, A);
         weft_operator_free(&op);
         assert_null(op);
@@ -89,39 +97,33 @@ static void check_problem(int d, problem p, weft_plan_kind plan)
     fixture_free(&f);
 }
 
-static void laplace_in_2d(void **state)
-{
+static void laplace_in_2d(void **state) {
     (void)state;
     check_problem(2, (problem){false, false}, WEFT_PLAN_FUSED);
 }
 
-static void laplace_in_3d(void **state)
-{
+static void laplace_in_3d(void **state) {
     (void)state;
     check_problem(3, (problem){false, false}, WEFT_PLAN_FUSED);
 }
 
-static void diffusivity_and_robin_in_2d(void **state)
-{
+static void diffusivity_and_robin_in_2d(void **state) {
     (void)state;
     check_problem(2, (problem){true, true}, WEFT_PLAN_FUSED);
 }
 
-static void diffusivity_and_robin_in_3d(void **state)
-{
+static void diffusivity_and_robin_in_3d(void **state) {
     (void)state;
     check_problem(3, (problem){true, true}, WEFT_PLAN_FUSED);
 }
 
-static void unfused_plans_agree(void **state)
-{
+static void unfused_plans_agree(void **state) {
     (void)state;
     check_problem(2, (problem){true, true}, WEFT_PLAN_UNFUSED);
     check_problem(3, (problem){true, false}, WEFT_PLAN_UNFUSED);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laplace_in_2d),
         cmocka_unit_test(laplace_in_3d),

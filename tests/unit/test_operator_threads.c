@@ -4,19 +4,23 @@
 #include "operator_fixture.h"
 
 /* Products on a mesh of many chunks are the same to the last bit for any number of threads. */
-static void check_threads(int d, int64_t cells_a_side, weft_assembly assembly)
-{
+static void check_threads(int d, int64_t cells_a_side, weft_assembly assembly) {
     double *first = NULL;
     const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};
     for (int t = 0; t < 4; ++t) {
         fixture f = fixture_make(devices[t], d, cells_a_side, WEFT_PLAN_FUSED);
         weft_form_input inputs[] = {{"x", f.x}};
         weft_parameter dimension = {"d", d};
-        weft_form form = {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
-                          .inputs = inputs, .n_inputs = 1, .parameters = &dimension,
+        weft_form form = {.name = "poisson",
+                          .text = weft_fem_script("poisson"),
+                          .dofs = f.cells,
+                          .inputs = inputs,
+                          .n_inputs = 1,
+                          .parameters = &dimension,
                           .n_parameters = 1};
         weft_operator *op = NULL;
-        weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f), *diagonal = fixture_vector(&f);
+        weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f),
+                    *diagonal = fixture_vector(&f);
         double *values = weft_memory_host(v);
         uint64_t state = 3;
         for (int64_t i = 0; i < f.n; ++i)
@@ -42,36 +46,31 @@ static void check_threads(int d, int64_t cells_a_side, weft_assembly assembly)
     free(first);
 }
 
-static void lma(void **state)
-{
+static void lma(void **state) {
     (void)state;
     check_threads(2, 80, WEFT_ASSEMBLY_LMA);
     check_threads(3, 14, WEFT_ASSEMBLY_LMA);
 }
 
-static void lma_gather(void **state)
-{
+static void lma_gather(void **state) {
     (void)state;
     check_threads(2, 80, WEFT_ASSEMBLY_LMA_GATHER);
     check_threads(3, 14, WEFT_ASSEMBLY_LMA_GATHER);
 }
 
-static void csr(void **state)
-{
+static void csr(void **state) {
     (void)state;
     check_threads(2, 80, WEFT_ASSEMBLY_CSR);
     check_threads(3, 14, WEFT_ASSEMBLY_CSR);
 }
 
-static void matrix_free(void **state)
-{
+static void matrix_free(void **state) {
     (void)state;
     check_threads(2, 80, WEFT_ASSEMBLY_MATRIX_FREE);
     check_threads(3, 14, WEFT_ASSEMBLY_MATRIX_FREE);
 }
 
-static void names_and_refusals(void **state)
-{
+static void names_and_refusals(void **state) {
     (void)state;
     weft_error error;
     weft_assembly assembly;
@@ -84,8 +83,11 @@ static void names_and_refusals(void **state)
     assert_non_null(strstr(error.hint, "did you mean 'csr'"));
     fixture f = fixture_make("host:1", 2, 3, WEFT_PLAN_FUSED);
     weft_form_input inputs[] = {{"x", f.x}};
-    weft_form form = {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
-                      .inputs = inputs, .n_inputs = 1};
+    weft_form form = {.name = "poisson",
+                      .text = weft_fem_script("poisson"),
+                      .dofs = f.cells,
+                      .inputs = inputs,
+                      .n_inputs = 1};
     weft_operator *op = NULL;
     weft_memory *small = NULL, *y = fixture_vector(&f);
     assert_int_equal(weft_memory_make(f.device, 8, &small, NULL), WEFT_OK);
@@ -107,8 +109,7 @@ static void names_and_refusals(void **state)
 }
 
 /* A group without facets adds nothing. */
-static void empty_forms(void **state)
-{
+static void empty_forms(void **state) {
     (void)state;
     for (int a = 0; a < 4; ++a) {
         fixture f = fixture_make("host:2", 2, 3, WEFT_PLAN_FUSED);
@@ -116,10 +117,16 @@ static void empty_forms(void **state)
         assert_int_equal(weft_connectivity_make(f.device, f.facet_nodes, 0, 2, f.n, &none, NULL),
                          WEFT_OK);
         weft_form_input inputs[] = {{"x", f.x}};
-        weft_form forms[] = {{.name = "poisson", .text = weft_fem_script("poisson"),
-                              .dofs = f.cells, .inputs = inputs, .n_inputs = 1},
-                             {.name = "robin", .text = weft_fem_script("robin"), .dofs = none,
-                              .inputs = inputs, .n_inputs = 1}};
+        weft_form forms[] = {{.name = "poisson",
+                              .text = weft_fem_script("poisson"),
+                              .dofs = f.cells,
+                              .inputs = inputs,
+                              .n_inputs = 1},
+                             {.name = "robin",
+                              .text = weft_fem_script("robin"),
+                              .dofs = none,
+                              .inputs = inputs,
+                              .n_inputs = 1}};
         weft_operator *op = NULL;
         weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
         double *values = weft_memory_host(v), *found = weft_memory_host(y);
@@ -140,14 +147,16 @@ static void empty_forms(void **state)
 }
 
 /* The null device goes through all the motions, and says that it has nothing to solve with. */
-static void null_device(void **state)
-{
+static void null_device(void **state) {
     (void)state;
     for (int a = 0; a < 4; ++a) {
         fixture f = fixture_make("null", 2, 3, WEFT_PLAN_FUSED);
         weft_form_input inputs[] = {{"x", f.x}};
-        weft_form form = {.name = "poisson", .text = weft_fem_script("poisson"), .dofs = f.cells,
-                          .inputs = inputs, .n_inputs = 1};
+        weft_form form = {.name = "poisson",
+                          .text = weft_fem_script("poisson"),
+                          .dofs = f.cells,
+                          .inputs = inputs,
+                          .n_inputs = 1};
         weft_operator *op = NULL;
         weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
         weft_cg_options options = {.tolerance = 1e-8, .max_iterations = 3};
@@ -169,13 +178,15 @@ static void null_device(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lma),         cmocka_unit_test(lma_gather),
-        cmocka_unit_test(csr),         cmocka_unit_test(matrix_free),
+        cmocka_unit_test(lma),
+        cmocka_unit_test(lma_gather),
+        cmocka_unit_test(csr),
+        cmocka_unit_test(matrix_free),
         cmocka_unit_test(names_and_refusals),
-        cmocka_unit_test(empty_forms), cmocka_unit_test(null_device),
+        cmocka_unit_test(empty_forms),
+        cmocka_unit_test(null_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,16 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_next(uint64_t *state)
-{
+static uint64_t random_next(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
     return *state;
 }
 
-static int32_t *random_permutation(int64_t n, uint64_t seed)
-{
+static int32_t *random_permutation(int64_t n, uint64_t seed) {
     int32_t *p = malloc((size_t)(n + 1) * sizeof *p);
     for (int64_t i = 0; i < n; ++i)
         p[i] = (int32_t)i;
@@ -30,8 +28,7 @@ static int32_t *random_permutation(int64_t n, uint64_t seed)
 }
 
 /* Nodes and cells in random order, as the worst of mesh generators would give them. */
-static void shuffle(weft_mesh *mesh, uint64_t seed)
-{
+static void shuffle(weft_mesh *mesh, uint64_t seed) {
     int d = mesh->dimension;
     int32_t *nodes = random_permutation(mesh->n_nodes, seed);
     int32_t *cells = random_permutation(mesh->n_cells, seed + 1);
@@ -52,8 +49,7 @@ static void shuffle(weft_mesh *mesh, uint64_t seed)
     free(cells);
 }
 
-static double volume(const weft_mesh *mesh, int64_t cell)
-{
+static double volume(const weft_mesh *mesh, int64_t cell) {
     int d = mesh->dimension;
     const int32_t *n = mesh->cells + cell * (d + 1);
     double e[3][3] = {{0}};
@@ -64,12 +60,13 @@ static double volume(const weft_mesh *mesh, int64_t cell)
         return (e[0][0] * e[1][1] - e[0][1] * e[1][0]) / 2;
     return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
             e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) / 6;
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
 }
 
-/* Upright cells that fill the unit square or cube; its boundary; and each side's facets on their side. */
-static void check_mesh(const weft_mesh *mesh, int64_t n)
-{
+/* Upright cells that fill the unit square or cube; its boundary; and each side's facets on their
+ * side. */
+static void check_mesh(const weft_mesh *mesh, int64_t n) {
     int d = mesh->dimension;
     double sum = 0;
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
@@ -102,14 +99,15 @@ static void check_mesh(const weft_mesh *mesh, int64_t n)
     }
 }
 
-static void check_order(int d, int64_t n, int64_t part_nodes, double most)
-{
+static void check_order(int d, int64_t n, int64_t part_nodes, double most) {
     weft_mesh *mesh = NULL, *again = NULL;
     int32_t *permutation = NULL;
     assert_int_equal(d == 2 ? weft_mesh_make_square(n, &mesh, NULL)
-                            : weft_mesh_make_cube(n, &mesh, NULL), WEFT_OK);
+                            : weft_mesh_make_cube(n, &mesh, NULL),
+                     WEFT_OK);
     assert_int_equal(d == 2 ? weft_mesh_make_square(n, &again, NULL)
-                            : weft_mesh_make_cube(n, &again, NULL), WEFT_OK);
+                            : weft_mesh_make_cube(n, &again, NULL),
+                     WEFT_OK);
     shuffle(mesh, 99);
     shuffle(again, 99);
     check_mesh(mesh, n);
@@ -146,24 +144,21 @@ static void check_order(int d, int64_t n, int64_t part_nodes, double most)
     weft_mesh_free(&again);
 }
 
-/* Row after row, neighbours of n x n points differ by n of n^2 at most, on average by about 2n/3: 0.01 for
- * n = 64. Parts of p nodes put most of them within p. */
-static void squares_regain_their_order(void **state)
-{
+/* Row after row, neighbours of n x n points differ by n of n^2 at most, on average by about 2n/3:
+ * 0.01 for n = 64. Parts of p nodes put most of them within p. */
+static void squares_regain_their_order(void **state) {
     (void)state;
     check_order(2, 64, 1000, 0.04);
     check_order(2, 64, 100000, 0.03); /* one part */
 }
 
-static void cubes_regain_their_order(void **state)
-{
+static void cubes_regain_their_order(void **state) {
     (void)state;
     check_order(3, 12, 300, 0.12);
     check_order(3, 12, 100000, 0.12);
 }
 
-static void the_smallest_meshes(void **state)
-{
+static void the_smallest_meshes(void **state) {
     (void)state;
     weft_mesh *mesh = NULL;
     assert_int_equal(weft_mesh_make_square(1, &mesh, NULL), WEFT_OK);
@@ -174,8 +169,7 @@ static void the_smallest_meshes(void **state)
     weft_mesh_free(&mesh);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(squares_regain_their_order),
         cmocka_unit_test(cubes_regain_their_order),

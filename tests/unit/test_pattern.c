@@ -6,16 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_next(uint64_t *state)
-{
+static uint64_t random_next(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
     return *state;
 }
 
-static weft_device *device_make(const char *name)
-{
+static weft_device *device_make(const char *name) {
     weft_device *device = NULL;
     weft_device_options options = weft_device_options_default(NULL);
     assert_int_equal(weft_device_open(name, &options, &device, NULL), WEFT_OK);
@@ -24,8 +22,7 @@ static weft_device *device_make(const char *name)
 
 /* Each position is in its row and at its column. */
 static void check_positions(const int32_t *indices, int64_t n, int width, int lanes,
-                            const weft_pattern *pattern, const weft_memory *positions)
-{
+                            const weft_pattern *pattern, const weft_memory *positions) {
     int64_t n_blocks = (n + lanes - 1) / lanes;
     const uint32_t *p = weft_memory_host(positions);
     assert_int_equal(weft_memory_bytes(positions), (size_t)(n_blocks * lanes * width * width) * 4);
@@ -33,7 +30,8 @@ static void check_positions(const int32_t *indices, int64_t n, int width, int la
         int64_t cell = place < n ? place : n - 1;
         for (int i = 0; i < width; ++i)
             for (int j = 0; j < width; ++j) {
-                int64_t at = (place / lanes * width * width + i * width + j) * lanes + place % lanes;
+                int64_t at =
+                    (place / lanes * width * width + i * width + j) * lanes + place % lanes;
                 int32_t row = indices[cell * width + i], column = indices[cell * width + j];
                 assert_in_range(p[at], pattern->row_start[row], pattern->row_start[row + 1] - 1);
                 assert_int_equal(pattern->columns[p[at]], column);
@@ -43,8 +41,7 @@ static void check_positions(const int32_t *indices, int64_t n, int width, int la
 
 /* The pattern is what a dense table of couplings says. */
 static void check_pattern(const int32_t *indices, int64_t n, int width, int64_t n_to,
-                          const weft_pattern *pattern)
-{
+                          const weft_pattern *pattern) {
     char *coupled = calloc((size_t)(n_to * n_to), 1);
     for (int64_t r = 0; r < n_to; ++r)
         coupled[r * n_to + r] = 1;
@@ -65,11 +62,10 @@ static void check_pattern(const int32_t *indices, int64_t n, int width, int64_t 
     free(coupled);
 }
 
-static void patterns_are_the_couplings(void **state)
-{
+static void patterns_are_the_couplings(void **state) {
     (void)state;
     const int64_t sizes[][3] = {/* instances, width, targets */
-                                {1, 3, 3},    {2, 3, 4},    {40, 3, 30}, {500, 4, 120},
+                                {1, 3, 3},     {2, 3, 4},     {40, 3, 30}, {500, 4, 120},
                                 {1000, 4, 60}, {300, 2, 200}, {9, 6, 20},  {100, 10, 300}};
     uint64_t seed = 42;
     for (int threads = 1; threads <= 2; ++threads) {
@@ -84,8 +80,8 @@ static void patterns_are_the_couplings(void **state)
                 weft_connectivity *dofs = NULL;
                 weft_pattern *pattern = NULL;
                 weft_memory *positions = NULL;
-                assert_int_equal(weft_connectivity_make(device, indices, n, width, n_to, &dofs,
-                                                        NULL), WEFT_OK);
+                assert_int_equal(
+                    weft_connectivity_make(device, indices, n, width, n_to, &dofs, NULL), WEFT_OK);
                 assert_int_equal(weft_pattern_make(device, dofs, lanes, &pattern, &positions, NULL),
                                  WEFT_OK);
                 check_pattern(indices, n, width, n_to, pattern);
@@ -107,8 +103,7 @@ static void patterns_are_the_couplings(void **state)
 }
 
 /* A node of a structured triangulation has at most 6 neighbours; Euler's formula gives the rest. */
-static void square_has_as_many_entries_as_edges(void **state)
-{
+static void square_has_as_many_entries_as_edges(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     weft_mesh *mesh = NULL;
@@ -116,8 +111,9 @@ static void square_has_as_many_entries_as_edges(void **state)
     weft_pattern *pattern = NULL;
     const int64_t n = 20;
     assert_int_equal(weft_mesh_make_square(n, &mesh, NULL), WEFT_OK);
-    assert_int_equal(weft_connectivity_make(device, mesh->cells, mesh->n_cells, 3, mesh->n_nodes,
-                                            &dofs, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_connectivity_make(device, mesh->cells, mesh->n_cells, 3, mesh->n_nodes, &dofs, NULL),
+        WEFT_OK);
     assert_int_equal(weft_pattern_make(device, dofs, 8, &pattern, NULL, NULL), WEFT_OK);
     int64_t n_edges = 2 * n * (n + 1) + n * n;
     assert_int_equal(pattern->n_entries, (n + 1) * (n + 1) + 2 * n_edges);
@@ -127,8 +123,7 @@ static void square_has_as_many_entries_as_edges(void **state)
     weft_device_free(&device);
 }
 
-static void facets_find_their_places(void **state)
-{
+static void facets_find_their_places(void **state) {
     (void)state;
     weft_device *device = device_make("host:1");
     const int32_t cells[] = {0, 1, 2, 1, 3, 2}, facets[] = {0, 1, 1, 3, 3, 2}, none[] = {0, 3};
@@ -154,8 +149,7 @@ static void facets_find_their_places(void **state)
     weft_device_free(&device);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_are_the_couplings),
         cmocka_unit_test(square_has_as_many_entries_as_edges),

@@ -5,12 +5,11 @@
 
 #include <stdlib.h>
 
-/* Every instruction set that this processor has against plain loops. Integers below 2^53 / n: sums of products
- * are exact in any order, so the results are equal, not near. */
+/* Every instruction set that this processor has against plain loops. Integers below 2^53 / n: sums
+ * of products are exact in any order, so the results are equal, not near. */
 enum { N = 1003 };
 
-static int64_t next(int64_t i)
-{
+static int64_t next(int64_t i) {
     return (i * 2654435761 % 1000003) % 17 - 8;
 }
 
@@ -18,8 +17,7 @@ typedef struct vectors {
     double x[N], r[N], p[N], q[N], d[N];
 } vectors;
 
-static void fill(vectors *v)
-{
+static void fill(vectors *v) {
     for (int64_t i = 0; i < N; ++i) {
         v->x[i] = (double)next(i);
         v->r[i] = (double)next(i + 7);
@@ -29,8 +27,7 @@ static void fill(vectors *v)
     }
 }
 
-static void check_vectors(const weft_wide_kernels *wide, int64_t n)
-{
+static void check_vectors(const weft_wide_kernels *wide, int64_t n) {
     static vectors a, b;
     double sums[2], expected[2] = {0, 0}, sum = 0, dot = 0;
     fill(&a);
@@ -61,8 +58,7 @@ static void check_vectors(const weft_wide_kernels *wide, int64_t n)
         assert_true(a.p[i] == b.p[i]);
 }
 
-static void check_rows(const weft_wide_kernels *wide)
-{
+static void check_rows(const weft_wide_kernels *wide) {
     enum { ROWS = 40 };
     int64_t start[ROWS + 1], k = 0;
     int32_t *columns = weft_array_make(ROWS * ROWS, sizeof *columns);
@@ -91,8 +87,7 @@ static void check_rows(const weft_wide_kernels *wide)
     free(values);
 }
 
-static void instruction_sets_agree(void **state)
-{
+static void instruction_sets_agree(void **state) {
     (void)state;
     for (int v = WEFT_VECTORS_PLAIN; v <= (int)weft_vectors_here(); ++v) {
         const weft_wide_kernels *wide = weft_wide((weft_vectors)v);
@@ -103,8 +98,7 @@ static void instruction_sets_agree(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instruction_sets_agree),
     };

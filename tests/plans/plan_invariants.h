@@ -1,0 +1,68 @@
+/** What holds for the plan of any script. */
+#ifndef PLAN_INVARIANTS_H
+#define PLAN_INVARIANTS_H
+
+#include "test_support.h"
+
+#include "fusion_internal.h"
+
+#include <stdlib.h>
+
+/** Every call is in one kernel; what a kernel reads was made before or came from outside. */
+static inline void check_plan(const char *script, const weft_compilation *compilation) {
+    const weft_graph *graph = compilation->graph;
+    const weft_plan *plan = compilation->plan;
+    int *kernel = calloc((size_t)graph->n_calls + 1, sizeof *kernel);
+    assert_non_null(kernel);
+    for (int i = 0; i < graph->n_calls; ++i)
+        kernel[i] = -1;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_implementation *one = plan->kernels[i].implementation;
+        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
+            assert_int_equal(kernel[one->order[k]], -1);
+            kernel[one->order[k]] = i;
+        }
+    }
+    for (int i = 0; i < graph->n_calls; ++i) {
+        assert_true(kernel[i] >= 0);
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            const int producer = graph->data[operand->datum].producer;
+            if (producer >= 0 && (producer >= i || kernel[producer] > kernel[i] ||
+                                  (operand->map >= 0 && kernel[producer] == kernel[i])))
+                fail_msg("%s: call %d reads what is not made yet", script, i);
+            for (int a = 0; a < graph->n_accumulations; ++a)
+                if (graph->accumulations[a].target == operand->datum &&
+                    kernel[graph->accumulations[a].call] >= kernel[i])
+                    fail_msg("%s: call %d reads a list not complete", script, i);
+        }
+    }
+    free(kernel);
+}
+
+/** Two data share a buffer only where one is dead before the other is born. */
+static inline void check_buffers(const char *script, const weft_compilation *compilation) {
+    const weft_graph *graph = compilation->graph;
+    const weft_plan *plan = compilation->plan;
+    for (int a = 0; a < graph->n_data; ++a)
+        for (int b = 0; b < a; ++b) {
+            int first[2] = {plan->n_kernels, plan->n_kernels}, last[2] = {-1, -1};
+            if (plan->buffer_of[a] < 0 || plan->buffer_of[a] != plan->buffer_of[b])
+                continue;
+            for (int k = 0; k < plan->n_kernels; ++k)
+                for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
+                    for (int side = 0; side < 2; ++side) {
+                        const weft_argument *argument = &plan->kernels[k].arguments[i];
+                        if (argument->kind != ARGUMENT_DATUM ||
+                            argument->index != (side == 0 ? a : b))
+                            continue;
+                        first[side] = k < first[side] ? k : first[side];
+                        last[side] = k;
+                    }
+            if (first[0] <= last[1] && first[1] <= last[0])
+                fail_msg("%s: '%s' and '%s' share a buffer", script, graph->data[a].name,
+                         graph->data[b].name);
+        }
+}
+
+#endif
