@@ -33,6 +33,10 @@ static const char loads[] =
     "{\n"
     "    if (first + LANES <= n) {\n"
     "        p += first * components;\n"
+    "        if (components == 1) {\n"
+    "            memcpy(v, p, sizeof *v);\n"
+    "            return;\n"
+    "        }\n"
     "#define ELEMENT(l) p[(l) * components + c]\n"
     "        UNROLL for (int c = 0; c < components; ++c)\n"
     "            v[c] = (real){EACH_LANE(ELEMENT)};\n"
@@ -194,12 +198,68 @@ static void lanewise(weft_text *out, bool single) {
                   suffix);
 }
 
+/* Joining of reductions: lanes, then chunks, by trees that the sizes fix. */
+static void reductions(weft_text *out) {
+    static const char *const names[][4] = {{"add", "0", "a + b", "a + b"},
+                                           {"multiply", "1", "a * b", "a * b"},
+                                           {"min", "__builtin_inf()", "min_(a, b)", "b < a ? b : a"},
+                                           {"max", "-__builtin_inf()", "max_(a, b)", "a < b ? b : a"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const char *name = names[i][0], *neutral = names[i][1];
+        weft_text_add(out,
+                      "INLINE scalar both_%s(scalar a, scalar b) { return %s; }\n"
+                      "INLINE real both_lanes_%s(real a, real b) { return %s; }\n"
+                      "INLINE void start_%s(real *a, int components)\n"
+                      "{\n"
+                      "    for (int c = 0; c < components; ++c)\n"
+                      "        a[c] = SPLAT((scalar)%s);\n"
+                      "}\n",
+                      name, names[i][3], name, names[i][2], name, neutral);
+        weft_text_add(out,
+                      "INLINE void join_%s(real *a, const real *v, int components, int lanes)\n"
+                      "{\n"
+                      "    UNROLL for (int c = 0; c < components; ++c) {\n"
+                      "        real one = v[c];\n"
+                      "        for (int l = lanes; l < LANES; ++l)\n"
+                      "            one[l] = (scalar)%s;\n"
+                      "        a[c] = both_lanes_%s(a[c], one);\n"
+                      "    }\n"
+                      "}\n",
+                      name, neutral, name);
+        weft_text_add(out,
+                      "INLINE void partial_%s(scalar *p, const real *a, int components)\n"
+                      "{\n"
+                      "    for (int c = 0; c < components; ++c) {\n"
+                      "        real one = a[c];\n"
+                      "        UNROLL for (int half = LANES / 2; half > 0; half /= 2)\n"
+                      "            for (int l = 0; l < half; ++l)\n"
+                      "                one[l] = both_%s(one[l], one[l + half]);\n"
+                      "        p[c] = one[0];\n"
+                      "    }\n"
+                      "}\n",
+                      name, name);
+        weft_text_add(out,
+                      "INLINE void finish_%s(scalar *result, scalar *p, int components, int64_t n)\n"
+                      "{\n"
+                      "    for (int64_t step = 1; step < n; step *= 2)\n"
+                      "        for (int64_t i = 0; i + step < n; i += 2 * step)\n"
+                      "            for (int c = 0; c < components; ++c)\n"
+                      "                p[i * components + c] =\n"
+                      "                    both_%s(p[i * components + c], p[(i + step) * components + c]);\n"
+                      "    for (int c = 0; c < components; ++c)\n"
+                      "        result[c] = n > 0 ? p[c] : (scalar)%s;\n"
+                      "}\n\n",
+                      name, name, neutral);
+    }
+}
+
 static void host_prelude(weft_text *out, int lanes, bool single) {
     types(out, lanes, single);
     weft_text_add_bytes(out, loads, sizeof loads - 1);
     weft_text_add_bytes(out, stores, sizeof stores - 1);
     weft_text_add_bytes(out, intrinsics, sizeof intrinsics - 1);
     lanewise(out, single);
+    reductions(out);
 }
 
 const weft_backend weft_backend_host = {.prelude = host_prelude, .splat = "SPLAT"};

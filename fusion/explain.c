@@ -65,7 +65,7 @@ static int longest_name(const explanation *e, const weft_plan *plan, bool index_
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
         const size_t length =
-            strlen(index_sets ? index_set_name(e->graph, kernel->index_set) : kernel->name);
+            strlen(index_sets ? weft_index_set_name(e->graph, kernel->index_set) : kernel->name);
         longest = length > longest ? length : longest;
     }
     return (int)longest;
@@ -83,7 +83,7 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
         const double seconds = kernel_seconds(e, kernel);
         const bool computing = limits->flops > 0 && kernel->flops / limits->flops >= seconds;
         weft_text_add(e->out, "  %-*s  %-*s %9.5g %9.5g %7.5g %9.3g  %s\n", names, kernel->name,
-                      sets, index_set_name(e->graph, kernel->index_set), kernel->bytes_loaded,
+                      sets, weft_index_set_name(e->graph, kernel->index_set), kernel->bytes_loaded,
                       kernel->bytes_stored, kernel->flops, 1e9 * seconds,
                       computing ? "compute" : "memory");
     }

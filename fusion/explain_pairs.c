@@ -141,7 +141,7 @@ static void explain_pair(const explanation *e, const weft_call *a, const weft_ca
         break;
     case SPLIT_INDEX_SET:
         weft_text_add(out, "not fused: one is over %s, the other over %s",
-                      index_set_name(graph, a->index_set), index_set_name(graph, b->index_set));
+                      weft_index_set_name(graph, a->index_set), weft_index_set_name(graph, b->index_set));
         explain_passing(e, a, b);
         break;
     case SPLIT_BARRIER:

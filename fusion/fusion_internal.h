@@ -120,6 +120,7 @@ typedef struct weft_script_expression {
 typedef struct weft_script_statement {
     const char *name;
     bool accumulate;
+    bool update; /* update name = value; */
     const char *maps[2]; /* of an accumulation */
     weft_place map_places[2];
     int n_maps;
@@ -172,7 +173,12 @@ void weft_node_print(const weft_node *node, weft_text *out);
 
 typedef struct weft_function weft_function; /* defined in library_internal.h */
 
+/** The map function of this name, or NULL. */
 const weft_function *weft_library_find(const weft_library *library, const char *name);
+/** The reduction of this name, or NULL: `dot` of small vectors is a map, of lists of scalars a reduction. */
+const weft_function *weft_library_find_reduction(const weft_library *library, const char *name);
+/** What a function of kind reduce joins by; NULL for maps. */
+const struct weft_reduction *weft_function_reduction(const weft_function *function);
 /** The names of all functions, for suggestions. Borrowed. */
 const char *const *weft_library_names(const weft_library *library, size_t *n);
 
@@ -269,6 +275,8 @@ typedef struct weft_datum {
     bool returned;
     bool is_input; /* also of accumulated lists that continue an input */
     int map;       /* DATUM_MATRIX: its connectivity */
+    bool updated;  /* an input whose memory gets a next value */
+    int storage;   /* the input that an update overwrites, or -1 */
     weft_place place;
 } weft_datum;
 
@@ -301,6 +309,12 @@ typedef struct weft_arithmetic {
     int a, b;         /* -1: none */
 } weft_arithmetic;
 
+/** How a reduction joins its instances' contributions. */
+typedef struct weft_reduction {
+    char op;        /* + * < (min) > (max) */
+    double neutral; /* joined with x it gives x */
+} weft_reduction;
+
 typedef struct weft_call {
     int id;
     const char *label;             /* "jacobian", or "arithmetic" */
@@ -313,6 +327,7 @@ typedef struct weft_call {
     int index_set; /* -1: uniform only */
     double flops;
     weft_place place;
+    const weft_reduction *reduction; /* NULL: a map */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */
@@ -417,11 +432,16 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
                             const weft_implementations *implementations, weft_plan_kind kind,
                             weft_cover **out, weft_error *error);
 
+/** Blocks whose contributions a reduction joins into one partial result. With the lanes it fixes the
+ *  tree of a sum: partial results are the same whatever the threads, and are joined pairwise. */
+#define WEFT_REDUCTION_BLOCKS 256
+
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
     ARGUMENT_DATUM,     /* buffer of a datum */
     ARGUMENT_MAP,       /* interleaved connectivity */
     ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
+    ARGUMENT_PARTIALS,  /* a reduction's partial results, one a chunk: index is its datum */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
@@ -445,6 +465,9 @@ typedef struct weft_plan_kernel {
     bool adds;  /* a gather that adds to what is there, else it writes */
     weft_argument *arguments;
     int n_arguments;
+    int *reductions; /* calls whose partial results this kernel makes */
+    int n_reductions;
+    bool finishes; /* it joins the partial results of these reductions, made by the kernel before */
     int *zero; /* data zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops;

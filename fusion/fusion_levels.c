@@ -3,6 +3,12 @@
  * traffic: else it would be stored on one side and loaded on the other. */
 #include "graph_internal.h"
 
+/* Does a reader of this operand need a barrier behind its producer? */
+static bool needs_barrier(const weft_graph *graph, const weft_operand *operand) {
+    const int producer = graph->data[operand->datum].producer;
+    return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
+}
+
 static int earliest(const weft_graph *graph, const int *level, const weft_call *call) {
     int highest = 0;
     for (int i = 0; i < call->n_operands; ++i) {
@@ -10,7 +16,7 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
         const weft_datum *datum = &graph->data[operand->datum];
         int needed = 0;
         if (datum->producer >= 0)
-            needed = level[datum->producer] + (operand->map >= 0);
+            needed = level[datum->producer] + needs_barrier(graph, operand);
         for (int k = 0; k < graph->n_accumulations; ++k) {
             const weft_accumulation *a = &graph->accumulations[k];
             if (a->target == operand->datum && level[a->call] + 1 > needed)
@@ -19,7 +25,29 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
         if (needed > highest)
             highest = needed;
     }
+    /* an update comes no earlier than the readers of what it replaces */
+    const int storage = graph->data[call->result].storage;
+    for (int i = 0; storage >= 0 && i < call->id; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            const int needed = level[i] + (operand->map >= 0);
+            if (operand->datum == storage && needed > highest)
+                highest = needed;
+        }
     return highest;
+}
+
+/* The last level at which a call still reads the lists that are updated later: `last` or less. */
+static int before_updates(const weft_graph *graph, const int *level, const weft_call *call,
+                          int last) {
+    for (int k = 0; k < call->n_operands; ++k)
+        for (int i = call->id + 1; i < graph->n_calls; ++i) {
+            const int limit = level[i] - (call->operands[k].map >= 0);
+            if (graph->data[graph->calls[i].result].storage == call->operands[k].datum &&
+                limit < last)
+                last = limit;
+        }
+    return last;
 }
 
 /* The last level at which a call still makes its result in time. What accumulates stays: its
@@ -32,11 +60,11 @@ static int latest(const weft_graph *graph, const int *level, const weft_call *ca
     for (int i = call->id + 1; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
-            const int limit = level[i] - (operand->map >= 0);
+            const int limit = level[i] - needs_barrier(graph, operand);
             if (operand->datum == call->result && (last < 0 || limit < last))
                 last = limit;
         }
-    return last < 0 ? level[call->id] : last;
+    return last < 0 ? level[call->id] : before_updates(graph, level, call, last);
 }
 
 static int components(const weft_graph *graph, const weft_operand *operand) {
@@ -61,7 +89,8 @@ static bool is_loaded(const weft_graph *graph, const int *level, const weft_call
 /* Components that are not loaded and stored any more when a call's readers are beside it. */
 static int result_spared(const weft_graph *graph, const int *level, const weft_call *call, int to) {
     const weft_operand result = {.datum = call->result, .map = -1};
-    bool beside = false, elsewhere = graph->data[call->result].returned;
+    bool beside = false,
+         elsewhere = graph->data[call->result].returned || graph->data[call->result].storage >= 0;
     for (int i = call->id + 1; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];

@@ -1,6 +1,7 @@
-/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, or
- * one made over another index set, must be complete before the kernel that reads it starts: such
- * data put their readers one level up. Calls of one level and one index set are convex together: an
+/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, the
+ * result of a reduction, or a list made over another index set must be complete before the kernel
+ * that reads it starts: such data put their readers one level up. An update comes no earlier than
+ * the readers of the value it replaces, and a level after those that read it through a map. Calls of one level and one index set are convex together: an
  * edge out of them leads to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
 #include "graph_internal.h"
 
@@ -16,7 +17,8 @@ static bool shares(const weft_graph *graph, const weft_call *a, const weft_call 
                 return true;
     }
     for (int i = 0; i < a->n_operands; ++i)
-        if (a->operands[i].datum == b->result)
+        if (a->operands[i].datum == b->result ||
+            a->operands[i].datum == graph->data[b->result].storage)
             return true;
     for (int i = 0; i < graph->n_accumulations; ++i)
         for (int k = 0; k < graph->n_accumulations; ++k)
@@ -92,7 +94,8 @@ done:
 static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b) {
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
         const weft_operand *operand = &graph->calls[b].operands[i];
-        if (graph->data[operand->datum].producer == a && operand->map >= 0)
+        if (graph->data[operand->datum].producer == a &&
+            (operand->map >= 0 || graph->calls[a].reduction != NULL))
             return operand->datum;
         for (int k = 0; k < graph->n_accumulations; ++k)
             if (graph->accumulations[k].target == operand->datum &&

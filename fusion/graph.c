@@ -22,7 +22,7 @@ void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size
     return grown;
 }
 
-const char *index_set_name(const weft_graph *graph, int index_set) {
+const char *weft_index_set_name(const weft_graph *graph, int index_set) {
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
@@ -98,7 +98,7 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
                           weft_operand *out, weft_error *error) {
     weft_graph *graph = builder->graph;
     int id = -1;
-    for (int i = 0; i < graph->n_calls && id < 0; ++i)
+    for (int i = 0; i < graph->n_calls && id < 0 && !builder->keep_apart; ++i)
         if (call_equal(graph, &graph->calls[i], call, shape))
             id = graph->calls[i].result;
     if (id < 0) {
@@ -107,7 +107,8 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
                                  "more than %d calls in one script", WEFT_CALLS_MAX);
         weft_datum datum = {.kind = DATUM_RESULT,
                             .shape = *shape,
-                            .index_set = call->index_set,
+                            .index_set = call->reduction != NULL ? UNIFORM : call->index_set,
+                            .storage = -1,
                             .producer = graph->n_calls,
                             .map = -1,
                             .place = call->place};
@@ -182,6 +183,7 @@ static weft_status declare_inputs(graph_builder *builder, weft_error *error) {
                             .kind = DATUM_INPUT,
                             .producer = -1,
                             .is_input = true,
+                            .storage = -1,
                             .map = -1,
                             .index_set = UNIFORM,
                             .place = input->place};
@@ -283,7 +285,9 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
     TRY(declare_maps(&builder, error));
     TRY(declare_inputs(&builder, error));
     for (int i = 0; i < script->n_statements; ++i) {
-        if (script->statements[i].accumulate)
+        if (script->statements[i].update)
+            TRY(weft_graph_update(&builder, &script->statements[i], error));
+        else if (script->statements[i].accumulate)
             TRY(weft_graph_accumulate(&builder, &script->statements[i], &capacity, error));
         else
             TRY(assign(&builder, &script->statements[i], error));

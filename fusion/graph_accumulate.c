@@ -26,6 +26,7 @@ static weft_status accumulation_target(graph_builder *builder,
                             .kind = kind,
                             .shape = *shape,
                             .producer = -1,
+                            .storage = -1,
                             .map = map,
                             .index_set = graph->maps[map].to,
                             .place = statement->place};
@@ -60,9 +61,9 @@ static weft_status accumulation_target(graph_builder *builder,
         weft_text text = {0};
         weft_shape_print(&datum->shape, &text);
         weft_text_add(&text, " over %s; what is added is ",
-                      index_set_name(graph, datum->index_set));
+                      weft_index_set_name(graph, datum->index_set));
         weft_shape_print(shape, &text);
-        weft_text_add(&text, " over %s", index_set_name(graph, graph->maps[map].to));
+        weft_text_add(&text, " over %s", weft_index_set_name(graph, graph->maps[map].to));
         weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
                       text.data != NULL ? text.data : "of another shape");
         weft_text_free(&text);
@@ -133,15 +134,15 @@ weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_stat
         (v.operand.map < 0 && graph->data[v.operand.datum].index_set == UNIFORM))
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                              "only a list over %s can be added here",
-                             index_set_name(graph, graph->maps[made.map].from));
+                             weft_index_set_name(graph, graph->maps[made.map].from));
     TRY(weft_value_copy(builder, &v, statement->place, &source, error));
     made.source = source.datum;
     made.call = graph->data[source.datum].producer;
     if (graph->data[source.datum].index_set != graph->maps[made.map].from) {
         weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                       "'%s' leads from %s, but this value is over %s", statement->maps[0],
-                      index_set_name(graph, graph->maps[made.map].from),
-                      index_set_name(graph, graph->data[source.datum].index_set));
+                      weft_index_set_name(graph, graph->maps[made.map].from),
+                      weft_index_set_name(graph, graph->data[source.datum].index_set));
         return WEFT_ERROR_TYPE;
     }
     TRY(accumulation_shape(builder, statement, made.map, &source, &shape, error));

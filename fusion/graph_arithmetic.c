@@ -55,8 +55,8 @@ static weft_status tree_widen(const graph_builder *builder, tree *t, const weft_
         t->index_set = index_set;
     else if (index_set != UNIFORM && index_set != t->index_set) {
         weft_error_at(error, WEFT_ERROR_TYPE, place, "arithmetic of a list over %s and one over %s",
-                      index_set_name(builder->graph, t->index_set),
-                      index_set_name(builder->graph, index_set));
+                      weft_index_set_name(builder->graph, t->index_set),
+                      weft_index_set_name(builder->graph, index_set));
         weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
         return WEFT_ERROR_TYPE;
     }
@@ -264,7 +264,7 @@ static weft_status tree_call(graph_builder *builder, const name_scope *scope, co
     weft_status status = WEFT_OK;
     const int n_arguments = weft_intrinsic_arguments(node->name);
     int a = -1, b = -1;
-    if (n_arguments > 0 && weft_library_find(builder->library, node->name) == NULL) {
+    if (n_arguments > 0 && !weft_is_function(builder, node->name)) {
         if (node->n_children != n_arguments || node->n_keys != 0)
             return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                                  "'%s' takes %d argument%s, not %d", node->name, n_arguments,

@@ -39,6 +39,7 @@ typedef struct graph_builder {
     int n_names, name_capacity;
     weft_place *first_read; /* [n_data], of lists that could be accumulated into; line 0: never */
     int first_read_capacity;
+    bool keep_apart; /* the next call is not merged with an equal one */
     int depth; /* of expressions inlined in expressions */
 } graph_builder;
 
@@ -65,7 +66,7 @@ weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int 
                            weft_error *error);
 weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape,
                           weft_operand *out, weft_error *error);
-const char *index_set_name(const weft_graph *graph, int index_set);
+const char *weft_index_set_name(const weft_graph *graph, int index_set);
 weft_status weft_no_memory(weft_error *error);
 
 /* ---- graph_values.c and graph_arithmetic.c ---- */
@@ -87,6 +88,7 @@ weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope
                                  const weft_node *node, value *out, weft_error *error);
 weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out,
                                weft_error *error);
+bool weft_is_function(const graph_builder *builder, const char *name);
 weft_status weft_unknown_function(graph_builder *builder, const weft_node *node, weft_error *error);
 /** Add the arithmetic of an expression to a tree; *root gets its last node. */
 weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node,
@@ -99,6 +101,9 @@ weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index
 /** graph_accumulate.c: one accumulating statement. *capacity is that of graph->accumulations. */
 weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_statement *statement,
                                   int *capacity, weft_error *error);
+/** graph_update.c: update name = value; the input's memory gets its next value. */
+weft_status weft_graph_update(graph_builder *builder, const weft_script_statement *statement,
+                              weft_error *error);
 /** graph_live.c: drop calls and data that nothing returned depends on. */
 weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
 
@@ -108,6 +113,8 @@ void weft_levels_make(const weft_graph *graph, int *level);
 /** implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape
  * behind an operand. */
 bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum);
+/** The datum whose memory a datum lives in: itself, or the input that it updates. */
+int weft_datum_storage(const weft_graph *graph, int datum);
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);
 
 #endif

@@ -26,7 +26,7 @@ static bool target_is_live(const weft_graph *graph, int target, const bool *live
 
 static void mark(const weft_graph *graph, bool *live, bool *live_accumulation) {
     for (int i = 0; i < graph->n_data; ++i)
-        if (graph->data[i].returned)
+        if (graph->data[i].returned || graph->data[i].storage >= 0)
             mark_call(graph, graph->data[i].producer, live);
     for (bool changed = true; changed;) {
         changed = false;

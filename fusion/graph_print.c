@@ -31,6 +31,7 @@ static void print_declarations(const weft_graph *graph, weft_text *out) {
 /* ---- statements ---- */
 
 static void print_statement(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    weft_text_add(out, graph->data[call->result].storage >= 0 ? "update " : "");
     print_name(graph, call->result, out);
     weft_text_add(out, " = ");
     (print_needs_like(graph, call) ? print_like : print_call)(graph, call, out);

@@ -33,7 +33,8 @@ static bool name_taken(const weft_graph *graph, int datum, const char *name) {
 }
 
 void print_name(const weft_graph *graph, int datum, weft_text *out) {
-    const weft_datum *d = &graph->data[datum];
+    /* after its update a list goes by its own name again */
+    const weft_datum *d = &graph->data[weft_datum_storage(graph, datum)];
     char name[64];
     if (d->named) {
         weft_text_add(out, "%s", d->name);

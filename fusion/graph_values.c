@@ -72,11 +72,11 @@ static weft_status operand_gather(graph_builder *builder, const weft_node *node,
     }
     if (datum->index_set != m->to) {
         weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' leads to %s, but '%s' is %s%s",
-                      m->name, index_set_name(graph, m->to), datum->name,
+                      m->name, weft_index_set_name(graph, m->to), datum->name,
                       datum->index_set == UNIFORM ? "" : "over ",
-                      index_set_name(graph, datum->index_set));
+                      weft_index_set_name(graph, datum->index_set));
         weft_error_hint(error, "only lists over %s can be loaded through '%s'",
-                        index_set_name(graph, m->to), m->name);
+                        weft_index_set_name(graph, m->to), m->name);
         return WEFT_ERROR_TYPE;
     }
     if (datum->shape.rank == WEFT_RANK_MAX)
@@ -225,8 +225,8 @@ static weft_status common_index_set(const graph_builder *builder, const weft_ope
             continue;
         }
         weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' ranges over %s but '%s' over %s",
-                      graph->data[operands[from].datum].name, index_set_name(graph, common),
-                      datum->name, index_set_name(graph, set));
+                      graph->data[operands[from].datum].name, weft_index_set_name(graph, common),
+                      datum->name, weft_index_set_name(graph, set));
         weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
         return WEFT_ERROR_TYPE;
     }
@@ -238,7 +238,8 @@ weft_status weft_function_call(graph_builder *builder, const weft_node *node, va
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_function *function = weft_library_find(builder->library, node->name);
-    if (function == NULL)
+    const weft_function *reduction = weft_library_find_reduction(builder->library, node->name);
+    if (function == NULL && reduction == NULL)
         return weft_unknown_function(builder, node, error);
     if (node->n_children > WEFT_ARGUMENTS_MAX)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
@@ -250,6 +251,7 @@ weft_status weft_function_call(graph_builder *builder, const weft_node *node, va
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     weft_instance *instance = NULL;
     int index_set = UNIFORM, n_data = 0;
+    bool scalars = true;
     if (values == NULL || operands == NULL || keys == NULL)
         return weft_no_memory(error);
     for (size_t i = 0; i < n; ++i) {
@@ -262,7 +264,10 @@ weft_status weft_function_call(graph_builder *builder, const weft_node *node, va
         TRY(weft_value_materialise(builder, &values[i], index_set, node->place, &operands[i],
                                    error));
         shapes[i] = operands[i].shape;
+        scalars = scalars && shapes[i].rank == 0;
     }
+    if (reduction != NULL && (function == NULL || scalars))
+        function = reduction;
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
     TRY(weft_instance_make(builder->arena, builder->library, function, shapes, node->n_children,
@@ -283,7 +288,8 @@ weft_status weft_function_call(graph_builder *builder, const weft_node *node, va
                       .n_operands = (int)n,
                       .index_set = index_set,
                       .flops = instance->flops,
-                      .place = node->place};
+                      .place = node->place,
+                      .reduction = weft_function_reduction(function)};
     *out = (value){0};
     TRY(weft_call_add(builder, &call, &instance->result, &out->operand, error));
 done:
@@ -329,13 +335,18 @@ weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place p
     weft_status status = WEFT_OK;
     TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
     const weft_datum *datum = &builder->graph->data[out->datum];
-    if (datum->index_set == UNIFORM)
+    if (datum->index_set == UNIFORM && datum->producer < 0)
         return nothing_to_map_over(place, error);
     if (out->map < 0 && datum->producer >= 0 && weft_shape_equal(&datum->shape, &out->shape))
         goto done;
     TRY(weft_operand_copy(builder, out, place, out, error));
 done:
     return status;
+}
+
+bool weft_is_function(const graph_builder *builder, const char *name) {
+    return weft_library_find(builder->library, name) != NULL ||
+           weft_library_find_reduction(builder->library, name) != NULL;
 }
 
 weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out,
@@ -350,7 +361,7 @@ weft_status weft_value_make(graph_builder *builder, const weft_node *node, value
         return weft_operand_of_name(builder, node, out, error);
     if (node->kind == NODE_SUBSCRIPT)
         return weft_value_subscript(builder, &script, node, out, error);
-    if (node->kind == NODE_CALL && weft_library_find(builder->library, node->name) != NULL)
+    if (node->kind == NODE_CALL && weft_is_function(builder, node->name))
         return weft_function_call(builder, node, out, error);
     t = weft_arena_alloc(builder->arena, 1, sizeof *t);
     if (t == NULL)

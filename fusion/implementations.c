@@ -10,8 +10,12 @@ static bool contains(const weft_fusion *fusion, int call) {
     return false;
 }
 
+int weft_datum_storage(const weft_graph *graph, int datum) {
+    return graph->data[datum].storage >= 0 ? graph->data[datum].storage : datum;
+}
+
 bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum) {
-    if (graph->data[datum].returned)
+    if (graph->data[datum].returned || graph->data[datum].storage >= 0)
         return true;
     for (int i = 0; i < graph->n_calls; ++i) {
         if (contains(fusion, i))
@@ -102,7 +106,7 @@ static void count_data(const weft_graph *graph, weft_implementation *made, doubl
         const bool inside =
             datum->producer >= 0 && operand->map < 0 && contains(fusion, datum->producer);
         const double bytes = real_bytes * weft_shape_count(&operand->shape);
-        bool leaves = weft_datum_leaves(graph, fusion, operand->datum);
+        bool leaves = datum->index_set >= 0 && weft_datum_leaves(graph, fusion, operand->datum);
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             leaves |=
                 graph->accumulations[i].source == operand->datum && !graph->accumulations[i].matrix;

@@ -39,12 +39,14 @@ void weft_library_free(weft_library **library) {
     *library = NULL;
 }
 
-/* The first function whose name is not before `name`. */
-static size_t lower_bound(const weft_library *library, const char *name) {
+/* The first function whose name is not before `name`; of one name the map stands before the
+ * reduction. */
+static size_t lower_bound(const weft_library *library, const char *name, bool is_reduction) {
     size_t first = 0, last = library->n;
     while (first < last) {
         size_t middle = first + (last - first) / 2;
-        if (strcmp(library->names[middle], name) < 0)
+        int order = strcmp(library->names[middle], name);
+        if (order < 0 || (order == 0 && is_reduction && !library->functions[middle]->is_reduction))
             first = middle + 1;
         else
             last = middle;
@@ -70,10 +72,11 @@ static weft_status reserve(weft_library *library, size_t more, weft_error *error
     return WEFT_OK;
 }
 
-/* Room is reserved; a function of the same name is replaced. */
+/* Room is reserved; a function of the same name and sort is replaced. */
 static void insert(weft_library *library, const weft_function *function) {
-    size_t i = lower_bound(library, function->info.name);
-    if (i == library->n || strcmp(library->names[i], function->info.name) != 0) {
+    size_t i = lower_bound(library, function->info.name, function->is_reduction);
+    if (i == library->n || strcmp(library->names[i], function->info.name) != 0 ||
+        library->functions[i]->is_reduction != function->is_reduction) {
         memmove(library->functions + i + 1, library->functions + i,
                 (library->n - i) * sizeof *library->functions);
         memmove(library->names + i + 1, library->names + i,
@@ -216,9 +219,23 @@ void weft_library_info(const weft_library *library, size_t i, weft_function_info
     *out = library->functions[i]->info;
 }
 
+static const weft_function *find(const weft_library *library, const char *name, bool is_reduction) {
+    size_t i = lower_bound(library, name, is_reduction);
+    bool found = i < library->n && strcmp(library->names[i], name) == 0 &&
+                 library->functions[i]->is_reduction == is_reduction;
+    return found ? library->functions[i] : NULL;
+}
+
 const weft_function *weft_library_find(const weft_library *library, const char *name) {
-    size_t i = lower_bound(library, name);
-    return i < library->n && strcmp(library->names[i], name) == 0 ? library->functions[i] : NULL;
+    return find(library, name, false);
+}
+
+const weft_function *weft_library_find_reduction(const weft_library *library, const char *name) {
+    return find(library, name, true);
+}
+
+const weft_reduction *weft_function_reduction(const weft_function *function) {
+    return function->is_reduction ? &function->reduction : NULL;
 }
 
 const char *const *weft_library_names(const weft_library *library, size_t *n) {

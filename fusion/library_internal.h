@@ -186,6 +186,8 @@ struct weft_function {
     weft_term *wheres[WEFT_WHERES_MAX];
     const char *where_texts[WEFT_WHERES_MAX];
     int n_wheres;
+    bool is_reduction;
+    weft_reduction reduction;
     weft_term *flops;
     weft_variant *variants[WEFT_VARIANTS_MAX];
     int n_variants;

@@ -2,6 +2,7 @@
 #include "library_internal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 static weft_status meta_tokens(kernel_reader *reader, const meta_line *meta) {
@@ -189,16 +190,38 @@ done:
     return status;
 }
 
+/* kind reduce OPERATOR: what joins, and what it starts from. */
+static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, const char *rest) {
+    static const struct {
+        const char *name;
+        weft_reduction reduction;
+    } operators[] = {
+        {"+", {'+', 0.0}}, {"*", {'*', 1.0}}, {"min", {'<', INFINITY}}, {"max", {'>', -INFINITY}}};
+    while (*rest == ' ')
+        ++rest;
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i)
+        if (strcmp(rest, operators[i].name) == 0) {
+            reader->function->reduction = operators[i].reduction;
+            return WEFT_OK;
+        }
+    return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
+                        "unknown operator '%s' of a reduction: expected +, *, min or max", rest);
+}
+
 weft_status reader_kind(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     TRY(meta_text(reader, meta, &reader->function->info.kind));
     const char *kind = reader->function->info.kind;
-    if (strncmp(kind, "reduce", 6) == 0 || strncmp(kind, "nested", 6) == 0)
+    weft_function *function = reader->function;
+    function->is_reduction = strncmp(kind, "reduce", 6) == 0 && (kind[6] == ' ' || kind[6] == '\0');
+    if (function->is_reduction)
+        status = read_reduction(reader, meta, kind + 6);
+    else if (strncmp(kind, "nested", 6) == 0)
         status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->rest_column,
                               "functions of kind '%.6s' are not compiled yet", kind);
     else if (strcmp(kind, "map") != 0)
         status = reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
-                              "unknown kind '%s': expected map", kind);
+                              "unknown kind '%s': expected map, or reduce with an operator", kind);
 done:
     return status;
 }

@@ -63,9 +63,10 @@ static weft_status kernel_allocate(planner *p, weft_plan_kernel *kernel, weft_er
     kernel->loads = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->loads);
     kernel->stores = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->stores);
     kernel->scatters = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->scatters);
+    kernel->reductions = weft_arena_alloc(p->arena, n_onchip, sizeof *kernel->reductions);
     kernel->zero = weft_arena_alloc(p->arena, n_accumulations, sizeof *kernel->zero);
     return kernel->loads != NULL && kernel->stores != NULL && kernel->scatters != NULL &&
-                   kernel->zero != NULL
+                   kernel->reductions != NULL && kernel->zero != NULL
                ? WEFT_OK
                : weft_no_memory(error);
 }
@@ -80,11 +81,18 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
         const weft_datum *datum = &graph->data[operand->datum];
         const bool inside = datum->producer >= 0 && operand->map < 0 &&
                             in_fusion(implementation->fusion, datum->producer);
+        const int storage = weft_datum_storage(graph, operand->datum);
         if (!inside) {
             kernel->loads[kernel->n_loads++] = *operand;
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, operand->datum, 0}, error));
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
             if (operand->map >= 0)
                 TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_MAP, operand->map, 0}, error));
+            continue;
+        }
+        if (graph->calls[datum->producer].reduction != NULL) {
+            kernel->reductions[kernel->n_reductions++] = datum->producer;
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->datum, 0},
+                             error));
             continue;
         }
         bool leaves = weft_datum_leaves(graph, implementation->fusion, operand->datum);
@@ -93,7 +101,7 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
                       is_gathered(p, &graph->accumulations[k]);
         if (leaves) {
             kernel->stores[kernel->n_stores++] = operand->datum;
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, operand->datum, 0}, error));
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
         }
     }
 done:
@@ -152,6 +160,30 @@ done:
     return status;
 }
 
+/* The kernel that joins the partial results of the one before it: a few numbers, read by one thread. */
+static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+    if (made->n_reductions == 0)
+        return WEFT_OK;
+    *kernel = (weft_plan_kernel){.gather = -1,
+                                 .index_set = made->index_set,
+                                 .reductions = made->reductions,
+                                 .n_reductions = made->n_reductions,
+                                 .finishes = true};
+    kernel->name = weft_arena_print(p->arena, "k%d_finish", p->plan->n_kernels);
+    if (kernel->name == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < made->n_reductions; ++i) {
+        const int result = p->graph->calls[made->reductions[i]].result;
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, result, 0}, error));
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, result, 0}, error));
+    }
+    ++p->plan->n_kernels;
+done:
+    return status;
+}
+
 static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
@@ -169,6 +201,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         TRY(kernel_loads_and_stores(p, kernel, error));
         TRY(kernel_scatters(p, kernel, error));
         ++p->plan->n_kernels;
+        TRY(finish_after(p, kernel, error));
         TRY(gathers_after(p, cover->list[i]->fusion, error));
     }
 done:
@@ -197,6 +230,7 @@ static weft_status plan_buffers(planner *p, weft_error *error) {
         for (int i = 0; i < graph->n_data; ++i) {
             const weft_datum *datum = &graph->data[i];
             if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input ||
+                datum->storage >= 0 ||
                 !kernel_uses(&plan->kernels[k], i))
                 continue;
             int last = k, b = 0;
@@ -229,7 +263,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
-    p.plan->kernels = weft_arena_alloc(arena, (size_t)(cover->n + graph->n_accumulations),
+    p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
                                        sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)
         return weft_no_memory(error);

@@ -14,8 +14,9 @@ void weft_fusions_print(const weft_graph *graph, const weft_fusions *fusions, we
     for (int i = 0; i < fusions->n; ++i) {
         const weft_fusion *fusion = &fusions->list[i];
         weft_text_add(out, "fusion %d: %d call%s over %s, after %d barrier%s: ", i, fusion->n_calls,
-                      fusion->n_calls == 1 ? "" : "s", index_set_name(graph, fusion->index_set),
-                      fusion->level, fusion->level == 1 ? "" : "s");
+                      fusion->n_calls == 1 ? "" : "s",
+                      weft_index_set_name(graph, fusion->index_set), fusion->level,
+                      fusion->level == 1 ? "" : "s");
         print_calls(graph, fusion->calls, fusion->n_calls, out);
         weft_text_add(out, "\n");
     }
@@ -75,7 +76,7 @@ void weft_implementations_print(const weft_graph *graph,
         const weft_implementation *one = &implementations->list[i];
         weft_text_add(out, "implementation %d: %d call%s over %s\n", i, one->fusion->n_calls,
                       one->fusion->n_calls == 1 ? "" : "s",
-                      index_set_name(graph, one->fusion->index_set));
+                      weft_index_set_name(graph, one->fusion->index_set));
         print_implementation(graph, one, out);
     }
 }
@@ -86,7 +87,7 @@ void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_tex
     for (int i = 0; i < cover->n; ++i) {
         const weft_fusion *fusion = cover->list[i]->fusion;
         weft_text_add(out, "    %d: over %s, after %d barrier%s, %.3g ns: ", i,
-                      index_set_name(graph, fusion->index_set), fusion->level,
+                      weft_index_set_name(graph, fusion->index_set), fusion->level,
                       fusion->level == 1 ? "" : "s", 1e9 * cover->list[i]->seconds);
         print_calls(graph, cover->list[i]->order, fusion->n_calls, out);
         weft_text_add(out, "\n");
@@ -171,8 +172,8 @@ static void print_scatters(const weft_graph *graph, const weft_plan_kernel *kern
 
 static void print_kernel(const weft_graph *graph, const weft_plan_kernel *kernel, int number,
                          weft_text *out) {
-    weft_text_add(out, "kernel %d over %s: %s\n", number, index_set_name(graph, kernel->index_set),
-                  kernel->name);
+    weft_text_add(out, "kernel %d over %s: %s\n", number,
+                  weft_index_set_name(graph, kernel->index_set), kernel->name);
     print_data(graph, "zeroed", kernel->zero, kernel->n_zero, out);
     for (int i = 0; i < kernel->n_loads; ++i) {
         weft_text_add(out, i == 0 ? "    %-9s" : ", ", "loads");
@@ -185,6 +186,15 @@ static void print_kernel(const weft_graph *graph, const weft_plan_kernel *kernel
         print_kernel_calls(graph, kernel, out);
     print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
     print_scatters(graph, kernel, out);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        weft_text_add(out, i > 0 ? ", " : kernel->finishes ? "    joins    " : "    reduces  ");
+        print_name(graph, graph->calls[kernel->reductions[i]].result, out);
+    }
+    weft_text_add(out,
+                  kernel->n_reductions == 0 ? ""
+                  : kernel->finishes        ? ", pairwise\n"
+                                            : ", a partial result each %d blocks\n",
+                  WEFT_REDUCTION_BLOCKS);
     if (kernel->implementation != NULL)
         weft_text_add(out, "    on chip  at most %d components at once\n",
                       kernel->implementation->onchip_peak);
@@ -198,8 +208,8 @@ static void print_buffer(const weft_graph *graph, const weft_plan *plan, int buf
     const weft_plan_buffer *b = &plan->buffers[buffer];
     bool any = false;
     weft_text_add(out, "buffer %d over %s: %d component%s, kernels %d to %d, holds ", buffer,
-                  index_set_name(graph, b->index_set), b->components, b->components == 1 ? "" : "s",
-                  b->first, b->last);
+                  weft_index_set_name(graph, b->index_set), b->components,
+                  b->components == 1 ? "" : "s", b->first, b->last);
     for (int i = 0; i < graph->n_data; ++i) {
         if (plan->buffer_of[i] != buffer)
             continue;

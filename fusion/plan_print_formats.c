@@ -15,7 +15,7 @@ static void print_dot_kernel(const weft_graph *graph, const weft_plan_kernel *ke
                              weft_text *out) {
     weft_text_add(out, "    subgraph cluster_%d {\n        label=\"%d: ", number, number);
     print_dot_string(kernel->name, out);
-    weft_text_add(out, "\\nover %s\";\n", index_set_name(graph, kernel->index_set));
+    weft_text_add(out, "\\nover %s\";\n", weft_index_set_name(graph, kernel->index_set));
     for (int i = 0; kernel->implementation != NULL && i < kernel->implementation->fusion->n_calls;
          ++i) {
         weft_text_add(out, "        ");
@@ -103,6 +103,12 @@ static void print_json_moves(const weft_graph *graph, const weft_plan_kernel *ke
     else
         weft_text_add(out, "null");
     weft_text_add(out, ", \"adds\": %s,\n", kernel->adds ? "true" : "false");
+    weft_text_add(out, "     \"reductions\": [");
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        weft_text_add(out, i > 0 ? ", " : "");
+        print_json_name(graph, graph->calls[kernel->reductions[i]].result, out);
+    }
+    weft_text_add(out, "], \"finishes\": %s,\n", kernel->finishes ? "true" : "false");
     print_names(graph, "zeroed", kernel->zero, kernel->n_zero, out);
 }
 
@@ -111,8 +117,9 @@ static void print_json_arguments(const weft_graph *graph, const weft_plan_kernel
     weft_text_add(out, "     \"arguments\": [");
     for (int i = 0; i < kernel->n_arguments; ++i) {
         const weft_argument *argument = &kernel->arguments[i];
-        static const char *const kinds[] = {"list", "connectivity", "positions", "transposed"};
-        const bool datum = argument->kind == ARGUMENT_DATUM || argument->kind == ARGUMENT_POSITIONS;
+        static const char *const kinds[] = {"list", "connectivity", "positions", "partials",
+                                            "transposed"};
+        const bool datum = argument->kind != ARGUMENT_MAP && argument->kind != ARGUMENT_GATHER;
         weft_text_add(out, "%s{\"kind\": \"%s\", \"name\": ", i > 0 ? ", " : "",
                       kinds[argument->kind]);
         if (datum)

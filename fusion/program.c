@@ -17,9 +17,11 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     p->positions = calloc(n_data, sizeof *p->positions);
     p->maps = calloc((size_t)graph->n_maps + 1, sizeof *p->maps);
     p->buffers = calloc((size_t)p->compilation->plan->n_buffers + 1, sizeof *p->buffers);
+    p->partials = calloc(n_data, sizeof *p->partials);
+    p->chunks = calloc((size_t)p->compilation->plan->n_kernels + 1, sizeof *p->chunks);
     p->arguments = calloc(4 * n_data + 4 * (size_t)graph->n_maps, sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->maps == NULL || p->buffers == NULL || p->arguments == NULL)
+        p->maps == NULL || p->buffers == NULL || p->partials == NULL || p->chunks == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -53,6 +55,10 @@ void weft_program_free(weft_program **program) {
             weft_memory_free(&p->data[i]);
     for (int i = 0; p->buffers != NULL && i < p->compilation->plan->n_buffers; ++i)
         weft_memory_free(&p->buffers[i]);
+    for (int i = 0; p->partials != NULL && i < p->compilation->graph->n_data; ++i)
+        weft_memory_free(&p->partials[i]);
+    for (int i = 0; p->chunks != NULL && i < p->compilation->plan->n_kernels; ++i)
+        weft_schedule_free(&p->chunks[i]);
     weft_module_free(&p->module);
     free(p->sizes);
     free(p->data);
@@ -60,6 +66,8 @@ void weft_program_free(weft_program **program) {
     free(p->positions);
     free(p->maps);
     free(p->buffers);
+    free(p->partials);
+    free(p->chunks);
     free(p->arguments);
     free(p);
     *program = NULL;

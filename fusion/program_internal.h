@@ -2,7 +2,7 @@
 #ifndef PROGRAM_INTERNAL_H
 #define PROGRAM_INTERNAL_H
 
-#include "fusion_internal.h"
+#include "graph_internal.h"
 
 struct weft_program {
     weft_device *device;
@@ -14,6 +14,8 @@ struct weft_program {
     weft_memory **positions;  /* [n_data] of matrices, borrowed */
     weft_connectivity **maps; /* [n_maps], borrowed */
     weft_memory **buffers;    /* [n_buffers] of intermediates */
+    weft_memory **partials;   /* [n_data] of reductions' results, own */
+    weft_schedule **chunks;   /* [n_kernels] of those with reductions: their ranges, own */
     weft_memory **arguments;  /* for one launch */
     bool ready;
 };

@@ -1,6 +1,8 @@
 /* Running a program: memory for what is not bound, then every launch of the plan. */
 #include "program_internal.h"
 
+#include <stdlib.h>
+
 static int64_t list_values(const weft_program *p, int index_set, int components) {
     const weft_graph *graph = p->compilation->graph;
     const int64_t lanes = p->compilation->plan->lanes;
@@ -96,6 +98,61 @@ done:
     return status;
 }
 
+static int64_t count_blocks(const weft_program *p, int index_set) {
+    const int64_t lanes = p->compilation->plan->lanes;
+    return (p->sizes[index_set] + lanes - 1) / lanes;
+}
+
+static int64_t count_chunks(const weft_program *p, int index_set) {
+    return (count_blocks(p, index_set) + WEFT_REDUCTION_BLOCKS - 1) / WEFT_REDUCTION_BLOCKS;
+}
+
+/* Ranges of whole chunks: all at once, or, where there are accumulating stores too, one by one. */
+static weft_status chunks_make(weft_program *p, const weft_plan_kernel *kernel, weft_schedule **out,
+                               weft_error *error) {
+    const int64_t n_blocks = count_blocks(p, kernel->index_set);
+    const int64_t n_chunks = count_chunks(p, kernel->index_set);
+    const int64_t n_colours = kernel->n_scatters > 0 ? n_chunks : n_chunks > 0;
+    weft_schedule *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return weft_no_memory(error);
+    made->n_colours = (int)n_colours;
+    made->colour_start = calloc((size_t)n_colours + 1, sizeof *made->colour_start);
+    made->ranges = calloc((size_t)n_chunks + 1, sizeof *made->ranges);
+    if (made->colour_start == NULL || made->ranges == NULL) {
+        weft_schedule_free(&made);
+        return weft_no_memory(error);
+    }
+    for (int64_t i = 1; i <= n_colours; ++i)
+        made->colour_start[i] = kernel->n_scatters > 0 ? i : n_chunks;
+    for (int64_t i = 0; i < n_chunks; ++i) {
+        const int64_t last = (i + 1) * WEFT_REDUCTION_BLOCKS;
+        made->ranges[i][0] = i * WEFT_REDUCTION_BLOCKS;
+        made->ranges[i][1] = last < n_blocks ? last : n_blocks;
+    }
+    *out = made;
+    return WEFT_OK;
+}
+
+static weft_status prepare_reductions(weft_program *p, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    const weft_plan_kernel *kernel = &p->compilation->plan->kernels[number];
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const size_t n_chunks = (size_t)count_chunks(p, kernel->index_set);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_datum *result = &graph->data[graph->calls[kernel->reductions[i]].result];
+        const size_t needed =
+            (n_chunks + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
+        weft_memory_free(&p->partials[result->id]);
+        TRY(weft_memory_make(p->device, needed, &p->partials[result->id], error));
+    }
+    weft_schedule_free(&p->chunks[number]);
+    TRY(chunks_make(p, kernel, &p->chunks[number], error));
+done:
+    return status;
+}
+
 static weft_status prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->compilation->graph;
@@ -113,6 +170,9 @@ static weft_status prepare(weft_program *p, weft_error *error) {
         weft_memory_free(&p->buffers[i]);
         TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
     }
+    for (int i = 0; i < plan->n_kernels; ++i)
+        if (plan->kernels[i].n_reductions > 0 && !plan->kernels[i].finishes)
+            TRY(prepare_reductions(p, i, error));
     p->ready = true;
 done:
     return status;
@@ -131,6 +191,9 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
     switch (argument->kind) {
     case ARGUMENT_DATUM:
         *out = datum_memory(p, argument->index);
+        break;
+    case ARGUMENT_PARTIALS:
+        *out = p->partials[argument->index];
         break;
     case ARGUMENT_POSITIONS:
         *out = p->positions[argument->index];
@@ -175,13 +238,13 @@ static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kern
         several |= map >= 0 && m != map;
         map = m;
     }
-    *out = NULL;
-    if (map < 0)
+    *out = p->chunks[kernel - p->compilation->plan->kernels];
+    if (map < 0 || *out != NULL)
         return WEFT_OK;
     if (!several && p->maps[map] != NULL)
         return weft_connectivity_schedule(p->maps[map], lanes, out, error);
-    *serial = (serial_schedule){.start = {0, 1},
-                                .range = {{0, (p->sizes[kernel->index_set] + lanes - 1) / lanes}}};
+    *serial =
+        (serial_schedule){.start = {0, 1}, .range = {{0, count_blocks(p, kernel->index_set)}}};
     serial->schedule =
         (weft_schedule){.n_colours = 1, .colour_start = serial->start, .ranges = serial->range};
     *out = &serial->schedule;
@@ -203,6 +266,10 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
     for (int i = 0; i < kernel->n_arguments; ++i)
         TRY(launch_argument(p, &kernel->arguments[i], &p->arguments[i], error));
     TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
+    if (kernel->finishes) { /* one thread, told the number of partial results and one more */
+        launch.n_instances = count_chunks(p, kernel->index_set) + 1;
+        launch.lanes = (int)launch.n_instances;
+    }
     if (launch.n_instances > 0)
         TRY(weft_device_launch(p->device, &launch, error));
 done:

@@ -279,7 +279,7 @@ static weft_status no_statement(script_parser *parser) {
     const weft_token *token = script_token(parser);
     if (token->kind != TOKEN_NAME)
         return script_unexpected(parser, "a statement");
-    if (script_at(parser, "repeat") || script_at(parser, "update"))
+    if (script_at(parser, "repeat"))
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                              "'%s' is reserved: loops in scripts are not supported yet",
                              token->text);
@@ -299,10 +299,39 @@ static weft_status no_statement(script_parser *parser) {
     return WEFT_ERROR_SYNTAX;
 }
 
+/* The value of a statement and its end; then it is the script's. */
+static weft_status parse_value(script_parser *parser, weft_script_statement *statement) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    TRY(script_parse_expression(parser, &statement->value));
+    TRY(expect_end(parser));
+    if (script->n_statements == WEFT_STATEMENTS_MAX) {
+        status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, statement->place,
+                               "more than %d statements", WEFT_STATEMENTS_MAX);
+        goto done;
+    }
+    APPEND(parser, script->statements, script->n_statements, *statement);
+done:
+    return status;
+}
+
+/* update: 'update' name '=' sum ';' */
+static weft_status parse_update(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    const weft_token *name = NULL;
+    weft_script_statement statement = {.update = true};
+    TRY(script_expect_name(parser, "the list to update", &name));
+    statement.name = name->text;
+    statement.place = name->place;
+    TRY(script_expect(parser, "=", "after the name"));
+    TRY(parse_value(parser, &statement));
+done:
+    return status;
+}
+
 /* assignment: name '=' sum ';'      accumulation: name maps '+=' sum ';' */
 static weft_status parse_assignment(script_parser *parser) {
     weft_status status = WEFT_OK;
-    weft_script *script = parser->script;
     const weft_token *name = script_token(parser);
     weft_script_statement statement = {.name = name->text, .place = name->place};
     ++parser->position;
@@ -321,14 +350,7 @@ static weft_status parse_assignment(script_parser *parser) {
         TRY(script_expect(parser, "=", "after the name"));
         TRY(script_declare(parser, name, SCRIPT_ASSIGNED));
     }
-    TRY(script_parse_expression(parser, &statement.value));
-    TRY(expect_end(parser));
-    if (script->n_statements == WEFT_STATEMENTS_MAX) {
-        status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, name->place,
-                               "more than %d statements", WEFT_STATEMENTS_MAX);
-        goto done;
-    }
-    APPEND(parser, script->statements, script->n_statements, statement);
+    TRY(parse_value(parser, &statement));
 done:
     return status;
 }
@@ -342,6 +364,7 @@ static weft_status parse_statement(script_parser *parser) {
         {"index", parse_index},   {"connectivity", parse_connectivity},
         {"input", parse_input},   {"parameter", parse_parameter},
         {"return", parse_return}, {"expression", parse_expression_statement},
+        {"update", parse_update},
     };
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
         if (script_accept(parser, statements[i].word))

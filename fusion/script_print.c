@@ -157,7 +157,7 @@ static void print_expression(const weft_script_expression *expression, weft_text
 }
 
 static void print_statement(const weft_script_statement *statement, weft_text *out) {
-    weft_text_add(out, "%s", statement->name);
+    weft_text_add(out, "%s%s", statement->update ? "update " : "", statement->name);
     for (int i = 0; i < statement->n_maps; ++i)
         weft_text_add(out, "%s%s", i == 0 ? "[" : ",", statement->maps[i]);
     weft_text_add(out, statement->accumulate ? "] += " : " = ");

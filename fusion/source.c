@@ -11,7 +11,10 @@
 
 static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int datum) {
     for (int i = 0; i < kernel->n_stores; ++i)
-        if (kernel->stores[i] == datum)
+        if (weft_datum_storage(w->graph, kernel->stores[i]) == datum)
+            return true;
+    for (int i = 0; kernel->finishes && i < kernel->n_reductions; ++i)
+        if (w->graph->calls[kernel->reductions[i]].result == datum)
             return true;
     for (int i = 0; i < kernel->n_scatters; ++i)
         if (w->graph->accumulations[kernel->scatters[i]].target == datum)
@@ -37,6 +40,10 @@ static void write_arguments(const source_writer *w, const weft_plan_kernel *kern
             weft_text_add(w->out, "    const uint32_t *restrict positions_%s = arguments[%d];\n",
                           w->graph->data[argument->index].name, i);
             break;
+        case ARGUMENT_PARTIALS:
+            weft_text_add(w->out, "    scalar *restrict partials_%s = arguments[%d];\n",
+                          weft_source_variable(w, argument->index, -1) + 2, i);
+            break;
         case ARGUMENT_GATHER:
             weft_text_add(w->out,
                           argument->part == 0
@@ -53,7 +60,7 @@ static void write_load(const source_writer *w, const weft_operand *load) {
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, load->datum, load->map);
-    const char *p = weft_source_variable(w, load->datum, -1) + 2;
+    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
     weft_text_add(w->out, "%sreal %s[%d];\n", datum->index_set < 0 ? "    " : "        ", v,
                   weft_shape_count(&load->shape));
     if (load->map >= 0) {
@@ -75,12 +82,13 @@ static void write_store(const source_writer *w, int stored) {
     const weft_datum *datum = &w->graph->data[stored];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, stored, -1);
+    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, stored), -1) + 2;
     if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES, n_instances);\n",
-                      v + 2, v, count);
+        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES, n_instances);\n", p,
+                      v, count);
     else
-        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES), %s, %d, stream);\n",
-                      v + 2, count, v, count);
+        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES), %s, %d, %s);\n", p,
+                      count, v, count, datum->storage >= 0 ? "0" : "stream");
 }
 
 static void write_scatter(const source_writer *w, const weft_accumulation *a) {
@@ -102,6 +110,53 @@ static void write_scatter(const source_writer *w, const weft_accumulation *a) {
             target, map->name, width, v, width, weft_shape_count(&w->graph->data[a->target].shape));
 }
 
+static const char *join_name(const weft_call *call) {
+    switch (call->reduction->op) {
+    case '*':
+        return "multiply";
+    case '<':
+        return "min";
+    case '>':
+        return "max";
+    default:
+        return "add";
+    }
+}
+
+static int result_count(const source_writer *w, const weft_call *call) {
+    return weft_shape_count(&w->graph->data[call->result].shape);
+}
+
+/* Before the blocks: an accumulator for each reduction. */
+static void write_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = weft_source_variable(w, call->result, -1) + 2;
+        weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name,
+                      result_count(w, call), join_name(call), name, result_count(w, call));
+    }
+}
+
+static void write_reductions(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = weft_source_variable(w, call->result, -1) + 2;
+        weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n", join_name(call), name,
+                      name, result_count(w, call));
+    }
+}
+
+/* After them: the launch's ranges are whole chunks of blocks, each with a partial result. */
+static void write_reductions_end(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = weft_source_variable(w, call->result, -1) + 2;
+        weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
+                      join_name(call), name, WEFT_REDUCTION_BLOCKS, result_count(w, call), name,
+                      result_count(w, call));
+    }
+}
+
 static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out,
                   "void %s(void *const *arguments, int64_t n_instances, int64_t first_block, "
@@ -110,19 +165,31 @@ static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
     write_arguments(w, kernel);
 }
 
+/* Large results of a layout that is stored by whole vectors, and not just read. */
+static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_stores; ++i) {
+        const weft_datum *datum = &w->graph->data[kernel->stores[i]];
+        if (!w->graph->index_sets[datum->index_set].plain && datum->storage < 0)
+            return true;
+    }
+    return false;
+}
+
 static weft_status write_map_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *implementation = kernel->implementation;
     write_head(w, kernel);
-    if (kernel->n_stores > 0)
+    const bool streams = may_stream(w, kernel);
+    if (streams)
         weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             write_load(w, &kernel->loads[i]);
+    write_reductions_start(w, kernel);
     weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
-    if (kernel->n_scatters > 0)
+    if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
         weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
                               "(int)(n_instances - block "
                               "* LANES) : LANES;\n");
@@ -137,8 +204,10 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
         write_store(w, kernel->stores[i]);
     for (int i = 0; i < kernel->n_scatters; ++i)
         write_scatter(w, &w->graph->accumulations[kernel->scatters[i]]);
+    write_reductions(w, kernel);
     weft_text_add(w->out, "    }\n");
-    if (kernel->n_stores > 0)
+    write_reductions_end(w, kernel);
+    if (streams)
         weft_text_add(w->out, "    if (stream)\n        store_fence();\n");
     weft_text_add(w->out, "}\n\n");
 done:
@@ -182,6 +251,18 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
     weft_text_add(w->out, "    }\n}\n\n");
 }
 
+/* Joins partial results pairwise; n_instances is their number and one more. */
+static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
+    write_head(w, kernel);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = weft_source_variable(w, call->result, -1) + 2;
+        weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_instances - 1);\n",
+                      join_name(call), name, name, result_count(w, call));
+    }
+    weft_text_add(w->out, "}\n\n");
+}
+
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                              const weft_limits *limits, const weft_compile_options *options,
                              const char **out, weft_error *error) {
@@ -198,6 +279,8 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
     for (int i = 0; i < plan->n_kernels; ++i) {
         if (plan->kernels[i].gather >= 0)
             write_gather_kernel(&writer, &plan->kernels[i]);
+        else if (plan->kernels[i].finishes)
+            write_finish_kernel(&writer, &plan->kernels[i]);
         else
             TRY(write_map_kernel(&writer, &plan->kernels[i], error));
     }

@@ -86,11 +86,6 @@ static void reserved_for_later(void **state) {
         "bad.weft:1:1: error: 'repeat' is reserved: loops in scripts are not supported yet\n"
         "    repeat at most n while (rr > limit) {\n"
         "    ^");
-    UNSUPPORTED(
-        "a = 1;\nupdate a = 2;",
-        "bad.weft:2:1: error: 'update' is reserved: loops in scripts are not supported yet\n"
-        "    update a = 2;\n"
-        "    ^");
     UNSUPPORTED("fuse a, b;", "bad.weft:1:1: error: 'fuse' is reserved: forcing a plan in a script "
                               "is not supported yet\n"
                               "    fuse a, b;\n"

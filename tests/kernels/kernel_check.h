@@ -274,7 +274,7 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
         for (size_t i = 0; i < weft_library_size(library); ++i) {
             weft_function_info info;
             weft_library_info(library, i, &info);
-            if (strcmp(info.name, cases[c].function) == 0)
+            if (strcmp(info.name, cases[c].function) == 0 && strcmp(info.kind, "map") == 0)
                 choices[n_choices++] = (weft_variant_choice){
                     info.name, variant < info.n_variants ? variant : info.n_variants - 1};
         }
