@@ -1,5 +1,6 @@
 #include "app_support.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,13 @@ enum { BAR_WIDTH = 30 };
 static const double BAR_INTERVAL = 0.1; /* seconds between two drawings */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
+
+void app_streams_guard(void)
+{
+    for (int stream = 0; stream < 3; ++stream)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
 
 void app_messages_clear(app_messages *messages)
 {

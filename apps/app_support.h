@@ -13,6 +13,11 @@
 
 typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } app_verbosity;
 
+/** Call first in main. Where a standard stream is closed, the next file that is opened would get its
+ * number, and what is printed would land in that file: put in its place one that refuses to be
+ * used, so that printing fails as it should. */
+void app_streams_guard(void);
+
 /** Writes a log and a progress bar to a stream, stderr in the apps. Zero verbosity shows warnings,
  * unless WEFT_LOG of the environment (error, warning, info or debug) says otherwise; quiet shows
  * errors, verbose information too. The bar is drawn only where the stream is a terminal. */

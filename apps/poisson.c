@@ -107,6 +107,7 @@ int main(int argc, char **argv)
     poisson_options options = {0};
     app_messages messages = {0};
     poisson run = {.options = &options, .messages = &messages, .l2_error = NAN, .h1_error = NAN};
+    app_streams_guard();
     argp_program_version_hook = print_version;
     TRY(app_messages_make(&messages, "poisson", stderr, APP_NORMAL, &error));
     TRY(poisson_options_read(argc, argv, &options, &error));

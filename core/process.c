@@ -90,13 +90,15 @@ static int spawn(const char *program, char *const *arguments, char *const *envir
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    /* The folder comes first: where our own streams are closed, its number may be 0, 1 or 2. */
+    if (folder >= 0)
+        number = posix_spawn_file_actions_addfchdir_np(&actions, folder);
     if (number == 0)
         number = posix_spawn_file_actions_adddup2(&actions, output, 1);
     if (number == 0)
-        number = posix_spawn_file_actions_adddup2(&actions, output, 2);
-    if (number == 0 && folder >= 0)
-        number = posix_spawn_file_actions_addfchdir_np(&actions, folder);
+        number = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (number == 0)
+        number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (number == 0)
         number = posix_spawn(child, program, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);

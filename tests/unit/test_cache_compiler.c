@@ -3,6 +3,8 @@
  * request. */
 #include "cache_support.h"
 
+#include <sys/wait.h>
+
 static weft_status try_source(cache_place *place, const char *name, const char *source,
                               weft_error *error) {
     weft_device *device = NULL;
@@ -54,6 +56,30 @@ static void missing_but_the_kernel_is_there(void **state) {
                      WEFT_ERROR_COMPILER);
     free(bytes);
     free(path);
+    place_free(place);
+}
+
+/* A daemon has no standard streams: then the folder, the pipe and the output have low numbers. */
+static void without_standard_streams(void **state) {
+    (void)state;
+    cache_place *place = place_make();
+    place->options.monitor = NULL;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        weft_device *device = NULL;
+        weft_module *module = NULL;
+        for (int stream = 0; stream < 3; ++stream)
+            close(stream);
+        weft_status status = weft_device_open("host:1", &place->options, &device, NULL);
+        if (status == WEFT_OK)
+            status = weft_module_make(device, "k", "int x;", &module, NULL);
+        _exit((int)status);
+    }
+    int how = -1;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), WEFT_OK);
     place_free(place);
 }
 
@@ -199,6 +225,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing),
         cmocka_unit_test(missing_but_the_kernel_is_there),
+        cmocka_unit_test(without_standard_streams),
         cmocka_unit_test(what_it_says_is_told),
         cmocka_unit_test(odd_compilers),
         cmocka_unit_test(sources_are_kept),
