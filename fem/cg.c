@@ -121,21 +121,19 @@ static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome 
                            weft_error *error) {
     weft_status status = WEFT_OK;
     bool decided = false;
-    double rz_before = INFINITY; /* beta = 0 in the first turn */
     TRY(weft_cg_residual(cg, error));
     course->is_true = true;
     TRY(course_note(course, sqrt(cg->rr) / cg->norm, error));
     TRY(judge(cg, course, &decided, outcome, error));
     while (!decided) {
         double pq = 0;
-        TRY(weft_cg_direction(cg, cg->rz / rz_before, error));
-        rz_before = cg->rz;
+        TRY(weft_cg_direction(cg, error));
         TRY(weft_cg_product(cg, &pq, error));
         if (!(pq > 0)) {
             *outcome = isnan(pq) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
             break;
         }
-        TRY(weft_cg_update(cg, cg->rz / pq, error));
+        TRY(weft_cg_update(cg, error));
         course->is_true = false;
         course->iterations += 1;
         double residual = sqrt(cg->rr) / cg->norm;
@@ -150,10 +148,13 @@ done:
 
 /* The reduced right-hand side is zero, so the solution is. */
 static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *error) {
-    weft_cg_clear(cg);
+    weft_status status = WEFT_OK;
+    TRY(weft_cg_clear(cg, error));
     cg->rr = 0;
     course->is_true = true;
-    return course_note(course, 0, error);
+    TRY(course_note(course, 0, error));
+done:
+    return status;
 }
 
 weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
@@ -178,7 +179,7 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
         TRY(iterate(&cg, &course, &outcome, error));
     }
     if (options->project_mean)
-        TRY(weft_cg_subtract_mean(&cg, cg.v.x, error));
+        TRY(weft_cg_subtract_mean(&cg, error));
     if (!course.is_true)
         TRY(weft_cg_residual(&cg, error));
     *result = (weft_cg_result){outcome, course.iterations, cg.norm > 0 ? sqrt(cg.rr) / cg.norm : 0,

@@ -4,42 +4,64 @@
 
 #include "operator_internal.h"
 
+/** What the scripts cg_*.weft work on, by the names they have there: lists over the dofs first,
+ *  then uniform values, a memory of one double each. */
+typedef enum weft_cg_name {
+    WEFT_CG_X,
+    WEFT_CG_B,
+    WEFT_CG_R,
+    WEFT_CG_P,
+    WEFT_CG_Q,
+    WEFT_CG_D,         /* the inverse diagonal, 0 for constrained dofs */
+    WEFT_CG_RZ,        /* r.(d r) of the present residual */
+    WEFT_CG_RZ_BEFORE, /* the same for the residual that p was made from */
+    WEFT_CG_RR,
+    WEFT_CG_PQ,
+    WEFT_CG_SHARE, /* 1 / n where means are subtracted, else 0 */
+    WEFT_CG_NAMES
+} weft_cg_name;
+
+typedef enum weft_cg_script {
+    WEFT_CG_DIRECTION,
+    WEFT_CG_DOT,
+    WEFT_CG_UPDATE,
+    WEFT_CG_RESIDUAL,
+    WEFT_CG_MEAN,
+    WEFT_CG_SCRIPTS
+} weft_cg_script;
+
 typedef struct weft_cg {
-    weft_device *device;
+    weft_context *context;
     weft_operator *op;
     const weft_cg_options *options;
-    int64_t n, n_chunks;
-    const weft_wide_kernels *wide;
-    weft_memory *x_memory, *r_memory, *p_memory, *q_memory, *d_memory;
-    weft_cg_vectors v;
-    const double *b;
-    double *sums;  /* [2][n_chunks] */
-    double scalar; /* alpha, beta or a shift, of the pass that runs */
-    double rr, rz; /* r.r and r.(d r) of the present residual */
-    double norm;   /* |b - A x_constrained| */
+    int64_t n;
+    weft_memory *memory[WEFT_CG_NAMES]; /* x and b are the caller's */
+    bool bound[WEFT_CG_SCRIPTS];        /* to these memories */
+    double *sums;                       /* one for each chunk of rows, for csr on the host */
+    double rr, rz;                      /* of the present residual, as the memories hold them */
+    double norm;                        /* |b - A x_constrained| */
 } weft_cg;
 
-/** Allocate; x and b must be host memories of n_dofs doubles. Free with weft_cg_release, also after
- * an error. */
+/** Allocate. Free with weft_cg_release, also after an error. */
 weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
                             weft_memory *x, const weft_cg_options *options, weft_error *error);
 void weft_cg_release(weft_cg *cg);
 /** d = 1 / diag(A), or 1; 0 for constrained dofs. *least: the smallest diagonal entry of a free
  * dof, or NaN. */
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error);
-/** The norm that residuals are relative to. Uses r, p and q. */
+/** The norm that residuals are relative to. Uses r, p and q; p is zero then. */
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error);
 /** r = b - A x, and its rr and rz. Uses q. */
 weft_status weft_cg_residual(weft_cg *cg, weft_error *error);
-/** p = d r + beta p */
-weft_status weft_cg_direction(weft_cg *cg, double beta, weft_error *error);
-/** q = A p without its constrained entries; *pq = p.q */
+/** p = d r + beta p, where beta is rz over that of the direction before; 0 the first time. */
+weft_status weft_cg_direction(weft_cg *cg, weft_error *error);
+/** q = A p; *pq = p.q. Constrained entries of q are of no account, those of p are zero. */
 weft_status weft_cg_product(weft_cg *cg, double *pq, weft_error *error);
-/** x += alpha p, r -= alpha q, and its rr and rz. */
-weft_status weft_cg_update(weft_cg *cg, double alpha, weft_error *error);
-/** Subtract from a vector its mean. */
-weft_status weft_cg_subtract_mean(weft_cg *cg, double *vector, weft_error *error);
+/** x += alpha p, r -= alpha q, alpha = rz / pq, and rr and rz. */
+weft_status weft_cg_update(weft_cg *cg, weft_error *error);
+/** Subtract from x its mean. */
+weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error);
 /** Set the free entries of x to zero. */
-void weft_cg_clear(weft_cg *cg);
+weft_status weft_cg_clear(weft_cg *cg, weft_error *error);
 
 #endif

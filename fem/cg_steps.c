@@ -1,90 +1,174 @@
+/* Vectors stay on the device, in whatever memory it has: what a step does to them is a script. The
+ * host sees uniform values, and lists only before and after the iteration, piece by piece. */
 #include "cg_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- passes over chunks -------------------------------------------------------------------- */
+enum { PIECE = 1 << 16 /* doubles of a list that the host looks at at a time */ };
 
-typedef struct weft_pass {
-    weft_cg *cg;
-    double *vector; /* of sum and shift */
-} weft_pass;
+/* ---- scripts ------------------------------------------------------------------------------- */
 
-static int64_t chunk_size(const weft_cg *cg, int64_t i) {
-    int64_t rest = cg->n - i * WEFT_CHUNK;
-    return rest < WEFT_CHUNK ? rest : WEFT_CHUNK;
+static const char *const names[WEFT_CG_NAMES] = {
+    "x", "b", "r", "p", "q", "d", "rz", "rz_before", "rr", "pq", "share",
+};
+
+typedef struct weft_cg_use {
+    const char *file;
+    int n_names;
+    weft_cg_name names[9];
+} weft_cg_use;
+
+static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
+    {"cg_direction.weft", 5, {WEFT_CG_P, WEFT_CG_R, WEFT_CG_D, WEFT_CG_RZ, WEFT_CG_RZ_BEFORE}},
+    {"cg_dot.weft", 3, {WEFT_CG_P, WEFT_CG_Q, WEFT_CG_PQ}},
+    {"cg_update.weft",
+     9,
+     {WEFT_CG_X, WEFT_CG_R, WEFT_CG_P, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ,
+      WEFT_CG_RR, WEFT_CG_RZ}},
+    {"cg_residual.weft",
+     7,
+     {WEFT_CG_R, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ}},
+    {"cg_mean.weft", 2, {WEFT_CG_X, WEFT_CG_SHARE}},
+};
+
+/* Kept with the operator, so that further solves compile nothing. */
+struct weft_cg_programs {
+    weft_device *device;
+    const weft_library *library;
+    weft_plan_kind plan;
+    weft_compiled scripts[WEFT_CG_SCRIPTS];
+};
+
+void weft_cg_programs_free(weft_cg_programs **programs) {
+    if (!*programs)
+        return;
+    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
+        weft_compiled_free(&(*programs)->scripts[i]);
+    free(*programs);
+    *programs = NULL;
 }
 
-static void pass_update(void *user, int64_t i) {
-    weft_cg *cg = ((weft_pass *)user)->cg;
-    double sums[2];
-    cg->wide->update(&cg->v, cg->scalar, i * WEFT_CHUNK, chunk_size(cg, i), sums);
-    cg->sums[i] = sums[0];
-    cg->sums[cg->n_chunks + i] = sums[1];
+static weft_status programs_prepare(weft_cg *cg, weft_error *error) {
+    const weft_context *context = cg->context;
+    weft_cg_programs *kept = cg->op->cg;
+    if (kept && kept->device == context->device && kept->library == context->library &&
+        kept->plan == context->plan)
+        return WEFT_OK;
+    weft_cg_programs_free(&cg->op->cg);
+    cg->op->cg = calloc(1, sizeof *cg->op->cg);
+    if (!cg->op->cg)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+    cg->op->cg->device = context->device;
+    cg->op->cg->library = context->library;
+    cg->op->cg->plan = context->plan;
+    return WEFT_OK;
 }
 
-static void pass_norms(void *user, int64_t i) {
-    weft_cg *cg = ((weft_pass *)user)->cg;
-    int64_t first = i * WEFT_CHUNK;
-    double sums[2];
-    cg->wide->norms(cg->v.r + first, cg->v.d + first, chunk_size(cg, i), sums);
-    cg->sums[i] = sums[0];
-    cg->sums[cg->n_chunks + i] = sums[1];
-}
-
-static void pass_direction(void *user, int64_t i) {
-    weft_cg *cg = ((weft_pass *)user)->cg;
-    cg->wide->direction(&cg->v, cg->scalar, i * WEFT_CHUNK, chunk_size(cg, i));
-}
-
-static void pass_dot(void *user, int64_t i) {
-    weft_cg *cg = ((weft_pass *)user)->cg;
-    int64_t first = i * WEFT_CHUNK;
-    cg->sums[i] = cg->wide->dot(cg->v.p + first, cg->v.q + first, chunk_size(cg, i));
-}
-
-static void pass_difference(void *user, int64_t i) {
-    weft_cg *cg = ((weft_pass *)user)->cg;
-    int64_t first = i * WEFT_CHUNK, last = first + chunk_size(cg, i);
-    for (int64_t j = first; j < last; ++j)
-        cg->v.r[j] = cg->b[j] - cg->v.q[j];
-}
-
-static void pass_sum(void *user, int64_t i) {
-    weft_pass *pass = user;
-    pass->cg->sums[i] = pass->cg->wide->sum(pass->vector + i * WEFT_CHUNK, chunk_size(pass->cg, i));
-}
-
-static void pass_shift(void *user, int64_t i) {
-    weft_pass *pass = user;
-    int64_t first = i * WEFT_CHUNK, last = first + chunk_size(pass->cg, i);
-    for (int64_t j = first; j < last; ++j)
-        pass->vector[j] -= pass->cg->scalar;
-}
-
-static weft_status run(weft_cg *cg, weft_task task, double *vector, weft_error *error) {
-    weft_pass pass = {cg, vector};
-    return weft_device_for(cg->device, cg->n_chunks, task, &pass, error);
-}
-
-static void sums_take(weft_cg *cg) {
-    cg->rr = weft_sum(cg->sums, cg->n_chunks);
-    cg->rz = weft_sum(cg->sums + cg->n_chunks, cg->n_chunks);
-}
-
-static void mask(const weft_cg *cg, double *vector) {
-    for (int64_t k = 0; k < cg->options->n_constrained; ++k)
-        vector[cg->options->constrained[k]] = 0;
-}
-
-/* ---- steps
- * --------------------------------------------------------------------------------------- */
-
-weft_status weft_cg_subtract_mean(weft_cg *cg, double *vector, weft_error *error) {
+static weft_status run(weft_cg *cg, weft_cg_script script, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(run(cg, pass_sum, vector, error));
-    cg->scalar = weft_sum(cg->sums, cg->n_chunks) / (double)cg->n;
-    TRY(run(cg, pass_shift, vector, error));
+    weft_compiled *compiled = &cg->op->cg->scripts[script];
+    const weft_cg_use *use = &uses[script];
+    if (!compiled->program) {
+        const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
+        const weft_compile_options options = {0};
+        TRY(weft_compiled_make(cg->context, &fragment, 1, &options, compiled, error));
+    }
+    if (!cg->bound[script]) {
+        TRY(weft_program_size(compiled->program, "nodes", cg->n, error));
+        for (int i = 0; i < use->n_names; ++i)
+            TRY(weft_program_bind(compiled->program, names[use->names[i]],
+                                  cg->memory[use->names[i]], error));
+        cg->bound[script] = true;
+    }
+    TRY(weft_program_run(compiled->program, error));
+done:
+    return status;
+}
+
+static weft_status uniform_read(const weft_cg *cg, weft_cg_name name, double *value,
+                                weft_error *error) {
+    return weft_memory_read(cg->memory[name], 0, value, sizeof *value, error);
+}
+
+static weft_status uniform_write(weft_cg *cg, weft_cg_name name, double value, weft_error *error) {
+    return weft_memory_write(cg->memory[name], 0, &value, sizeof value, error);
+}
+
+static weft_status norms_read(weft_cg *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(uniform_read(cg, WEFT_CG_RR, &cg->rr, error));
+    TRY(uniform_read(cg, WEFT_CG_RZ, &cg->rz, error));
+done:
+    return status;
+}
+
+/* ---- lists on the host, piece by piece ------------------------------------------------------- */
+
+typedef struct weft_cg_walk {
+    const weft_cg *cg;
+    int64_t dof, k; /* the next dof; the next that is constrained is constrained[k] */
+    double least;
+} weft_cg_walk;
+
+/* Is the next dof free? */
+static bool walk_on(weft_cg_walk *walk) {
+    const weft_cg_options *options = walk->cg->options;
+    bool is_free =
+        walk->k >= options->n_constrained || options->constrained[walk->k] != walk->dof;
+    walk->dof += 1;
+    walk->k += !is_free;
+    return is_free;
+}
+
+static weft_status walk(weft_cg *cg, weft_cg_name from, weft_cg_name to,
+                        void (*visit)(weft_cg_walk *walk, double *piece, int64_t n),
+                        weft_cg_walk *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t size = cg->n < PIECE ? cg->n : PIECE;
+    double *piece = malloc((size_t)size * sizeof *piece + 1);
+    if (!piece) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+        goto done;
+    }
+    *state = (weft_cg_walk){.cg = cg, .least = INFINITY};
+    for (int64_t first = 0; first < cg->n; first += size) {
+        int64_t n = cg->n - first < size ? cg->n - first : size;
+        size_t offset = (size_t)first * sizeof *piece, bytes = (size_t)n * sizeof *piece;
+        TRY(weft_memory_read(cg->memory[from], offset, piece, bytes, error));
+        visit(state, piece, n);
+        TRY(weft_memory_write(cg->memory[to], offset, piece, bytes, error));
+    }
+done:
+    free(piece);
+    return status;
+}
+
+static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+        double entry = walk->cg->options->jacobi ? piece[i] : 1;
+        bool is_free = walk_on(walk);
+        if (is_free && !(entry >= walk->least)) /* so that NaN stays */
+            walk->least = entry;
+        piece[i] = is_free ? 1 / entry : 0;
+    }
+}
+
+static void visit_constrained(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        if (walk_on(walk))
+            piece[i] = 0;
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_walk state;
+    if (cg->options->jacobi)
+        TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
+    TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
+    *least = state.least;
 done:
     return status;
 }
@@ -92,106 +176,85 @@ done:
 /* r = b - q, as the reduced or projected system sees it */
 static weft_status difference(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(run(cg, pass_difference, NULL, error));
-    mask(cg, cg->v.r);
-    if (cg->options->project_mean)
-        TRY(weft_cg_subtract_mean(cg, cg->v.r, error));
-    TRY(run(cg, pass_norms, NULL, error));
-    sums_take(cg);
-done:
-    return status;
-}
-
-weft_status weft_cg_residual(weft_cg *cg, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_operator_apply(cg->op, cg->x_memory, cg->q_memory, error));
-    TRY(difference(cg, error));
+    TRY(run(cg, WEFT_CG_RESIDUAL, error));
+    TRY(norms_read(cg, error));
 done:
     return status;
 }
 
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cg_options *options = cg->options;
-    for (int64_t i = 0; i < cg->n; ++i)
-        cg->v.p[i] = 0;
-    for (int64_t k = 0; k < options->n_constrained; ++k)
-        cg->v.p[options->constrained[k]] = cg->v.x[options->constrained[k]];
-    TRY(weft_operator_apply(cg->op, cg->p_memory, cg->q_memory, error));
-    mask(cg, cg->v.p);
+    weft_cg_walk state;
+    TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
+    if (cg->options->n_constrained) {
+        TRY(walk(cg, WEFT_CG_X, WEFT_CG_P, visit_constrained, &state, error));
+        TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_P], cg->memory[WEFT_CG_Q], error));
+    }
+    TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
     TRY(difference(cg, error));
     cg->norm = sqrt(cg->rr);
 done:
     return status;
 }
 
-weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
+weft_status weft_cg_residual(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *d = cg->v.d, smallest = INFINITY;
-    const int32_t *constrained = cg->options->constrained;
-    int64_t k = 0, n_constrained = cg->options->n_constrained;
-    if (cg->options->jacobi)
-        TRY(weft_operator_diagonal(cg->op, cg->d_memory, error));
-    for (int64_t i = 0; i < cg->n; ++i) {
-        double entry = cg->options->jacobi ? d[i] : 1;
-        bool is_free = k >= n_constrained || constrained[k] != i;
-        k += !is_free;
-        if (is_free && !(entry >= smallest)) /* so that NaN stays */
-            smallest = entry;
-        d[i] = is_free ? 1 / entry : 0;
-    }
-    *least = smallest;
+    TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_X], cg->memory[WEFT_CG_Q], error));
+    TRY(difference(cg, error));
 done:
     return status;
 }
 
-weft_status weft_cg_direction(weft_cg *cg, double beta, weft_error *error) {
-    cg->scalar = beta;
-    return run(cg, pass_direction, NULL, error);
+weft_status weft_cg_direction(weft_cg *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(run(cg, WEFT_CG_DIRECTION, error));
+    TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, cg->rz, error));
+done:
+    return status;
 }
 
 weft_status weft_cg_product(weft_cg *cg, double *pq, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_pattern *pattern = weft_operator_pattern(cg->op);
-    if (pattern) {
-        const double *values = weft_memory_host(weft_operator_values(cg->op));
-        TRY(weft_csr_product_dots(cg->device, pattern, values, cg->v.p, cg->v.q, cg->sums, error));
-        mask(cg, cg->v.q);
+    weft_memory *p = cg->memory[WEFT_CG_P], *q = cg->memory[WEFT_CG_Q];
+    if (cg->sums) { /* the rows' own loop has p and q at hand: spares reading them again */
+        TRY(weft_csr_product_dots(cg->context->device, weft_operator_pattern(cg->op),
+                                  weft_memory_host(weft_operator_values(cg->op)),
+                                  weft_memory_host(p), weft_memory_host(q), cg->sums, error));
+        *pq = weft_sum(cg->sums, (cg->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
+        TRY(uniform_write(cg, WEFT_CG_PQ, *pq, error));
     } else {
-        TRY(weft_operator_apply(cg->op, cg->p_memory, cg->q_memory, error));
-        mask(cg, cg->v.q);
-        TRY(run(cg, pass_dot, NULL, error));
+        TRY(weft_operator_apply(cg->op, p, q, error));
+        TRY(run(cg, WEFT_CG_DOT, error));
+        TRY(uniform_read(cg, WEFT_CG_PQ, pq, error));
     }
-    *pq = weft_sum(cg->sums, cg->n_chunks);
 done:
     return status;
 }
 
-weft_status weft_cg_update(weft_cg *cg, double alpha, weft_error *error) {
+weft_status weft_cg_update(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    cg->scalar = alpha;
-    TRY(run(cg, pass_update, NULL, error));
-    sums_take(cg);
+    TRY(run(cg, WEFT_CG_UPDATE, error));
+    TRY(norms_read(cg, error));
 done:
     return status;
 }
 
-void weft_cg_clear(weft_cg *cg) {
-    int64_t k = 0;
-    for (int64_t i = 0; i < cg->n; ++i)
-        if (k < cg->options->n_constrained && cg->options->constrained[k] == i)
-            ++k;
-        else
-            cg->v.x[i] = 0;
+weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error) {
+    return run(cg, WEFT_CG_MEAN, error);
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------- */
+weft_status weft_cg_clear(weft_cg *cg, weft_error *error) {
+    weft_cg_walk state;
+    return walk(cg, WEFT_CG_X, WEFT_CG_X, visit_constrained, &state, error);
+}
 
-static weft_status check(const weft_cg *cg, weft_memory *b, weft_memory *x, weft_error *error) {
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static weft_status check(const weft_cg *cg, weft_error *error) {
     const weft_cg_options *options = cg->options;
     size_t bytes = (size_t)cg->n * sizeof(double);
-    if (weft_memory_bytes(b) < bytes || weft_memory_bytes(x) < bytes)
+    if (weft_memory_bytes(cg->memory[WEFT_CG_B]) < bytes ||
+        weft_memory_bytes(cg->memory[WEFT_CG_X]) < bytes)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "b and x must hold %lld doubles each",
                               (long long)cg->n);
     if (options->project_mean && options->n_constrained)
@@ -203,49 +266,49 @@ static weft_status check(const weft_cg *cg, weft_memory *b, weft_memory *x, weft
             return weft_error_set(error, WEFT_ERROR_USAGE,
                                   "constrained dofs must ascend and lie in [0, %lld)",
                                   (long long)cg->n);
+    if (weft_device_limits(cg->context->device)->kind == WEFT_DEVICE_NULL) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "this device holds no numbers that could be solved for");
+        weft_error_hint(error, "use the device host");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    return WEFT_OK;
+}
+
+static weft_status sums_prepare(weft_cg *cg, weft_error *error) {
+    const weft_memory *values = weft_operator_values(cg->op);
+    if (!values || !weft_memory_host(values))
+        return WEFT_OK;
+    cg->sums = calloc((size_t)(cg->n / WEFT_CHUNK) + 1, sizeof *cg->sums);
+    if (!cg->sums)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
     return WEFT_OK;
 }
 
 weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
                             weft_memory *x, const weft_cg_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
-    int64_t n = weft_operator_dofs(op);
-    *cg = (weft_cg){.device = context->device,
-                    .op = op,
-                    .options = options,
-                    .n = n,
-                    .n_chunks = (n + WEFT_CHUNK - 1) / WEFT_CHUNK,
-                    .wide = weft_wide(weft_vectors_here()),
-                    .x_memory = x};
-    size_t bytes = (size_t)n * sizeof(double);
-    TRY(check(cg, b, x, error));
-    TRY(weft_memory_make(cg->device, bytes, &cg->r_memory, error));
-    TRY(weft_memory_make(cg->device, bytes, &cg->p_memory, error));
-    TRY(weft_memory_make(cg->device, bytes, &cg->q_memory, error));
-    TRY(weft_memory_make(cg->device, bytes, &cg->d_memory, error));
-    cg->sums = calloc(2 * (size_t)cg->n_chunks + 1, sizeof *cg->sums);
-    if (!cg->sums) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
-        goto done;
-    }
-    cg->b = weft_memory_host(b);
-    cg->v = (weft_cg_vectors){weft_memory_host(x), weft_memory_host(cg->r_memory),
-                              weft_memory_host(cg->p_memory), weft_memory_host(cg->q_memory),
-                              weft_memory_host(cg->d_memory)};
-    if (n && (!cg->b || !cg->v.x || !cg->v.r)) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "this device holds no numbers that could be solved for");
-        weft_error_hint(error, "use the device host");
-    }
+    *cg = (weft_cg){
+        .context = context, .op = op, .options = options, .n = weft_operator_dofs(op)};
+    cg->memory[WEFT_CG_X] = x;
+    cg->memory[WEFT_CG_B] = b;
+    TRY(check(cg, error));
+    for (int i = WEFT_CG_R; i < WEFT_CG_NAMES; ++i)
+        TRY(weft_memory_make(context->device,
+                             (i < WEFT_CG_RZ ? (size_t)cg->n : 1) * sizeof(double), &cg->memory[i],
+                             error));
+    TRY(sums_prepare(cg, error));
+    TRY(programs_prepare(cg, error));
+    TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));
+    if (options->project_mean)
+        TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
 done:
     return status;
 }
 
 void weft_cg_release(weft_cg *cg) {
-    weft_memory_free(&cg->r_memory);
-    weft_memory_free(&cg->p_memory);
-    weft_memory_free(&cg->q_memory);
-    weft_memory_free(&cg->d_memory);
+    for (int i = WEFT_CG_R; i < WEFT_CG_NAMES; ++i)
+        weft_memory_free(&cg->memory[i]);
     free(cg->sums);
     cg->sums = NULL;
 }

@@ -54,6 +54,7 @@ void weft_operator_free(weft_operator **op) {
         (*op)->table->free(*op);
     weft_pattern_free(&(*op)->pattern);
     weft_memory_free(&(*op)->values);
+    weft_cg_programs_free(&(*op)->cg);
     free(*op);
     *op = NULL;
 }

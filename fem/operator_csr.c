@@ -136,7 +136,7 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
         return status;
     }
     *csr = (weft_csr_operator){context, parts, n_forms};
-    *op = (weft_operator){&csr_table, csr, weft_connectivity_to(forms[0].dofs), NULL, NULL};
+    *op = (weft_operator){&csr_table, csr, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
     TRY(first_make(context, op, &forms[0], &parts[0], error));
     for (int i = 1; i < n_forms; ++i)
         TRY(further_make(context, op, &forms[i], &parts[i], error));

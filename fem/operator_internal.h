@@ -41,12 +41,17 @@ typedef struct weft_operator_table {
     void (*free)(weft_operator *op);
 } weft_operator_table;
 
+/** Programs of conjugate gradients (cg_steps.c), made when first needed. */
+typedef struct weft_cg_programs weft_cg_programs;
+void weft_cg_programs_free(weft_cg_programs **programs);
+
 struct weft_operator {
     const weft_operator_table *table;
     void *state; /* the kind's own */
     int64_t n_dofs;
     weft_pattern *pattern; /* csr only */
     weft_memory *values;   /* csr only */
+    weft_cg_programs *cg;  /* NULL before the first solve */
 };
 
 weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
@@ -87,22 +92,9 @@ typedef struct weft_csr_rows {
     double *y;
 } weft_csr_rows;
 
-/** d: what residuals are multiplied with, the inverse diagonal; all of n_dofs doubles. */
-typedef struct weft_cg_vectors {
-    double *x, *r, *p, *q, *d;
-} weft_cg_vectors;
-
 typedef struct weft_wide_kernels {
     /* y = A v in rows [first, last); returns v.y over them */
     double (*csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last);
-    double (*sum)(const double *a, int64_t n);
-    double (*dot)(const double *a, const double *b, int64_t n);
-    /* sums[0] = r.r, sums[1] = r.(d r) */
-    void (*norms)(const double *r, const double *d, int64_t n, double *sums);
-    /* x += alpha p, r -= alpha q, sums as norms */
-    void (*update)(const weft_cg_vectors *v, double alpha, int64_t first, int64_t n, double *sums);
-    /* p = d r + beta p */
-    void (*direction)(const weft_cg_vectors *v, double beta, int64_t first, int64_t n);
 } weft_wide_kernels;
 /** For the given instruction set, which the processor must have. */
 const weft_wide_kernels *weft_wide(weft_vectors vectors);

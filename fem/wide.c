@@ -1,8 +1,5 @@
 #include "operator_internal.h"
 
-enum { WIDE = 8 };
-typedef double wide __attribute__((vector_size(8 * WIDE), aligned(8), may_alias));
-
 #define WIDE_NAME(name) name##_plain
 #define WIDE_TARGET
 #include "wide.h"

@@ -69,11 +69,13 @@ typedef struct setting {
     double *b_values, *x_values;
 } setting;
 
+static weft_library *library; /* of all tests here: steps are scripts */
+
 static setting setting_make(const char *name, int64_t n) {
     setting s = {0};
     weft_device_options options = weft_device_options_default(NULL);
     assert_int_equal(weft_device_open(name, &options, &s.device, NULL), WEFT_OK);
-    s.context.device = s.device;
+    s.context = (weft_context){.device = s.device, .library = library};
     assert_int_equal(weft_memory_make(s.device, (size_t)n * sizeof(double), &s.b, NULL), WEFT_OK);
     assert_int_equal(weft_memory_make(s.device, (size_t)n * sizeof(double), &s.x, NULL), WEFT_OK);
     s.b_values = weft_memory_host(s.b);
@@ -93,6 +95,7 @@ static weft_cg_result solve(setting *s, weft_operator *op, const weft_cg_options
     weft_status status = weft_cg_solve(&s->context, op, s->b, s->x, options, &result, &error);
     if (status != WEFT_OK)
         print_error("%s\n", error.message);
+    weft_cg_programs_free(&op->cg); /* which weft_operator_free would do */
     assert_int_equal(status, WEFT_OK);
     assert_non_null(result.history);
     return result;
@@ -400,6 +403,17 @@ static void sums_are_pairwise(void **state) {
     free(values);
 }
 
+static int open_library(void **state) {
+    (void)state;
+    return (int)weft_fem_library_make(&library, NULL);
+}
+
+static int close_library(void **state) {
+    (void)state;
+    weft_library_free(&library);
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_by_two),
@@ -418,5 +432,5 @@ int main(void) {
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(sums_are_pairwise),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_library, close_library);
 }
