@@ -160,7 +160,8 @@ done:
     return status;
 }
 
-/* The kernel that joins the partial results of the one before it: a few numbers, read by one thread. */
+/* The kernel that joins the partial results of the one before it: a few numbers, read by one
+ * thread. */
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
@@ -230,8 +231,7 @@ static weft_status plan_buffers(planner *p, weft_error *error) {
         for (int i = 0; i < graph->n_data; ++i) {
             const weft_datum *datum = &graph->data[i];
             if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input ||
-                datum->storage >= 0 ||
-                !kernel_uses(&plan->kernels[k], i))
+                datum->storage >= 0 || !kernel_uses(&plan->kernels[k], i))
                 continue;
             int last = k, b = 0;
             const int count = weft_shape_count(&datum->shape);
@@ -263,6 +263,9 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
+    p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES
+                                   ? WEFT_CUDA_THREADS / WEFT_CUDA_LANES
+                                   : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
                                        sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)
