@@ -144,7 +144,8 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
                                         graph->data[a->target].name);
         if (kernel->name == NULL)
             return weft_no_memory(error);
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->source, 0}, error));
+        const int source = weft_datum_storage(graph, a->source);
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, source, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 1}, error));

@@ -248,7 +248,9 @@ done:
 static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
     const int count = weft_shape_count(&w->graph->data[a->target].shape);
-    const char *source = weft_source_variable(w, a->source, -1) + 2;
+    const char *source = weft_source_variable(w, weft_datum_storage(w->graph, a->source), -1) + 2;
+    const weft_map *map = &w->graph->maps[a->map];
+    const bool plain = w->graph->index_sets[map->from].plain;
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name,
                   a->place.line, w->graph->data[a->target].name, w->graph->maps[a->map].name);
@@ -259,7 +261,20 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
                       : "    const int64_t last = last_block * LANES < n_instances ? last_block * "
                         "LANES : n_instances;\n"
                         "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
-    if (count == 1)
+    if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
+        weft_text_add(w->out,
+                      "        scalar sum[%d] = {0};\n"
+                      "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
+                      "            const int64_t row = position[k] / LANES;\n"
+                      "            const int64_t cell = row / %d * LANES + position[k] %% LANES;\n"
+                      "            for (int c = 0; c < %d; ++c)\n"
+                      "                sum[c] += p_%s[(cell * %d + row %% %d) * %d + c];\n"
+                      "        }\n"
+                      "        for (int c = 0; c < %d; ++c)\n"
+                      "            p_%s[i * %d + c] %s sum[c];\n",
+                      count, map->width, count, source, map->width, map->width, count, count,
+                      target, count, kernel->adds ? "+=" : "=");
+    else if (count == 1)
         weft_text_add(w->out,
                       "        scalar sum = %s%s%s;\n"
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k)\n"
