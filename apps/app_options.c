@@ -297,8 +297,10 @@ weft_status app_split_assignment(const char *option, const char *text, const cha
     size_t at = strcspn(text, "=");
     if (!text[at]) {
         refuse_value(error, option, text, at, "expected '='");
-        weft_error_hint(error, "write %s %s; GROUP is the name of a physical group, or boundary",
-                        option, form);
+        weft_error_hint(error, "write %s %s%s", option, form,
+                        strncmp(form, "GROUP", 5) == 0
+                            ? "; GROUP is the name of a physical group, or boundary"
+                            : "");
         return WEFT_ERROR_USAGE;
     }
     return split_at(option, text, at, form, left, right, error);

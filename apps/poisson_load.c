@@ -130,7 +130,7 @@ static weft_status check_sum(poisson *run, weft_error *error)
         status = weft_error_set(
             error, WEFT_ERROR_INPUT,
             "with Neumann conditions alone the source and the fluxes must sum to zero, but their "
-            "integrals are %.10g (--source) and %.10g (--neumann)",
+            "integrals are %.10g (--source) and %.10g (--neumann, --robin)",
             high.source, high.flux);
         weft_error_place(error, "--neumann", NULL, 0, 0);
         weft_error_hint(

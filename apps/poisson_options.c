@@ -62,7 +62,7 @@ static const struct argp_option options_table[] = {
     {"json", KEY_JSON, "FILE|-", 0,
      "Write the results as JSON; - is stdout, and then nothing else is printed there", 0},
     {"quiet", KEY_QUIET, NULL, 0, "Print errors alone", 0},
-    {"verbose", KEY_VERBOSE, NULL, 0, "Print what is done, and the residual of every iteration", 0},
+    {"verbose", KEY_VERBOSE, NULL, 0, "Print what is done, the kernels, and some twenty residuals", 0},
     {0}};
 
 static const char doc[] =

@@ -1,6 +1,7 @@
 #include "poisson.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Disjoint sets of nodes (Tarjan 1975): parents point to lower numbers, paths are halved on the
@@ -34,6 +35,14 @@ static void join_cells(const weft_mesh *mesh, int32_t *parent)
             join(parent, mesh->cells[c * width], mesh->cells[c * width + v]);
 }
 
+/* Robin with ALPHA = 0 is Neumann, and fixes nothing. */
+static bool fixes(const poisson_condition *condition)
+{
+    double alpha = NAN;
+    return condition->kind == POISSON_ROBIN &&
+           !(poisson_constant(condition->alpha, &alpha) && alpha == 0);
+}
+
 /* Mark the parts in which a Dirichlet node or a Robin facet fixes u. */
 static void mark_fixed(const poisson *run, int32_t *parent, char *fixed)
 {
@@ -41,7 +50,7 @@ static void mark_fixed(const poisson *run, int32_t *parent, char *fixed)
     for (int64_t i = 0; i < run->n_constrained; ++i)
         fixed[find_root(parent, run->constrained[i])] = 1;
     for (int i = 0; i < run->options->n_conditions; ++i)
-        if (run->options->conditions[i].kind == POISSON_ROBIN)
+        if (fixes(&run->options->conditions[i]))
             for (int64_t f = 0; f < run->parts[i].n_facets; ++f)
                 fixed[find_root(parent, run->parts[i].facets[f * d])] = 1;
 }

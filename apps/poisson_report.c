@@ -41,11 +41,16 @@ void poisson_mesh_print(const poisson *run)
     print_count("ignored", mesh->n_ignored_facets, "group facet", "of no cell");
 }
 
+/* Some twenty of the iterations, the last among them: a page, however many there were. */
 static void print_history(const poisson *run)
 {
+    enum { LINES = 20 };
+    const int last = run->cg.iterations, step = (last + LINES - 1) / LINES;
     printf("history     iteration  relative residual\n");
-    for (int i = 0; run->cg.history && i <= run->cg.iterations; ++i)
+    for (int i = 0; run->cg.history && i <= last; i += step > 0 ? step : 1)
         printf("            %9d  %.6e\n", i, run->cg.history[i]);
+    if (run->cg.history && step > 0 && last % step != 0)
+        printf("            %9d  %.6e\n", last, run->cg.history[last]);
 }
 
 static void print_probes(const poisson *run)

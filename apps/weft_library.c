@@ -90,6 +90,17 @@ done:
     return status;
 }
 
+static bool has_function(const weft_library *library, const char *name)
+{
+    for (size_t i = 0; i < weft_library_size(library); ++i) {
+        weft_function_info info;
+        weft_library_info(library, i, &info);
+        if (strcmp(info.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
                               weft_error *error)
 {
@@ -99,20 +110,22 @@ weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int
     weft_tool_options options = {.n_arguments_max = 2};
     (void)messages;
     (void)code;
-    TRY(weft_tool_read(table, "[list]\nshow NAME", doc, argc, argv, &options, error));
+    TRY(weft_tool_read(table, "[list]\n[show] NAME", doc, argc, argv, &options, error));
     const char *action = options.n_arguments > 0 ? options.arguments[0] : "list";
-    bool show = strcmp(action, "show") == 0;
-    if (!show && strcmp(action, "list") != 0)
-        TRY(weft_tool_refuse("action", action, names, 2, error));
-    if (options.n_arguments != (show ? 2 : options.n_arguments > 0)) {
+    bool list = strcmp(action, "list") == 0, show = strcmp(action, "show") == 0;
+    bool is_name = !list && !show; /* NAME alone is show NAME */
+    if (!is_name && options.n_arguments != (show ? 2 : options.n_arguments > 0)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 show ? "show needs the name of a function" : "list takes no name");
         weft_error_hint(error, "write weft library show NAME, or weft library list");
         goto done;
     }
     TRY(weft_tool_library_make(&options, &library, error));
-    if (show)
-        TRY(show_function(library, options.arguments[1], error));
+    if (is_name && (options.n_arguments > 1 || (!has_function(library, action) &&
+                                                weft_nearest_name(action, names, 2))))
+        TRY(weft_tool_refuse("action", action, names, 2, error));
+    if (!list)
+        TRY(show_function(library, options.arguments[is_name ? 0 : 1], error));
     else
         list_functions(library);
 done:

@@ -96,6 +96,15 @@ static int make_folders(const char *path) {
     }
 }
 
+/* A home that does not exist, as system users have, is meant not to: it is not made. */
+static bool is_below_missing_home(const char *path) {
+    const char *home = secure_getenv("HOME");
+    struct stat info;
+    size_t length = home ? strlen(home) : 0;
+    return length > 1 && strncmp(path, home, length) == 0 && path[length] == '/' &&
+           stat(home, &info) != 0;
+}
+
 void weft_cache_open(weft_cache *cache, weft_cache_mode mode, const char *directory,
                      const weft_monitor *monitor) {
     weft_error error;
@@ -117,7 +126,8 @@ void weft_cache_open(weft_cache *cache, weft_cache_mode mode, const char *direct
         return;
     }
     cache->folder = weft_cache_folder_open(cache->path, &missing, reason, sizeof reason);
-    if (cache->folder < 0 && missing && mode == WEFT_CACHE_ON) {
+    if (cache->folder < 0 && missing && mode == WEFT_CACHE_ON &&
+        !(!directory && is_below_missing_home(cache->path))) {
         int number = make_folders(cache->path);
         if (number != 0)
             snprintf(reason, sizeof reason, "cannot make %s: %s", cache->path, strerror(number));

@@ -260,10 +260,13 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
         goto done;
     }
     wrong = weft_entry_read(work->folder, "module.so", object, size, &absent);
-    if (wrong)
+    if (wrong) {
         status = weft_error_set(
             error, wrong == weft_entry_no_memory ? WEFT_ERROR_MEMORY : WEFT_ERROR_COMPILER,
             "%s made no shared object: %s", compiler->label, wrong);
+        weft_error_hint(error, "is %s a C compiler? CC names the one that is used",
+                        compiler->program);
+    }
 done:
     return status;
 }

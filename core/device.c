@@ -64,16 +64,26 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
+    bool from_environment = false;
     if (!name || strcmp(name, "auto") == 0) {
         name = getenv("WEFT_DEVICE");
-        if (!name || !name[0] || strcmp(name, "auto") == 0)
+        from_environment = name && name[0] && strcmp(name, "auto") != 0;
+        if (!from_environment)
             name = "host";
     }
     weft_device *device = calloc(1, sizeof *device);
     if (!device)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
     device->monitor = options->monitor;
-    TRY(open_kind(device, name, options, error));
+    status = open_kind(device, name, options, error);
+    if (status != WEFT_OK && from_environment && error) {
+        char hint[sizeof error->hint];
+        memcpy(hint, error->hint, sizeof hint);
+        weft_error_hint(error, "%s%sthe name is in the environment: change or unset WEFT_DEVICE",
+                        hint, hint[0] ? "; " : "");
+    }
+    if (status != WEFT_OK)
+        goto done;
     weft_log(device->monitor, WEFT_LOG_DEBUG, "device %s", device->limits.name);
     *out = device;
     device = NULL;

@@ -128,9 +128,18 @@ static void sink_string(text_sink *sink, const char *string) {
     sink_bytes(sink, string, strlen(string));
 }
 
+/* Names and texts from the user's files: what steers a terminal is shown as '?'. */
+static void sink_foreign(text_sink *sink, const char *string) {
+    for (; *string; ++string) {
+        unsigned char c = (unsigned char)*string;
+        bool steers = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+        sink_bytes(sink, steers ? "?" : string, 1);
+    }
+}
+
 static void sink_place(text_sink *sink, const weft_error *error) {
     char number[32];
-    sink_string(sink, error->file[0] ? error->file : error->line > 0 ? "input" : "");
+    sink_foreign(sink, error->file[0] ? error->file : error->line > 0 ? "input" : "");
     if (error->line > 0) {
         snprintf(number, sizeof number, ":%d", error->line);
         sink_string(sink, number);
@@ -163,7 +172,7 @@ size_t weft_error_text(const weft_error *error, char *out, size_t size) {
     if (error) {
         sink_place(&sink, error);
         sink_string(&sink, "error: ");
-        sink_string(&sink, error->message);
+        sink_foreign(&sink, error->message);
         if (error->source_line[0]) {
             sink_string(&sink, "\n    ");
             sink_string(&sink, error->source_line);
@@ -172,7 +181,7 @@ size_t weft_error_text(const weft_error *error, char *out, size_t size) {
         }
         if (error->hint[0]) {
             sink_string(&sink, "\nhint: ");
-            sink_string(&sink, error->hint);
+            sink_foreign(&sink, error->hint);
         }
     }
     if (sink.size > 0)

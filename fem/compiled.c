@@ -1,5 +1,25 @@
 #include "operator_internal.h"
 
+/* "poisson.weft product.weft: 4 calls in 1 kernel: jacobian tform_dshape ..., 60 B in ..." */
+static void tell_plan(const weft_context *context, const weft_fragment *fragments, int n_fragments,
+                      const weft_compilation *compilation) {
+    weft_text text = {0};
+    const int n = weft_compilation_kernels(compilation);
+    for (int i = 0; i < n_fragments; ++i)
+        weft_text_add(&text, "%s%s", i > 0 ? " + " : "", fragments[i].name);
+    weft_text_add(&text, ": %d kernel%s", n, n == 1 ? "" : "s");
+    for (int i = 0; i < n; ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        weft_text_add(&text, "%s%s (%d call%s, %.0f B loaded, %.0f B stored, %.0f flop of %s)",
+                      i > 0 ? ", " : ": ", info.name, info.n_calls, info.n_calls == 1 ? "" : "s",
+                      info.bytes_loaded, info.bytes_stored, info.flops, info.index_set);
+    }
+    if (!text.failed)
+        weft_log(context->monitor, WEFT_LOG_INFO, "%s", text.data);
+    weft_text_free(&text);
+}
+
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error) {
@@ -15,6 +35,7 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     TRY(weft_program_make(context->device, made.compilation, &made.program, error));
     context->compile_seconds += weft_clock() - start;
     context->n_kernels += weft_compilation_kernels(made.compilation);
+    tell_plan(context, fragments, n_fragments, made.compilation);
     *out = made;
     made = (weft_compiled){0};
 done:

@@ -120,7 +120,7 @@ typedef struct weft_script_expression {
 typedef struct weft_script_statement {
     const char *name;
     bool accumulate;
-    bool update; /* update name = value; */
+    bool update;         /* update name = value; */
     const char *maps[2]; /* of an accumulation */
     weft_place map_places[2];
     int n_maps;
@@ -175,7 +175,8 @@ typedef struct weft_function weft_function; /* defined in library_internal.h */
 
 /** The map function of this name, or NULL. */
 const weft_function *weft_library_find(const weft_library *library, const char *name);
-/** The reduction of this name, or NULL: `dot` of small vectors is a map, of lists of scalars a reduction. */
+/** The reduction of this name, or NULL: `dot` of small vectors is a map, of lists of scalars a
+ * reduction. */
 const weft_function *weft_library_find_reduction(const weft_library *library, const char *name);
 /** What a function of kind reduce joins by; NULL for maps. */
 const struct weft_reduction *weft_function_reduction(const weft_function *function);
@@ -432,9 +433,12 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
                             const weft_implementations *implementations, weft_plan_kind kind,
                             weft_cover **out, weft_error *error);
 
-/** Blocks whose contributions a reduction joins into one partial result. With the lanes it fixes the
- *  tree of a sum: partial results are the same whatever the threads, and are joined pairwise. */
+/** Blocks of lanes whose contributions a reduction joins into one partial result. With the lanes it
+ *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
+ *  pairwise. On cuda it is a thread block. */
 #define WEFT_REDUCTION_BLOCKS 256
+#define WEFT_CUDA_LANES 32    /* a warp */
+#define WEFT_CUDA_THREADS 128 /* a thread block */
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
@@ -468,7 +472,7 @@ typedef struct weft_plan_kernel {
     int *reductions; /* calls whose partial results this kernel makes */
     int n_reductions;
     bool finishes; /* it joins the partial results of these reductions, made by the kernel before */
-    int *zero; /* data zeroed before the launch */
+    int *zero;     /* data zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops;
 } weft_plan_kernel;
@@ -487,6 +491,7 @@ typedef struct weft_plan {
     weft_plan_buffer *buffers;
     int n_buffers;
     int lanes;
+    int reduction_blocks;
 } weft_plan;
 
 weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
@@ -502,8 +507,8 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
 
 /* ---- numbers (numbers.c) ---- */
 
-/** Between begin and end this thread writes numbers as C does. Start from {0}; end what was not begun
- *  is harmless. */
+/** Between begin and end this thread writes numbers as C does. Start from {0}; end what was not
+ * begun is harmless. */
 typedef struct weft_numbers {
     locale_t c, before;
 } weft_numbers;

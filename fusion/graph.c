@@ -99,7 +99,8 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
     weft_graph *graph = builder->graph;
     int id = -1;
     for (int i = 0; i < graph->n_calls && id < 0 && !builder->keep_apart; ++i)
-        if (call_equal(graph, &graph->calls[i], call, shape))
+        if (call_equal(graph, &graph->calls[i], call, shape) &&
+            graph->data[graph->calls[i].result].storage < 0)
             id = graph->calls[i].result;
     if (id < 0) {
         if (graph->n_calls == WEFT_CALLS_MAX)
@@ -232,6 +233,12 @@ done:
     return status;
 }
 
+/* Does a list have a name outside already, and another one? */
+static bool is_named_otherwise(const weft_graph *graph, const weft_datum *datum, const char *name) {
+    const char *own = datum->storage >= 0 ? graph->data[datum->storage].name : datum->name;
+    return (datum->returned || datum->storage >= 0) && strcmp(own, name) != 0;
+}
+
 static weft_status mark_return(graph_builder *builder, const weft_script_return *ret,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -264,8 +271,7 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
                              "'%s' is an input: return what is made from it", ret->name);
     TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
     /* one value returned under two names is two lists outside */
-    while (graph->data[operand.datum].returned &&
-           strcmp(graph->data[operand.datum].name, ret->name) != 0)
+    while (is_named_otherwise(graph, &graph->data[operand.datum], ret->name))
         TRY(weft_operand_copy(builder, &operand, ret->place, &operand, error));
     weft_datum *result = &graph->data[operand.datum];
     result->returned = result->named = true;

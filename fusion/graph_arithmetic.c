@@ -22,8 +22,8 @@ int weft_intrinsic_arguments(const char *name) {
     return 0;
 }
 
-static weft_status tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
-                            weft_error *error) {
+weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
+                          weft_error *error) {
     void *grown = weft_array_grow(builder->arena, t->nodes, t->n, &t->capacity, sizeof *t->nodes);
     if (grown == NULL)
         return weft_no_memory(error);
@@ -82,9 +82,9 @@ weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operan
         t->operands = grown;
         t->operands[t->n_operands++] = *operand;
     }
-    return tree_add(builder, t,
-                    (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1},
-                    root, error);
+    return weft_tree_add(
+        builder, t, (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1},
+        root, error);
 }
 
 /* A value inside arithmetic: pending arithmetic is copied in. */
@@ -106,7 +106,7 @@ static weft_status tree_value(graph_builder *builder, tree *t, const value *v, w
         }
         node.a = node.a >= 0 ? moved[node.a] : -1;
         node.b = node.b >= 0 ? moved[node.b] : -1;
-        TRY(tree_add(builder, t, node, &moved[i], error));
+        TRY(weft_tree_add(builder, t, node, &moved[i], error));
     }
     TRY(tree_widen(builder, t, &source->shape, source->index_set, place, error));
     *root = moved[source->n - 1];
@@ -118,13 +118,15 @@ done:
 static weft_status tree_integer(graph_builder *builder, tree *t, int number, int *root,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(tree_add(builder, t,
-                 (weft_arithmetic){
-                     .op = ARITHMETIC_NUMBER, .number = fabs((double)number), .a = -1, .b = -1},
-                 root, error));
+    TRY(weft_tree_add(
+        builder, t,
+        (weft_arithmetic){
+            .op = ARITHMETIC_NUMBER, .number = fabs((double)number), .a = -1, .b = -1},
+        root, error));
     if (number < 0)
-        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = *root, .b = -1},
-                     root, error));
+        TRY(weft_tree_add(builder, t,
+                          (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = *root, .b = -1}, root,
+                          error));
 done:
     return status;
 }
@@ -149,9 +151,9 @@ static weft_status tree_name(graph_builder *builder, const name_scope *scope, co
     }
     if (strcmp(node->name, "pi") == 0 &&
         (expression != NULL || weft_binding_find(builder, "pi") == NULL))
-        return tree_add(builder, t,
-                        (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1},
-                        root, error);
+        return weft_tree_add(
+            builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1},
+            root, error);
     if (expression == NULL)
         for (int i = 0; i < builder->script->n_parameters; ++i)
             if (strcmp(builder->script->parameters[i].name, node->name) == 0)
@@ -272,7 +274,7 @@ static weft_status tree_call(graph_builder *builder, const name_scope *scope, co
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
         if (n_arguments == 2)
             TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));
-        TRY(tree_add(
+        TRY(weft_tree_add(
             builder, t,
             (weft_arithmetic){.op = ARITHMETIC_INTRINSIC, .name = node->name, .a = a, .b = b}, root,
             error));
@@ -315,7 +317,7 @@ static weft_status tree_binary(graph_builder *builder, const name_scope *scope,
     }
     TRY(weft_tree_build(builder, scope, node->children[0], t, &made.a, error));
     TRY(weft_tree_build(builder, scope, node->children[1], t, &made.b, error));
-    TRY(tree_add(builder, t, made, root, error));
+    TRY(weft_tree_add(builder, t, made, root, error));
 done:
     return status;
 }
@@ -327,7 +329,7 @@ weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, con
     int a = -1;
     switch (node->kind) {
     case NODE_NUMBER:
-        TRY(tree_add(
+        TRY(weft_tree_add(
             builder, t,
             (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = node->number, .a = -1, .b = -1},
             root, error));
@@ -340,8 +342,8 @@ weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, con
         break;
     case NODE_NEGATE:
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
-        TRY(tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = a, .b = -1}, root,
-                     error));
+        TRY(weft_tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = a, .b = -1},
+                          root, error));
         break;
     case NODE_BINARY:
         TRY(tree_binary(builder, scope, node, t, root, error));

@@ -40,7 +40,7 @@ typedef struct graph_builder {
     weft_place *first_read; /* [n_data], of lists that could be accumulated into; line 0: never */
     int first_read_capacity;
     bool keep_apart; /* the next call is not merged with an equal one */
-    int depth; /* of expressions inlined in expressions */
+    int depth;       /* of expressions inlined in expressions */
 } graph_builder;
 
 /** graph_values.c: the value of an expression; calls are added to the graph on the way. */
@@ -93,6 +93,8 @@ weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
 /** Add the arithmetic of an expression to a tree; *root gets its last node. */
 weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node,
                             tree *t, int *root, weft_error *error);
+weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
+                          weft_error *error);
 weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
                               weft_place place, int *root, weft_error *error);
 weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,

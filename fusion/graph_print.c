@@ -70,7 +70,8 @@ static size_t comment_column(const weft_graph *graph, weft_text *out) {
         const size_t before = line.length;
         print_statement(graph, &graph->calls[i], &line);
         const size_t length = line.length - before;
-        if (length > longest && length < COMMENT_COLUMN_MAX)
+        if (length > longest && length < COMMENT_COLUMN_MAX &&
+            !print_call_is_silent(graph, &graph->calls[i]))
             longest = length;
     }
     out->failed |= line.failed;

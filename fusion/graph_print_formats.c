@@ -136,8 +136,10 @@ static void print_json_data(const weft_graph *graph, weft_text *out) {
         print_json_index_set(graph, datum->index_set, out);
         weft_text_add(out, ", \"producer\": ");
         weft_text_add(out, datum->producer >= 0 ? "%d" : "null", datum->producer);
-        weft_text_add(out, ", \"returned\": %s, \"input\": %s}", datum->returned ? "true" : "false",
-                      datum->is_input ? "true" : "false");
+        weft_text_add(out, ", \"returned\": %s, \"input\": %s, \"updates\": ",
+                      datum->returned ? "true" : "false", datum->is_input ? "true" : "false");
+        print_json_name(graph, datum->storage, out);
+        weft_text_add(out, "}");
         any = true;
     }
     weft_text_add(out, "],\n");

@@ -24,12 +24,15 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
  * shape; and a single operand written alone is another name, not a call. Both are written with a
  * formula of two arguments, the value and a list to be like. */
 bool print_needs_like(const weft_graph *graph, const weft_call *call) {
+    const weft_datum *result = &graph->data[call->result];
     int index_set, rank;
     if (call->instance != NULL)
         return false;
     own_type(graph, call, &index_set, &rank);
-    return index_set == UNIFORM || rank != graph->data[call->result].shape.rank ||
-           call->n_arithmetic == 1;
+    /* an update copies by itself, and knows its index set */
+    if (result->storage >= 0)
+        return rank != result->shape.rank;
+    return index_set == UNIFORM || rank != result->shape.rank || call->n_arithmetic == 1;
 }
 
 static bool some_need_like(const weft_graph *graph) {

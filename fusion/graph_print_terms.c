@@ -215,13 +215,25 @@ void print_json_shape(const weft_shape *shape, weft_text *out) {
     weft_text_add(out, "]");
 }
 
+/* In a script a list goes by one name before and after its update; here the two are told apart. */
 void print_json_name(const weft_graph *graph, int datum, weft_text *out) {
     if (datum < 0) {
         weft_text_add(out, "null");
         return;
     }
     weft_text_add(out, "\"");
-    print_name(graph, datum, out);
+    if (graph->data[datum].storage < 0)
+        print_name(graph, datum, out);
+    else {
+        char name[80];
+        int length =
+            snprintf(name, sizeof name, "%s_next", graph->data[graph->data[datum].storage].name);
+        while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
+            name[length++] = '_';
+            name[length] = '\0';
+        }
+        weft_text_add(out, "%s", name);
+    }
     weft_text_add(out, "\"");
 }
 

@@ -41,6 +41,24 @@ static weft_status check_value(const weft_graph *graph, const weft_datum *target
     return WEFT_ERROR_SHAPE;
 }
 
+/* Other names for the old value, or for parts and loads of it, keep it: each gets a copy, made
+ * before the update (and dropped again where nothing after it reads that name). */
+static weft_status keep_old_values(graph_builder *builder, const binding *updated,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int storage = updated->value.operand.datum;
+    for (int i = 0; i < builder->n_names; ++i) {
+        binding *b = &builder->names[i];
+        if (b == updated || b->value.arithmetic != NULL || b->value.operand.datum != storage)
+            continue;
+        weft_operand copy = {0};
+        TRY(weft_operand_copy(builder, &b->value.operand, b->place, &copy, error));
+        b->value.operand = copy;
+    }
+done:
+    return status;
+}
+
 weft_status weft_graph_update(graph_builder *builder, const weft_script_statement *statement,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -50,12 +68,9 @@ weft_status weft_graph_update(graph_builder *builder, const weft_script_statemen
     weft_operand next = {0};
     TRY(check_target(graph, known, statement, error));
     const int storage = known->value.operand.datum;
-    builder->keep_apart = true;
+    TRY(keep_old_values(builder, known, error));
     const int n_before = graph->n_calls;
-    status = weft_value_make(builder, statement->value, &v, error);
-    builder->keep_apart = false;
-    if (status != WEFT_OK)
-        goto done;
+    TRY(weft_value_make(builder, statement->value, &v, error));
     TRY(weft_value_materialise(builder, &v, graph->data[storage].index_set, statement->place, &next,
                                error));
     const int producer = graph->data[next.datum].producer;

@@ -144,7 +144,8 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
                                         graph->data[a->target].name);
         if (kernel->name == NULL)
             return weft_no_memory(error);
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->source, 0}, error));
+        const int source = weft_datum_storage(graph, a->source);
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, source, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, a->target, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 1}, error));
@@ -160,7 +161,8 @@ done:
     return status;
 }
 
-/* The kernel that joins the partial results of the one before it: a few numbers, read by one thread. */
+/* The kernel that joins the partial results of the one before it: a few numbers, read by one
+ * thread. */
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
@@ -230,8 +232,7 @@ static weft_status plan_buffers(planner *p, weft_error *error) {
         for (int i = 0; i < graph->n_data; ++i) {
             const weft_datum *datum = &graph->data[i];
             if (plan->buffer_of[i] >= 0 || datum->returned || datum->is_input ||
-                datum->storage >= 0 ||
-                !kernel_uses(&plan->kernels[k], i))
+                datum->storage >= 0 || !kernel_uses(&plan->kernels[k], i))
                 continue;
             int last = k, b = 0;
             const int count = weft_shape_count(&datum->shape);
@@ -263,6 +264,9 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
+    p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES
+                                   ? WEFT_CUDA_THREADS / WEFT_CUDA_LANES
+                                   : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
                                        sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)

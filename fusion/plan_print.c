@@ -190,11 +190,10 @@ static void print_kernel(const weft_graph *graph, const weft_plan_kernel *kernel
         weft_text_add(out, i > 0 ? ", " : kernel->finishes ? "    joins    " : "    reduces  ");
         print_name(graph, graph->calls[kernel->reductions[i]].result, out);
     }
-    weft_text_add(out,
+    weft_text_add(out, "%s",
                   kernel->n_reductions == 0 ? ""
                   : kernel->finishes        ? ", pairwise\n"
-                                            : ", a partial result each %d blocks\n",
-                  WEFT_REDUCTION_BLOCKS);
+                                            : ", a partial result a chunk\n");
     if (kernel->implementation != NULL)
         weft_text_add(out, "    on chip  at most %d components at once\n",
                       kernel->implementation->onchip_peak);

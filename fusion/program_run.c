@@ -104,7 +104,8 @@ static int64_t count_blocks(const weft_program *p, int index_set) {
 }
 
 static int64_t count_chunks(const weft_program *p, int index_set) {
-    return (count_blocks(p, index_set) + WEFT_REDUCTION_BLOCKS - 1) / WEFT_REDUCTION_BLOCKS;
+    const int64_t blocks = p->compilation->plan->reduction_blocks;
+    return (count_blocks(p, index_set) + blocks - 1) / blocks;
 }
 
 /* Ranges of whole chunks: all at once, or, where there are accumulating stores too, one by one. */
@@ -126,8 +127,8 @@ static weft_status chunks_make(weft_program *p, const weft_plan_kernel *kernel, 
     for (int64_t i = 1; i <= n_colours; ++i)
         made->colour_start[i] = kernel->n_scatters > 0 ? i : n_chunks;
     for (int64_t i = 0; i < n_chunks; ++i) {
-        const int64_t last = (i + 1) * WEFT_REDUCTION_BLOCKS;
-        made->ranges[i][0] = i * WEFT_REDUCTION_BLOCKS;
+        const int64_t blocks = p->compilation->plan->reduction_blocks, last = (i + 1) * blocks;
+        made->ranges[i][0] = i * blocks;
         made->ranges[i][1] = last < n_blocks ? last : n_blocks;
     }
     *out = made;
@@ -238,6 +239,9 @@ static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kern
         several |= map >= 0 && m != map;
         map = m;
     }
+    *out = NULL;
+    if (p->compilation->limits.kind == WEFT_DEVICE_CUDA) /* atomic there */
+        return WEFT_OK;
     *out = p->chunks[kernel - p->compilation->plan->kernels];
     if (map < 0 || *out != NULL)
         return WEFT_OK;

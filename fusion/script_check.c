@@ -18,9 +18,12 @@ static weft_status unknown_in_body(const weft_script_expression *expression, con
     }
     allowed[n++] = "pi";
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                  "'%s' is unknown here: '%s' is a formula in %s and pi", node->name,
-                  expression->name, list);
-    script_suggest(error, node->name, allowed, n, NULL);
+                  "'%s' is unknown here: this is a formula in %s and pi", node->name, list);
+    if (script_intrinsic_arguments(node->name) > 0)
+        weft_error_hint(error, "it is a function: write %s(%s)", node->name,
+                        script_intrinsic_arguments(node->name) == 2 ? "..., ..." : "...");
+    else
+        script_suggest(error, node->name, allowed, n, NULL);
     return WEFT_ERROR_TYPE;
 }
 

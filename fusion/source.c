@@ -22,41 +22,36 @@ static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, i
     return kernel->gather >= 0 && w->graph->accumulations[kernel->gather].target == datum;
 }
 
-static void write_arguments(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_arguments; ++i) {
-        const weft_argument *argument = &kernel->arguments[i];
-        const char *name = "";
-        switch (argument->kind) {
-        case ARGUMENT_DATUM:
-            name = weft_source_variable(w, argument->index, -1) + 2;
-            weft_text_add(w->out, "    %sscalar *restrict p_%s = arguments[%d];\n",
-                          is_written(w, kernel, argument->index) ? "" : "const ", name, i);
-            break;
-        case ARGUMENT_MAP:
-            weft_text_add(w->out, "    const int32_t *restrict m_%s = arguments[%d];\n",
-                          w->graph->maps[argument->index].name, i);
-            break;
-        case ARGUMENT_POSITIONS:
-            weft_text_add(w->out, "    const uint32_t *restrict positions_%s = arguments[%d];\n",
-                          w->graph->data[argument->index].name, i);
-            break;
-        case ARGUMENT_PARTIALS:
-            weft_text_add(w->out, "    scalar *restrict partials_%s = arguments[%d];\n",
-                          weft_source_variable(w, argument->index, -1) + 2, i);
-            break;
-        case ARGUMENT_GATHER:
-            weft_text_add(w->out,
-                          argument->part == 0
-                              ? "    const int64_t *restrict start = arguments[%d];\n"
-                              : "    const uint32_t *restrict position = arguments[%d];\n",
-                          i);
-            break;
-        }
+/* "const scalar *restrict p_x" */
+static void write_argument(const source_writer *w, const weft_plan_kernel *kernel,
+                           const weft_argument *argument) {
+    switch (argument->kind) {
+    case ARGUMENT_DATUM:
+        weft_text_add(w->out, "%sscalar *restrict p_%s",
+                      is_written(w, kernel, argument->index) ? "" : "const ",
+                      weft_source_variable(w, argument->index, -1) + 2);
+        break;
+    case ARGUMENT_MAP:
+        weft_text_add(w->out, "const int32_t *restrict m_%s", w->graph->maps[argument->index].name);
+        break;
+    case ARGUMENT_POSITIONS:
+        weft_text_add(w->out, "const uint32_t *restrict positions_%s",
+                      w->graph->data[argument->index].name);
+        break;
+    case ARGUMENT_PARTIALS:
+        weft_text_add(w->out, "scalar *restrict partials_%s",
+                      weft_source_variable(w, argument->index, -1) + 2);
+        break;
+    case ARGUMENT_GATHER:
+        weft_text_add(w->out, argument->part == 0 ? "const int64_t *restrict start"
+                                                  : "const uint32_t *restrict position");
+        break;
     }
 }
 
 /* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
 static void write_load(const source_writer *w, const weft_operand *load) {
+    const char *lane = w->backend->is_threaded ? " + lane" : "";
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, load->datum, load->map);
@@ -66,32 +61,36 @@ static void write_load(const source_writer *w, const weft_operand *load) {
     if (load->map >= 0) {
         const weft_map *map = &w->graph->maps[load->map];
         weft_text_add(w->out,
-                      "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES), %d, %d);\n", v,
-                      p, map->name, map->width, map->width, count);
+                      "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES)%s, %d, %d);\n",
+                      v, p, map->name, map->width, lane, map->width, count);
     } else if (datum->index_set < 0)
         weft_text_add(w->out, "    load_uniform(%s, p_%s, %d);\n", v, p, count);
     else if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES, n_instances);\n", v,
-                      p, count);
+        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES%s, n_instances);\n",
+                      v, p, count, lane);
     else
-        weft_text_add(w->out, "        load_block(%s, p_%s + block * (%d * LANES), %d);\n", v, p,
-                      count, count);
+        weft_text_add(w->out, "        load_block(%s, p_%s + block * (%d * LANES)%s, %d);\n", v, p,
+                      count, lane, count);
 }
 
 static void write_store(const source_writer *w, int stored) {
+    const char *lane = w->backend->is_threaded ? " + lane" : "";
     const weft_datum *datum = &w->graph->data[stored];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, stored, -1);
     const char *p = weft_source_variable(w, weft_datum_storage(w->graph, stored), -1) + 2;
     if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES, n_instances);\n", p,
-                      v, count);
+        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES%s, n_instances);\n",
+                      p, v, count, lane);
     else
-        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES), %s, %d, %s);\n", p,
-                      count, v, count, datum->storage >= 0 ? "0" : "stream");
+        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
+                      p, count, lane, v, count,
+                      datum->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
 }
 
 static void write_scatter(const source_writer *w, const weft_accumulation *a) {
+    const bool threaded = w->backend->is_threaded;
+    const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
     const char *v = weft_source_variable(w, a->source, -1);
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     const weft_map *map = &w->graph->maps[a->map];
@@ -102,12 +101,13 @@ static void write_scatter(const source_writer *w, const weft_accumulation *a) {
     if (a->matrix)
         weft_text_add(
             w->out,
-            "        add_matrix(p_%s, positions_%s + block * (%d * LANES), %s, %d, lanes);\n",
-            target, w->graph->data[a->target].name, width * width, v, width * width);
+            "        add_matrix(p_%s, positions_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
+            target, w->graph->data[a->target].name, width * width, lane, v, width * width, lanes);
     else
         weft_text_add(
-            w->out, "        add_indirect(p_%s, m_%s + block * (%d * LANES), %s, %d, %d, lanes);\n",
-            target, map->name, width, v, width, weft_shape_count(&w->graph->data[a->target].shape));
+            w->out, "        add_indirect(p_%s, m_%s + block * (%d * LANES)%s, %s, %d, %d, %s);\n",
+            target, map->name, width, lane, v, width,
+            weft_shape_count(&w->graph->data[a->target].shape), lanes);
 }
 
 static const char *join_name(const weft_call *call) {
@@ -141,8 +141,8 @@ static void write_reductions(const source_writer *w, const weft_plan_kernel *ker
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = weft_source_variable(w, call->result, -1) + 2;
-        weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n", join_name(call), name,
-                      name, result_count(w, call));
+        weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, %s);\n", join_name(call), name, name,
+                      result_count(w, call), w->backend->is_threaded ? "1" : "lanes");
     }
 }
 
@@ -151,22 +151,56 @@ static void write_reductions_end(const source_writer *w, const weft_plan_kernel 
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = weft_source_variable(w, call->result, -1) + 2;
-        weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
-                      join_name(call), name, WEFT_REDUCTION_BLOCKS, result_count(w, call), name,
-                      result_count(w, call));
+        if (w->backend->is_threaded)
+            weft_text_add(
+                w->out, "    partial_%s(partials_%s + blockIdx.x * (int64_t)%d, a_%s, %d);\n",
+                join_name(call), name, result_count(w, call), name, result_count(w, call));
+        else
+            weft_text_add(w->out,
+                          "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
+                          join_name(call), name, w->plan->reduction_blocks, result_count(w, call),
+                          name, result_count(w, call));
     }
 }
 
+/* Blocks of instances come as a range on the host, as threads elsewhere. */
 static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool threaded = w->backend->is_threaded;
     weft_text_add(w->out,
-                  "void %s(void *const *arguments, int64_t n_instances, int64_t first_block, "
-                  "int64_t last_block)\n{\n",
+                  threaded ? "KERNEL %s(int64_t n_instances"
+                           : "void %s(void *const *arguments, int64_t n_instances, int64_t "
+                             "first_block, int64_t last_block)\n{\n",
                   kernel->name);
-    write_arguments(w, kernel);
+    for (int i = 0; i < kernel->n_arguments; ++i) {
+        weft_text_add(w->out, threaded ? ",\n    " : "    ");
+        write_argument(w, kernel, &kernel->arguments[i]);
+        if (!threaded)
+            weft_text_add(w->out, " = arguments[%d];\n", i);
+    }
+    if (threaded)
+        weft_text_add(
+            w->out, ")\n{\n"
+                    "    const int64_t instance = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
+                    "    const int64_t block = instance / LANES;\n"
+                    "    const int lane = (int)(instance %% LANES);\n");
+}
+
+/* Where the loop over blocks, or the thread's own instance, starts. */
+static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->backend->is_threaded) {
+        weft_text_add(w->out, "    if (instance < n_instances) {\n");
+        return;
+    }
+    weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
+    if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
+        weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
+                              "(int)(n_instances - block * LANES) : LANES;\n");
 }
 
 /* Large results of a layout that is stored by whole vectors, and not just read. */
 static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->backend->is_threaded)
+        return false;
     for (int i = 0; i < kernel->n_stores; ++i) {
         const weft_datum *datum = &w->graph->data[kernel->stores[i]];
         if (!w->graph->index_sets[datum->index_set].plain && datum->storage < 0)
@@ -188,11 +222,7 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             write_load(w, &kernel->loads[i]);
     write_reductions_start(w, kernel);
-    weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
-    if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
-        weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
-                              "(int)(n_instances - block "
-                              "* LANES) : LANES;\n");
+    write_instances(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
             write_load(w, &kernel->loads[i]);
@@ -218,15 +248,33 @@ done:
 static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
     const int count = weft_shape_count(&w->graph->data[a->target].shape);
-    const char *source = weft_source_variable(w, a->source, -1) + 2;
+    const char *source = weft_source_variable(w, weft_datum_storage(w->graph, a->source), -1) + 2;
+    const weft_map *map = &w->graph->maps[a->map];
+    const bool plain = w->graph->index_sets[map->from].plain;
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name,
                   a->place.line, w->graph->data[a->target].name, w->graph->maps[a->map].name);
     write_head(w, kernel);
-    weft_text_add(w->out, "    const int64_t last = last_block * LANES < n_instances ? last_block "
-                          "* LANES : n_instances;\n"
-                          "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
-    if (count == 1)
+    weft_text_add(w->out,
+                  w->backend->is_threaded
+                      ? "    const int64_t i = instance;\n    if (i < n_instances) {\n"
+                      : "    const int64_t last = last_block * LANES < n_instances ? last_block * "
+                        "LANES : n_instances;\n"
+                        "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
+    if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
+        weft_text_add(w->out,
+                      "        scalar sum[%d] = {0};\n"
+                      "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
+                      "            const int64_t row = position[k] / LANES;\n"
+                      "            const int64_t cell = row / %d * LANES + position[k] %% LANES;\n"
+                      "            for (int c = 0; c < %d; ++c)\n"
+                      "                sum[c] += p_%s[(cell * %d + row %% %d) * %d + c];\n"
+                      "        }\n"
+                      "        for (int c = 0; c < %d; ++c)\n"
+                      "            p_%s[i * %d + c] %s sum[c];\n",
+                      count, map->width, count, source, map->width, map->width, count, count,
+                      target, count, kernel->adds ? "+=" : "=");
+    else if (count == 1)
         weft_text_add(w->out,
                       "        scalar sum = %s%s%s;\n"
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k)\n"
@@ -254,6 +302,8 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
 /* Joins partial results pairwise; n_instances is their number and one more. */
 static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
     write_head(w, kernel);
+    if (w->backend->is_threaded)
+        weft_text_add(w->out, "    if (blockIdx.x > 0)\n        return;\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = weft_source_variable(w, call->result, -1) + 2;
@@ -268,11 +318,13 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
                              const char **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    (void)limits;
+    /* null takes the spelling of the device whose limits it has */
+    const bool cuda = limits->kind == WEFT_DEVICE_CUDA ||
+                      (limits->kind == WEFT_DEVICE_NULL && plan->lanes == WEFT_CUDA_LANES);
     const source_writer writer = {.arena = arena,
                                   .graph = graph,
                                   .plan = plan,
-                                  .backend = &weft_backend_host,
+                                  .backend = cuda ? &weft_backend_cuda : &weft_backend_host,
                                   .single = options->single,
                                   .out = &text};
     writer.backend->prelude(&text, plan->lanes, options->single);

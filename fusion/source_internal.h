@@ -9,9 +9,12 @@ typedef struct weft_backend {
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *splat; /* see weft_body_style */
+    /** One thread an instance, its number in its block `lane`; else a loop over blocks whose
+     *  instances are the lanes of vectors. */
+    bool is_threaded;
 } weft_backend;
 
-extern const weft_backend weft_backend_host;
+extern const weft_backend weft_backend_host, weft_backend_cuda;
 
 typedef struct source_writer {
     weft_arena *arena;

@@ -308,7 +308,7 @@ static void expressions(void **state) {
                                   "                      ^\n"
                                   "hint: declare it: parameter p = 2;");
     TYPE("expression f(x, y) = x + Y;",
-         "bad.weft:1:26: error: 'Y' is unknown here: 'f' is a formula in x, y and pi\n"
+         "bad.weft:1:26: error: 'Y' is unknown here: this is a formula in x, y and pi\n"
          "    expression f(x, y) = x + Y;\n"
          "                             ^\n"
          "hint: did you mean 'y'?");

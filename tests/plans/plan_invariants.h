@@ -28,9 +28,17 @@ static inline void check_plan(const char *script, const weft_compilation *compil
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
             const int producer = graph->data[operand->datum].producer;
+            const bool barrier =
+                operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
             if (producer >= 0 && (producer >= i || kernel[producer] > kernel[i] ||
-                                  (operand->map >= 0 && kernel[producer] == kernel[i])))
+                                  (barrier && kernel[producer] == kernel[i])))
                 fail_msg("%s: call %d reads what is not made yet", script, i);
+            /* the old value of a list is read no later than the next one is stored */
+            for (int u = 0; u < graph->n_calls; ++u)
+                if (graph->data[graph->calls[u].result].storage == operand->datum &&
+                    (u < i || kernel[u] < kernel[i] ||
+                     (operand->map >= 0 && kernel[u] == kernel[i])))
+                    fail_msg("%s: call %d reads an old value", script, i);
             for (int a = 0; a < graph->n_accumulations; ++a)
                 if (graph->accumulations[a].target == operand->datum &&
                     kernel[graph->accumulations[a].call] >= kernel[i])

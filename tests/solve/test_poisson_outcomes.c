@@ -93,6 +93,20 @@ static void test_indefinite(void **state)
     json_decref(root);
 }
 
+/* k du/dn + 0 u = g is a Neumann condition: alone it leaves the constant free, and the mean-free
+ * solution is taken. On the unit square with f = -1 and a flux of 1 on the left, u'' = 1 and
+ * u'(0) = -1: u = x^2/2 - x + 1/3. */
+static void test_robin_without_exchange(void **state)
+{
+    (void)state;
+    json_t *root = POISSON(0, "--mesh", "square:16", "--source", "-1", "--robin", "left=0,1",
+                           "--exact", "x^2/2-x+1/3");
+    assert_string_equal("converged", poisson_text(root, "outcome"));
+    assert_double_near(0, poisson_number(root, "integral_u"), 0, 1e-12);
+    assert_true(poisson_number(root, "l2_error") < 1e-3);
+    json_decref(root);
+}
+
 static void test_preconditioner(void **state)
 {
     (void)state;
@@ -203,6 +217,7 @@ int main(void)
                                        cmocka_unit_test(test_probes),
                                        cmocka_unit_test(test_too_few_iterations),
                                        cmocka_unit_test(test_indefinite),
+                                       cmocka_unit_test(test_robin_without_exchange),
                                        cmocka_unit_test(test_preconditioner),
                                        cmocka_unit_test(test_later_dirichlet_holds),
                                        cmocka_unit_test(test_what_is_printed_where),

@@ -103,6 +103,9 @@ static void test_library(void **state)
     check(RUN("library", "list"), 0, "jacobian", "");
     check(RUN("library", "show", "mmul"), 0, "//@ function  mmul", "");
     check(RUN("library", "show", "mmull"), 2, "", "did you mean 'mmul'?");
+    check(RUN("library", "mmul"), 0, "//@ function  mmul", "");
+    check(RUN("library", "mmull"), 2, "", "did you mean 'mmul'?");
+    check(RUN("library", "mmul", "dot"), 2, "", "unknown action 'mmul'");
     check(RUN("library", "show"), 2, "", "show needs the name of a function");
     check(RUN("library", "lst"), 2, "", "did you mean 'list'?");
     test_text_write(

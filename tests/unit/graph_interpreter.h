@@ -92,6 +92,19 @@ static inline void interpreter_function(const interpreter *in, const weft_call *
     }
 }
 
+static inline double interpreter_reduce(const interpreter *in, const weft_call *call) {
+    const bool least = strcmp(call->label, "minimum") == 0;
+    const bool greatest = strcmp(call->label, "maximum") == 0;
+    double joined = least ? INFINITY : greatest ? -INFINITY : 0;
+    for (int64_t i = 0; i < interpreter_instances(in, call->index_set); ++i) {
+        double one = interpreter_operand(in, &call->operands[0], i, 0);
+        if (strcmp(call->label, "dot") == 0)
+            one *= interpreter_operand(in, &call->operands[1], i, 0);
+        joined = least ? fmin(joined, one) : greatest ? fmax(joined, one) : joined + one;
+    }
+    return joined;
+}
+
 static inline double *interpreter_list(interpreter *in, int datum) {
     const weft_datum *d = &in->graph->data[datum];
     const int64_t n = interpreter_instances(in, d->index_set);
@@ -121,7 +134,10 @@ static inline void interpreter_run(interpreter *in) {
         const weft_call *call = &in->graph->calls[k];
         const int n = weft_shape_count(&in->graph->data[call->result].shape);
         double *out = interpreter_list(in, call->result);
-        for (int64_t i = 0; i < interpreter_instances(in, call->index_set); ++i)
+        if (call->reduction != NULL)
+            out[0] = interpreter_reduce(in, call);
+        for (int64_t i = 0;
+             call->reduction == NULL && i < interpreter_instances(in, call->index_set); ++i)
             if (call->instance != NULL)
                 interpreter_function(in, call, i, out + i * n);
             else

@@ -4,7 +4,7 @@
 
 #include "program_support.h"
 
-enum { RANDOM_VALENCE = 64, VALUES = 128 };
+enum { RANDOM_VALENCE = 64, RANDOM_MEMBERS = 400, VALUES = 128 };
 enum { CELLS, NODES, NOWHERE };
 
 typedef struct random_value {
@@ -14,6 +14,9 @@ typedef struct random_value {
     double bound; /* of its components' absolute values */
     bool target;  /* may still be accumulated into */
     bool used;
+    bool input;  /* may be updated, once */
+    bool hidden; /* cannot be returned: uniform arithmetic */
+    bool part;   /* of another list: not to be loaded through a connectivity */
 } random_value;
 
 typedef struct generator {
@@ -53,7 +56,7 @@ static inline bool operand_pick(generator *g, int set, random_operand *out) {
     *out = (random_operand){.shape = value->shape, .bound = value->bound, .value = v};
     int length = snprintf(out->text, sizeof out->text, "%s", value->name);
     if (value->set != set && value->set != NOWHERE) {
-        if (set != CELLS || value->set != NODES || value->shape.rank > 1)
+        if (set != CELLS || value->set != NODES || value->shape.rank > 1 || value->part)
             return false;
         const bool dofs = random_below(&g->state, 3) > 0;
         length += snprintf(out->text + length, sizeof out->text - (size_t)length, "[%s]",
@@ -207,12 +210,82 @@ static inline bool statement_accumulate(generator *g) {
     return true;
 }
 
+/* The next value of an input, in its own memory. */
+static inline bool statement_update(generator *g) {
+    const int i = random_below(&g->state, g->n);
+    random_value *input = &g->values[i];
+    random_operand made;
+    weft_text text = {0};
+    bool fits = input->input && input->set != NOWHERE && arithmetic(g, input->set, &made, &text);
+    /* read before it was accumulated into: the accumulation is then gone */
+    fits = fits &&
+           is_shape(&made.shape, input->shape.rank, input->shape.sizes[0], input->shape.sizes[1]);
+    if (fits) {
+        weft_text_add(&g->text, "update %s = %s;\n", input->name, text.data);
+        input->bound = made.bound;
+        input->input = input->target = false;
+    }
+    weft_text_free(&text);
+    return fits;
+}
+
+/* Another name for a list, a part or a load of it: it keeps the value of now. */
+static inline bool statement_alias(generator *g) {
+    const int set = random_below(&g->state, 2) == 0 ? NODES : CELLS;
+    random_operand o;
+    if (!operand_pick(g, set, &o) || g->values[o.value].set == NOWHERE)
+        return false;
+    operand_use(g, &o);
+    random_value *value = value_add(g, "a", set, &o.shape, o.bound);
+    value->part = strchr(o.text, '[') != NULL || g->values[o.value].part;
+    weft_text_add(&g->text, "%s = %s;\n", value->name, o.text);
+    return true;
+}
+
+static inline bool statement_reduce(generator *g) {
+    static const char *const names[] = {"sum", "minimum", "maximum", "dot"};
+    const int f = random_below(&g->state, 4);
+    const int set = random_below(&g->state, 2) == 0 ? NODES : CELLS;
+    const weft_shape scalar = {0};
+    random_operand a, b;
+    if (!operand_pick(g, set, &a) || !operand_pick(g, set, &b) || a.shape.rank != 0 ||
+        b.shape.rank != 0 || g->values[a.value].set == NOWHERE)
+        return false;
+    const double bound = f == 0   ? RANDOM_MEMBERS * a.bound
+                         : f == 3 ? RANDOM_MEMBERS * a.bound * b.bound
+                                  : a.bound;
+    if (bound > g->limit)
+        return false;
+    operand_use(g, &a);
+    if (f == 3)
+        operand_use(g, &b);
+    const random_value *value = value_add(g, "r", NOWHERE, &scalar, bound);
+    weft_text_add(&g->text, f == 3 ? "%s = %s(%s, %s);\n" : "%s = %s(%s);\n", value->name, names[f],
+                  a.text, b.text);
+    return true;
+}
+
+/* Arithmetic on uniforms alone, computed wherever it is used. */
+static inline bool statement_uniform(generator *g) {
+    const int i = random_below(&g->state, g->n);
+    if (g->values[i].set != NOWHERE || 2 * g->values[i].bound + 1 > g->limit)
+        return false;
+    g->values[i].used = true;
+    random_value *value =
+        value_add(g, "u", NOWHERE, &g->values[i].shape, 2 * g->values[i].bound + 1);
+    value->hidden = true;
+    value->part = true;
+    weft_text_add(&g->text, "%s = 1 - 2*%s;\n", value->name, g->values[i].name);
+    return true;
+}
+
 static inline void declare(generator *g, const char *prefix, int set, int rank, int a, int b,
                            bool target) {
     static const char *const over[] = {" over cells", " over nodes", ""};
     const weft_shape shape = {.rank = rank, .sizes = {a, b}};
     random_value *value = value_add(g, prefix, set, &shape, 3);
     value->target = target;
+    value->input = true;
     value->used = true; /* not returned */
     weft_text_add(&g->text, "input %s : ", value->name);
     weft_shape_print(&shape, &g->text);
@@ -241,16 +314,24 @@ static inline char *random_script(uint64_t seed, double limit) {
     declare(g, "i", NOWHERE, 1, 3, 0, false);
     const int inputs = g->n, wanted = inputs + 4 + random_below(&g->state, 20);
     for (int tries = 0; g->n < wanted && tries < 2000; ++tries) {
-        const int kind = random_below(&g->state, 8);
-        if (kind < 4)
+        const int kind = random_below(&g->state, 16);
+        if (kind < 6)
             statement_arithmetic(g);
-        else if (kind < 6)
+        else if (kind < 9)
             statement_function(g);
-        else
+        else if (kind < 12)
             statement_accumulate(g);
+        else if (kind == 12)
+            statement_update(g);
+        else if (kind == 13)
+            statement_alias(g);
+        else if (kind == 14)
+            statement_reduce(g);
+        else
+            statement_uniform(g);
     }
     for (int i = inputs; i < g->n; ++i)
-        if (!g->values[i].used || random_below(&g->state, 5) == 0)
+        if (!g->values[i].hidden && (!g->values[i].used || random_below(&g->state, 5) == 0))
             weft_text_add(&g->text, "return %s;\n", g->values[i].name);
     assert_false(g->text.failed);
     char *text = g->text.data;

@@ -154,6 +154,10 @@ static void test_splitting(void **state)
     assert_int_equal(WEFT_ERROR_USAGE,
                      app_split_assignment("--o", "left", "GROUP=EXPR", &left, &right, &error));
     assert_int_equal(5, error.column);
+    assert_non_null(strstr(error.hint, "physical group"));
+    assert_int_equal(WEFT_ERROR_USAGE,
+                     app_split_assignment("--o", "left", "NAME=EXPR", &left, &right, &error));
+    assert_string_equal("write --o NAME=EXPR", error.hint);
     assert_int_equal(WEFT_ERROR_USAGE,
                      app_split_assignment("--o", "=1", "GROUP=EXPR", &left, &right, &error));
     assert_int_equal(WEFT_ERROR_USAGE,

@@ -131,6 +131,8 @@ static void odd_compilers(void **state) {
         assert_int_equal(try_source(place, "k", "int x;", &error), WEFT_ERROR_COMPILER);
         if (!strstr(error.message, cases[i].words))
             fail_msg("%s: %s", cases[i].body, error.message);
+        if (strstr(error.message, "no shared object"))
+            assert_non_null(strstr(error.hint, "CC names the one that is used"));
     }
     write_compiler(place);
     assert_false(kernel_runs(place, 3)); /* nothing of theirs was kept */

@@ -54,10 +54,18 @@ static void the_default_folder(void **state) {
     place->options.cache_directory = NULL;
     check_in_memory(place, "no home");
 
+    /* system users have a home that does not exist, and is not to be made */
+    char *nowhere = test_path(place->folder, "nowhere");
+    struct stat info;
+    setenv("HOME", nowhere, 1);
+    check_in_memory(place, "nowhere/.cache/weft");
+    assert_int_not_equal(stat(nowhere, &info), 0);
+    unsetenv("HOME");
+    free(nowhere);
+
     /* made with all folders above it, for the owner alone */
     char *below = test_path(place->folder, "a/b");
     char *made = test_path(place->folder, "a/b/weft");
-    struct stat info;
     setenv("XDG_CACHE_HOME", below, 1);
     assert_false(kernel_runs(place, 3));
     assert_true(kernel_runs(place, 3));

@@ -161,6 +161,17 @@ static void a_small_buffer_gets_a_terminated_part(void **state) {
     assert_int_equal(weft_error_text(&error, NULL, 0), whole);
 }
 
+/* A group's name, or what Gmsh quotes of a file, may hold anything. */
+static void nothing_steers_the_terminal(void **state) {
+    weft_error error;
+    (void)state;
+    weft_error_set(&error, WEFT_ERROR_INPUT, "no group \033[31mred\r\n\tand \xc3\xa9");
+    weft_error_place(&error, "a\033.msh", NULL, 0, 0);
+    weft_error_hint(&error, "try \x7f");
+    assert_string_equal(text_of(&error),
+                        "a?.msh: error: no group ?[31mred?\n\tand \xc3\xa9\nhint: try ?");
+}
+
 static void exit_codes(void **state) {
     (void)state;
     assert_int_equal(weft_status_exit_code(WEFT_OK), 0);
@@ -180,6 +191,7 @@ int main(void) {
         cmocka_unit_test(the_caret_is_right_in_long_lines),
         cmocka_unit_test(what_is_too_long_is_cut_and_marked),
         cmocka_unit_test(a_small_buffer_gets_a_terminated_part),
+        cmocka_unit_test(nothing_steers_the_terminal),
         cmocka_unit_test(exit_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

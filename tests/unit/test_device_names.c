@@ -63,7 +63,17 @@ static void automatic(void **state) {
     assert_int_equal(limits_of("auto").kind, WEFT_DEVICE_HOST);
     setenv("WEFT_DEVICE", "nonsense", 1);
     weft_device *device = NULL;
+    weft_error error;
     assert_int_equal(weft_device_open("auto", NULL, &device, NULL), WEFT_ERROR_USAGE);
+    /* nobody typed the name, so it is said where it is from */
+    assert_int_equal(weft_device_open("auto", NULL, &device, &error), WEFT_ERROR_USAGE);
+    assert_non_null(strstr(error.hint, "WEFT_DEVICE"));
+    setenv("WEFT_DEVICE", "hots", 1);
+    assert_int_equal(weft_device_open("auto", NULL, &device, &error), WEFT_ERROR_USAGE);
+    assert_non_null(strstr(error.hint, "did you mean host?; "));
+    assert_non_null(strstr(error.hint, "WEFT_DEVICE"));
+    assert_int_equal(weft_device_open("hots", NULL, &device, &error), WEFT_ERROR_USAGE);
+    assert_null(strstr(error.hint, "WEFT_DEVICE"));
     unsetenv("WEFT_DEVICE");
     weft_device_free(NULL);
 }

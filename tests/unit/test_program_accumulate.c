@@ -231,6 +231,102 @@ static void two_connectivities(void **state) {
     free(m.dofs);
 }
 
+/* From one plain index set to another: nodes are the targets of cells and have targets of their
+ * own. */
+static void from_a_plain_index_set(void **state) {
+    (void)state;
+    mesh m = mesh_make(301, 3);
+    const int64_t n_coarse = 60;
+    uint64_t seed = 41;
+    int32_t *parents = random_map(&seed, m.n_nodes, 2, n_coarse);
+    double *k = random_list(&seed, 3 * m.n_cells), *f = random_list(&seed, 2 * m.n_nodes);
+    double *v = random_list(&seed, 6 * m.n_nodes);
+    for (int mode = 0; mode < 4; ++mode) {
+        const weft_compile_options options = {.scatter = (weft_scatter)(mode / 2),
+                                              .plan = (weft_plan_kind)(mode % 2)};
+        program_case c = case_open(NULL, "host:2",
+                                   "index cells, nodes, coarse;\n"
+                                   "connectivity dofs : cells -> nodes[3];\n"
+                                   "connectivity parents : nodes -> coarse[2];\n"
+                                   "input k : real[3] over cells;\n"
+                                   "input f : real[2] over nodes;\n"
+                                   "input v : real[2,3] over nodes;\n"
+                                   "b[dofs] += k;\n"
+                                   "e[parents] += f*b;\n"
+                                   "g[parents] += 2*v;\n"
+                                   "return e, g;\n",
+                                   &options);
+        case_map(&c, "dofs", m.dofs, m.n_cells, 3, m.n_nodes);
+        case_map(&c, "parents", parents, m.n_nodes, 2, n_coarse);
+        case_input(&c, "k", k);
+        case_input(&c, "f", f);
+        case_input(&c, "v", v);
+        case_run(&c);
+        double *b = calloc((size_t)m.n_nodes, sizeof *b), e[60] = {0}, g[60][3] = {{0}};
+        for (int64_t i = 0; i < 3 * m.n_cells; ++i)
+            b[m.dofs[i]] += k[i];
+        for (int64_t i = 0; i < m.n_nodes; ++i)
+            for (int a = 0; a < 2; ++a) {
+                e[parents[2 * i + a]] += f[2 * i + a] * b[i];
+                for (int j = 0; j < 3; ++j)
+                    g[parents[2 * i + a]][j] += 2 * v[6 * i + 3 * a + j];
+            }
+        double *got_e = case_result(&c, "e"), *got_g = case_result(&c, "g");
+        for (int i = 0; i < n_coarse; ++i) {
+            assert_double_near(got_e[i], e[i], TOLERANCE, TOLERANCE);
+            for (int j = 0; j < 3; ++j)
+                assert_double_near(got_g[3 * i + j], g[i][j], TOLERANCE, TOLERANCE);
+        }
+        free(b);
+        free(got_e);
+        free(got_g);
+        case_close(&c);
+    }
+    free(parents);
+    free(k);
+    free(f);
+    free(v);
+    free(m.dofs);
+}
+
+/* What is added may be a list's next value, which lives in the list's own memory. */
+static void adding_an_update(void **state) {
+    (void)state;
+    mesh m = mesh_make(301, 3);
+    uint64_t seed = 43;
+    double *k = random_list(&seed, 3 * m.n_cells);
+    for (int mode = 0; mode < 4; ++mode) {
+        const weft_compile_options options = {.scatter = (weft_scatter)(mode / 2),
+                                              .plan = (weft_plan_kind)(mode % 2)};
+        program_case c = case_open(NULL, "host:2",
+                                   "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
+                                   "input k : real[3] over cells;\n"
+                                   "old = k;\nupdate k = 3*k;\nb[dofs] += k;\nd[dofs] += old;\n"
+                                   "return b, d;\n",
+                                   &options);
+        case_map(&c, "dofs", m.dofs, m.n_cells, 3, m.n_nodes);
+        case_input(&c, "k", k);
+        case_run(&c);
+        double *b = case_result(&c, "b"), *d = case_result(&c, "d"), *next = case_result(&c, "k");
+        double *wanted = calloc((size_t)m.n_nodes, sizeof *wanted);
+        for (int64_t i = 0; i < 3 * m.n_cells; ++i) {
+            wanted[m.dofs[i]] += k[i];
+            assert_double_near(next[i], 3 * k[i], 0, 0);
+        }
+        for (int64_t i = 0; i < m.n_nodes; ++i) {
+            assert_double_near(b[i], 3 * wanted[i], 3 * TOLERANCE, 3 * TOLERANCE);
+            assert_double_near(d[i], wanted[i], TOLERANCE, TOLERANCE);
+        }
+        free(b);
+        free(d);
+        free(next);
+        free(wanted);
+        case_close(&c);
+    }
+    free(k);
+    free(m.dofs);
+}
+
 /* ---- A[dofs,dofs] += K: here A is a dense matrix, entry (i, j) at i * n + j ---- */
 
 static void matrix(void **state) {
@@ -288,7 +384,8 @@ int main(void) {
 
         cmocka_unit_test(accumulating),       cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(adding_to_an_input), cmocka_unit_test(reading_after_accumulating),
-        cmocka_unit_test(two_connectivities), cmocka_unit_test(matrix),
+        cmocka_unit_test(two_connectivities), cmocka_unit_test(from_a_plain_index_set),
+        cmocka_unit_test(adding_an_update),   cmocka_unit_test(matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

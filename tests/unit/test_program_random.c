@@ -39,16 +39,17 @@ static void compare(const program_case *c, const interpreter *in, const char *te
     const weft_graph *graph = c->compilation->graph;
     for (int i = 0; i < graph->n_data; ++i) {
         const weft_datum *datum = &graph->data[i];
-        if (!datum->returned)
+        if (!datum->returned && datum->storage < 0)
             continue;
-        double *got = case_result(c, datum->name);
+        const weft_datum *place = datum->storage >= 0 ? &graph->data[datum->storage] : datum;
+        double *got = case_result(c, place->name);
         const int64_t n = interpreter_instances(in, datum->index_set);
         const int count = weft_shape_count(&datum->shape);
         for (int64_t k = 0; k < n * count; ++k) {
             const double a = got[k] + 0.0, b = in->data[i][k] + 0.0;
             if (memcmp(&a, &b, sizeof a) != 0)
                 fail_msg("mode %d: %s[%lld] component %lld is %.17g, not %.17g, in\n%s", mode,
-                         datum->name, (long long)(k / count), (long long)(k % count), a, b, text);
+                         place->name, (long long)(k / count), (long long)(k % count), a, b, text);
         }
         free(got);
     }

@@ -140,9 +140,9 @@ static void bad_expressions(void **state) {
     assert_bad_expression("x y", syntax, 3,
                           "expected an operator or the end of the expression, found 'y'", "");
     assert_bad_expression("x + t", type, 5,
-                          "'t' is unknown here: 'source' is a formula in x, y, z and pi", "");
+                          "'t' is unknown here: this is a formula in x, y, z and pi", "");
     assert_bad_expression("2*PI", type, 3,
-                          "'PI' is unknown here: 'source' is a formula in x, y, z and pi",
+                          "'PI' is unknown here: this is a formula in x, y, z and pi",
                           "did you mean 'pi'?");
     assert_bad_expression("sine(x)", type, 1, "there is no function 'sine' for formulas",
                           "did you mean 'sin'?");
