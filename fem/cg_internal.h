@@ -12,7 +12,7 @@ typedef struct weft_cg {
     const weft_wide_kernels *wide;
     weft_memory *x_memory, *r_memory, *p_memory, *q_memory, *d_memory;
     weft_cg_vectors v;
-    const double *b;
+    double *b;     /* changed by weft_cg_scale alone */
     double *sums;  /* [2][n_chunks] */
     double scalar; /* alpha, beta or a shift, of the pass that runs */
     double rr, rz; /* r.r and r.(d r) of the present residual */
@@ -29,6 +29,11 @@ void weft_cg_release(weft_cg *cg);
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error);
 /** The norm that residuals are relative to. Uses r, p and q. */
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error);
+/** What b and x are to be multiplied by so that the squares of CG neither overflow nor vanish: a
+ * power of two, so that no bit changes, and 1 for all but extreme systems. After weft_cg_norm. */
+double weft_cg_scale_wanted(const weft_cg *cg);
+/** Multiply b and x. */
+void weft_cg_scale(weft_cg *cg, double factor);
 /** r = b - A x, and its rr and rz. Uses q. */
 weft_status weft_cg_residual(weft_cg *cg, weft_error *error);
 /** p = d r + beta p */

@@ -125,6 +125,38 @@ done:
     return status;
 }
 
+static double largest(const double *vector, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n; ++i)
+        if (!isfinite(vector[i]))
+            return INFINITY;
+        else if (fabs(vector[i]) > most)
+            most = fabs(vector[i]);
+    return most;
+}
+
+double weft_cg_scale_wanted(const weft_cg *cg) {
+    static const double SMALL = 1e-120, LARGE = 1e120; /* squares, times a tolerance squared, fit */
+    if (cg->norm > SMALL && cg->norm < LARGE)
+        return 1;
+    double most = largest(cg->v.r, cg->n);
+    if (!isfinite(most)) /* the product has overflowed: go by what is given */
+        most = fmax(largest(cg->b, cg->n), largest(cg->v.x, cg->n));
+    if (!isfinite(most) || most <= 0)
+        return 1;
+    int exponent = 0;
+    frexp(most, &exponent);
+    exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
+    return ldexp(1, -exponent); /* and its reciprocal: both are normal numbers */
+}
+
+void weft_cg_scale(weft_cg *cg, double factor) {
+    for (int64_t i = 0; i < cg->n; ++i) {
+        cg->b[i] *= factor;
+        cg->v.x[i] *= factor;
+    }
+}
+
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     double *d = cg->v.d, smallest = INFINITY;
