@@ -81,15 +81,16 @@ static int report_outcome(const poisson *run)
     static const char *const advice[] = {
         [WEFT_CG_MAX_ITERATIONS] = "raise --max-iterations or --tolerance",
         [WEFT_CG_INDEFINITE] =
-            "the operator is not positive definite: look at the signs in --diffusivity and --robin",
+            "the operator is not positive definite: look for --diffusivity <= 0 and for ALPHA < 0 in "
+            "--robin",
         [WEFT_CG_BREAKDOWN] = "look at --diffusivity and --robin, or try --preconditioner none",
-        [WEFT_CG_NAN] = "a value is not a number: look at --diffusivity and ALPHA in --robin",
+        [WEFT_CG_NAN] = "a value is no number or too large: look at --diffusivity and ALPHA in --robin",
         [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};
     bool rounding = run->cg.outcome == WEFT_CG_BREAKDOWN && run->cg.residual < 1e-10;
     fprintf(
         stderr,
         "poisson: error: not converged: %s after %d iterations, relative residual %.2e\nhint: %s\n",
-        weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, run->cg.residual,
+        weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, fabs(run->cg.residual),
         advice[rounding ? WEFT_CG_STAGNATION : run->cg.outcome]);
     return 1;
 }

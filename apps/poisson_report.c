@@ -74,6 +74,12 @@ static void print_seconds(const poisson *run)
            app_print_seconds(s->solve, solve), app_print_seconds(s->output, output));
 }
 
+/* NaN without its sign, which says nothing. */
+static double plain(double value)
+{
+    return isnan(value) ? fabs(value) : value;
+}
+
 weft_status poisson_report_print(const poisson *run, weft_error *error)
 {
     const poisson_options *options = run->options;
@@ -87,13 +93,14 @@ weft_status poisson_report_print(const poisson *run, weft_error *error)
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
            weft_assembly_name(options->assembly));
     printf("CG          %s, %d iterations, relative residual %.2e\n",
-           weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, run->cg.residual);
+           weft_cg_outcome_name(run->cg.outcome), run->cg.iterations,
+           plain(run->cg.residual));
     if (options->verbosity == APP_VERBOSE)
         print_history(run);
     if (options->exact)
-        printf("error       L2 %.6e, H1 seminorm %.6e\n", run->l2_error, run->h1_error);
-    printf("integral u  %.10g\n", run->integral_u);
-    printf("energy      %.10g\n", run->energy);
+        printf("error       L2 %.6e, H1 seminorm %.6e\n", plain(run->l2_error), plain(run->h1_error));
+    printf("integral u  %.10g\n", plain(run->integral_u));
+    printf("energy      %.10g\n", plain(run->energy));
     print_probes(run);
     print_seconds(run);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));

@@ -164,10 +164,16 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
     weft_cg_course course = {.lowest = INFINITY, .replaced = INFINITY};
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
     weft_cg cg;
-    double least = 0;
+    double least = 0, wanted = 1, scale = 1;
     TRY(weft_cg_prepare(&cg, context, op, b, x, options, error));
     TRY(weft_cg_diagonal(&cg, &least, error));
     TRY(weft_cg_norm(&cg, error));
+    TRY(weft_cg_scale_wanted(&cg, &wanted, error));
+    if (wanted != 1) {
+        TRY(weft_cg_scale(&cg, wanted, error));
+        scale = wanted;
+        TRY(weft_cg_norm(&cg, error));
+    }
     if (cg.norm <= 0) {
         TRY(solve_zero(&cg, &course, error));
     } else if (isnan(least) || !(least > 0)) {
@@ -189,6 +195,10 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
     tell(&cg, result->residual);
     course.history = NULL;
 done:
+    if (scale != 1) {
+        weft_status restored = weft_cg_scale(&cg, 1 / scale, status == WEFT_OK ? error : NULL);
+        status = status == WEFT_OK ? restored : status;
+    }
     free(course.history);
     weft_cg_release(&cg);
     return status;

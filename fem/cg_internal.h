@@ -51,6 +51,11 @@ void weft_cg_release(weft_cg *cg);
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error);
 /** The norm that residuals are relative to. Uses r, p and q; p is zero then. */
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error);
+/** What b and x are to be multiplied by so that the squares of CG neither overflow nor vanish: a
+ * power of two, so that no bit changes, and 1 for all but extreme systems. After weft_cg_norm. */
+weft_status weft_cg_scale_wanted(weft_cg *cg, double *scale, weft_error *error);
+/** Multiply b and x. */
+weft_status weft_cg_scale(weft_cg *cg, double factor, weft_error *error);
 /** r = b - A x, and its rr and rz. Uses q. */
 weft_status weft_cg_residual(weft_cg *cg, weft_error *error);
 /** p = d r + beta p, where beta is rz over that of the direction before; 0 the first time. */

@@ -108,7 +108,7 @@ done:
 typedef struct weft_cg_walk {
     const weft_cg *cg;
     int64_t dof, k; /* the next dof; the next that is constrained is constrained[k] */
-    double least;
+    double least, most, factor;
 } weft_cg_walk;
 
 /* Is the next dof free? */
@@ -121,6 +121,7 @@ static bool walk_on(weft_cg_walk *walk) {
     return is_free;
 }
 
+/* to == from changes a list in place, WEFT_CG_NAMES only looks at it. */
 static weft_status walk(weft_cg *cg, weft_cg_name from, weft_cg_name to,
                         void (*visit)(weft_cg_walk *walk, double *piece, int64_t n),
                         weft_cg_walk *state, weft_error *error) {
@@ -131,13 +132,14 @@ static weft_status walk(weft_cg *cg, weft_cg_name from, weft_cg_name to,
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
         goto done;
     }
-    *state = (weft_cg_walk){.cg = cg, .least = INFINITY};
+    state->cg = cg;
     for (int64_t first = 0; first < cg->n; first += size) {
         int64_t n = cg->n - first < size ? cg->n - first : size;
         size_t offset = (size_t)first * sizeof *piece, bytes = (size_t)n * sizeof *piece;
         TRY(weft_memory_read(cg->memory[from], offset, piece, bytes, error));
         visit(state, piece, n);
-        TRY(weft_memory_write(cg->memory[to], offset, piece, bytes, error));
+        if (to != WEFT_CG_NAMES)
+            TRY(weft_memory_write(cg->memory[to], offset, piece, bytes, error));
     }
 done:
     free(piece);
@@ -160,11 +162,24 @@ static void visit_constrained(weft_cg_walk *walk, double *piece, int64_t n) {
             piece[i] = 0;
 }
 
+static void visit_largest(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        if (!isfinite(piece[i]))
+            walk->most = INFINITY;
+        else if (fabs(piece[i]) > walk->most)
+            walk->most = fabs(piece[i]);
+}
+
+static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        piece[i] *= walk->factor;
+}
+
 /* ---- steps --------------------------------------------------------------------------------- */
 
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_walk state;
+    weft_cg_walk state = {.least = INFINITY};
     if (cg->options->jacobi)
         TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
@@ -184,7 +199,7 @@ done:
 
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_walk state;
+    weft_cg_walk state = {0};
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
     if (cg->options->n_constrained) {
         TRY(walk(cg, WEFT_CG_X, WEFT_CG_P, visit_constrained, &state, error));
@@ -193,6 +208,39 @@ weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
     TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
     TRY(difference(cg, error));
     cg->norm = sqrt(cg->rr);
+done:
+    return status;
+}
+
+weft_status weft_cg_scale_wanted(weft_cg *cg, double *scale, weft_error *error) {
+    static const double SMALL = 1e-120, LARGE = 1e120; /* squares, times a tolerance squared, fit */
+    weft_status status = WEFT_OK;
+    weft_cg_walk residual = {0}, given = {0};
+    int exponent = 0;
+    *scale = 1;
+    if (cg->norm > SMALL && cg->norm < LARGE)
+        goto done;
+    TRY(walk(cg, WEFT_CG_R, WEFT_CG_NAMES, visit_largest, &residual, error));
+    double most = residual.most;
+    if (!isfinite(most)) { /* the product has overflowed: go by what is given */
+        TRY(walk(cg, WEFT_CG_B, WEFT_CG_NAMES, visit_largest, &given, error));
+        TRY(walk(cg, WEFT_CG_X, WEFT_CG_NAMES, visit_largest, &given, error));
+        most = given.most;
+    }
+    if (!isfinite(most) || most <= 0)
+        goto done;
+    (void)frexp(most, &exponent);
+    exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
+    *scale = ldexp(1, -exponent); /* and its reciprocal: both are normal numbers */
+done:
+    return status;
+}
+
+weft_status weft_cg_scale(weft_cg *cg, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_walk state = {.factor = factor};
+    TRY(walk(cg, WEFT_CG_B, WEFT_CG_B, visit_scale, &state, error));
+    TRY(walk(cg, WEFT_CG_X, WEFT_CG_X, visit_scale, &state, error));
 done:
     return status;
 }
@@ -244,7 +292,7 @@ weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error) {
 }
 
 weft_status weft_cg_clear(weft_cg *cg, weft_error *error) {
-    weft_cg_walk state;
+    weft_cg_walk state = {0};
     return walk(cg, WEFT_CG_X, WEFT_CG_X, visit_constrained, &state, error);
 }
 

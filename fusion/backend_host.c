@@ -12,6 +12,8 @@ static void types(weft_text *out, int lanes, bool single) {
         "typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));\n"
         "typedef int%d_t mask __attribute__((vector_size(LANES * sizeof(scalar))));\n"
         "#define INLINE static inline __attribute__((always_inline))\n"
+        "#define ONCE static __attribute__((noinline)) /* calls of the C library: long, and slow "
+        "*/\n"
         "#define UNROLL _Pragma(\"GCC unroll 16\")\n"
         "#define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */\n",
         lanes, single ? "float" : "double", single ? 32 : 64);
@@ -164,18 +166,18 @@ static const char intrinsics[] =
     "#define weft_abs(x) abs_(SPLAT(x))\n"
     "#define weft_min(a, b) min_(SPLAT(a), SPLAT(b))\n"
     "#define weft_max(a, b) max_(SPLAT(a), SPLAT(b))\n"
-    "#define LANEWISE(NAME, FUNCTION) \\\n"
-    "    INLINE real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = "
+    "#define LANEWISE(KIND, NAME, FUNCTION) \\\n"
+    "    KIND real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = "
     "FUNCTION(x[l]); return r; }\n";
 
 static void lanewise(weft_text *out, bool single) {
     static const char *const names[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};
     const char *suffix = single ? "f" : "";
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        weft_text_add(out, "LANEWISE(%s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n",
-                      names[i], names[i], suffix, names[i], names[i]);
+        weft_text_add(out, "LANEWISE(%s, %s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n",
+                      i == 0 ? "INLINE" : "ONCE", names[i], names[i], suffix, names[i], names[i]);
     weft_text_add(out,
-                  "INLINE real pow_(real x, real y)\n"
+                  "ONCE real pow_(real x, real y)\n"
                   "{\n"
                   "    real r;\n"
                   "    for (int l = 0; l < LANES; ++l)\n"
@@ -201,10 +203,11 @@ static void lanewise(weft_text *out, bool single) {
 
 /* Joining of reductions: lanes, then chunks, by trees that the sizes fix. */
 static void reductions(weft_text *out) {
-    static const char *const names[][4] = {{"add", "0", "a + b", "a + b"},
-                                           {"multiply", "1", "a * b", "a * b"},
-                                           {"min", "__builtin_inf()", "min_(a, b)", "b < a ? b : a"},
-                                           {"max", "-__builtin_inf()", "max_(a, b)", "a < b ? b : a"}};
+    static const char *const names[][4] = {
+        {"add", "0", "a + b", "a + b"},
+        {"multiply", "1", "a * b", "a * b"},
+        {"min", "__builtin_inf()", "min_(a, b)", "b < a ? b : a"},
+        {"max", "-__builtin_inf()", "max_(a, b)", "a < b ? b : a"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const char *name = names[i][0], *neutral = names[i][1];
         weft_text_add(out,
@@ -240,18 +243,19 @@ static void reductions(weft_text *out) {
                       "    }\n"
                       "}\n",
                       name, name);
-        weft_text_add(out,
-                      "INLINE void finish_%s(scalar *result, scalar *p, int components, int64_t n)\n"
-                      "{\n"
-                      "    for (int64_t step = 1; step < n; step *= 2)\n"
-                      "        for (int64_t i = 0; i + step < n; i += 2 * step)\n"
-                      "            for (int c = 0; c < components; ++c)\n"
-                      "                p[i * components + c] =\n"
-                      "                    both_%s(p[i * components + c], p[(i + step) * components + c]);\n"
-                      "    for (int c = 0; c < components; ++c)\n"
-                      "        result[c] = n > 0 ? p[c] : (scalar)%s;\n"
-                      "}\n\n",
-                      name, name, neutral);
+        weft_text_add(
+            out,
+            "INLINE void finish_%s(scalar *result, scalar *p, int components, int64_t n)\n"
+            "{\n"
+            "    for (int64_t step = 1; step < n; step *= 2)\n"
+            "        for (int64_t i = 0; i + step < n; i += 2 * step)\n"
+            "            for (int c = 0; c < components; ++c)\n"
+            "                p[i * components + c] =\n"
+            "                    both_%s(p[i * components + c], p[(i + step) * components + c]);\n"
+            "    for (int c = 0; c < components; ++c)\n"
+            "        result[c] = n > 0 ? p[c] : (scalar)%s;\n"
+            "}\n\n",
+            name, name, neutral);
     }
 }
 

@@ -85,7 +85,9 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
         weft_text_add(e->out, "  %-*s  %-*s %9.5g %9.5g %7.5g %9.3g  %s\n", names, kernel->name,
                       sets, weft_index_set_name(e->graph, kernel->index_set), kernel->bytes_loaded,
                       kernel->bytes_stored, kernel->flops, 1e9 * seconds,
-                      computing ? "compute" : "memory");
+                      seconds <= 0 ? "launch"
+                      : computing  ? "compute"
+                                   : "memory");
     }
 }
 

@@ -111,7 +111,8 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
     } else {
         weft_text_add(e->out, "'");
         print_name(graph, through, e->out);
-        weft_text_add(e->out, graph->data[through].kind == DATUM_RESULT
+        const int producer = graph->data[through].producer;
+        weft_text_add(e->out, producer >= 0 && graph->calls[producer].reduction == NULL
                                   ? "' must be complete before it is loaded through a connectivity"
                                   : "' must be complete before it is read: a global barrier");
     }
@@ -141,7 +142,8 @@ static void explain_pair(const explanation *e, const weft_call *a, const weft_ca
         break;
     case SPLIT_INDEX_SET:
         weft_text_add(out, "not fused: one is over %s, the other over %s",
-                      weft_index_set_name(graph, a->index_set), weft_index_set_name(graph, b->index_set));
+                      weft_index_set_name(graph, a->index_set),
+                      weft_index_set_name(graph, b->index_set));
         explain_passing(e, a, b);
         break;
     case SPLIT_BARRIER:

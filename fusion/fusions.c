@@ -1,8 +1,9 @@
-/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list, the
- * result of a reduction, or a list made over another index set must be complete before the kernel
- * that reads it starts: such data put their readers one level up. An update comes no earlier than
- * the readers of the value it replaces, and a level after those that read it through a map. Calls of one level and one index set are convex together: an
- * edge out of them leads to a higher level and never back (Fousek et al. 2011, section 4.2.1). */
+/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list,
+ * the result of a reduction, or a list made over another index set must be complete before the
+ * kernel that reads it starts: such data put their readers one level up. An update comes no earlier
+ * than the readers of the value it replaces, and a level after those that read it through a map.
+ * Calls of one level and one index set are convex together: an edge out of them leads to a higher
+ * level and never back (Fousek et al. 2011, section 4.2.1). */
 #include "graph_internal.h"
 
 /* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or
@@ -90,22 +91,26 @@ done:
     return status;
 }
 
-/* The datum that forces b after a global barrier behind a, or -1. */
-static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b) {
+/* The datum that has to be complete between a and b, or -1: one that leads from a to b, or with
+ * `any` one that keeps b at its level whatever a has to do with it. */
+static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b,
+                           bool any) {
+    const int *level = fusions->level;
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
         const weft_operand *operand = &graph->calls[b].operands[i];
-        if (graph->data[operand->datum].producer == a &&
-            (operand->map >= 0 || graph->calls[a].reduction != NULL))
+        const int producer = graph->data[operand->datum].producer;
+        if (producer >= 0 && (producer == a || (any && level[producer] >= level[a])) &&
+            (operand->map >= 0 || graph->calls[producer].reduction != NULL))
             return operand->datum;
         for (int k = 0; k < graph->n_accumulations; ++k)
             if (graph->accumulations[k].target == operand->datum &&
-                fusions->level[graph->accumulations[k].call] >= fusions->level[a])
+                level[graph->accumulations[k].call] >= level[a])
                 return operand->datum;
     }
     for (int i = 0; i < graph->calls[b].n_operands; ++i) {
         int producer = graph->data[graph->calls[b].operands[i].datum].producer;
-        if (producer >= 0 && fusions->level[producer] > fusions->level[a]) {
-            int through = barrier_between(graph, fusions, a, producer);
+        if (producer >= 0 && level[producer] > level[a]) {
+            int through = barrier_between(graph, fusions, a, producer, any);
             if (through >= 0)
                 return through;
         }
@@ -124,7 +129,11 @@ weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions 
     if (graph->calls[a].index_set != graph->calls[b].index_set)
         return SPLIT_INDEX_SET;
     if (fusions->level[a] != fusions->level[b]) {
-        *through = barrier_between(graph, fusions, a, b);
+        const bool ordered = fusions->level[a] < fusions->level[b];
+        const int low = ordered ? a : b, high = ordered ? b : a;
+        *through = barrier_between(graph, fusions, low, high, false);
+        if (*through < 0)
+            *through = barrier_between(graph, fusions, low, high, true);
         return SPLIT_BARRIER;
     }
     for (int i = 0; i < fusions->n; ++i) {

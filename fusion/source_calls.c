@@ -28,6 +28,8 @@ const char *weft_source_variable(const source_writer *w, int datum, int map) {
         variable = clashes ? weft_arena_print(w->arena, "v_%d_%d_%s", datum, map, name)
                            : weft_arena_print(w->arena, "v_%s", loaded);
     }
+    if (variable == NULL)
+        w->out->failed = true; /* as where text finds no memory: said at the end */
     return variable != NULL ? variable : "v_out_of_memory";
 }
 

@@ -266,7 +266,8 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
     int n_choices = 0;
     weft_variant_choice *choices = calloc((size_t)n_cases, sizeof *choices);
     assert_non_null(choices);
-    if (weft_device_open("host:2", &options, &device, &error) != WEFT_OK ||
+    const char *forced = getenv("WEFT_TEST_DEVICE"); /* the same tests on a GPU */
+    if (weft_device_open(forced ? forced : "host:2", &options, &device, &error) != WEFT_OK ||
         weft_library_make(&library, &error) != WEFT_OK ||
         weft_tables_register(library, &error) != WEFT_OK)
         check_fail(&error, "opening");

@@ -93,6 +93,19 @@ static void test_indefinite(void **state)
     json_decref(root);
 }
 
+/* What is no number is named, on every line, and has no sign. */
+static void test_nan(void **state)
+{
+    (void)state;
+    test_run run = RUN("--mesh", "square:8", "--diffusivity", "log(x-2)", "--exact", "log(x-2)");
+    assert_int_equal(1, run.exit_code);
+    assert_non_null(strstr(run.output, "CG          nan, 0 iterations, relative residual nan\n"));
+    assert_non_null(strstr(run.output, "error       L2 nan, H1 seminorm nan\n"));
+    assert_non_null(strstr(run.error, "not converged: nan"));
+    assert_non_null(strstr(run.error, "look at --diffusivity"));
+    test_run_free(&run);
+}
+
 /* k du/dn + 0 u = g is a Neumann condition: alone it leaves the constant free, and the mean-free
  * solution is taken. On the unit square with f = -1 and a flux of 1 on the left, u'' = 1 and
  * u'(0) = -1: u = x^2/2 - x + 1/3. */
@@ -217,6 +230,7 @@ int main(void)
                                        cmocka_unit_test(test_probes),
                                        cmocka_unit_test(test_too_few_iterations),
                                        cmocka_unit_test(test_indefinite),
+                                       cmocka_unit_test(test_nan),
                                        cmocka_unit_test(test_robin_without_exchange),
                                        cmocka_unit_test(test_preconditioner),
                                        cmocka_unit_test(test_later_dirichlet_holds),

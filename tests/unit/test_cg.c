@@ -226,6 +226,33 @@ static void nothing_to_do(void **state) {
 }
 
 /* A start that is the solution needs no iteration. */
+/* -u'' = b with b = s on 7 points is u_i = s i (8 - i) / 2. The squares of s vanish or overflow, u
+ * and b do not, and powers of two leave the bits as they are. */
+static void units_do_not_matter(void **state) {
+    (void)state;
+    static const int exponents[] = {-1060, -1000, -540, -400, 0, 400, 540, 1000};
+    enum { N = 7 };
+    const weft_cg_options options = {.jacobi = true, .tolerance = 1e-14, .max_iterations = 100};
+    for (size_t k = 0; k < sizeof exponents / sizeof exponents[0]; ++k) {
+        setting s = setting_make("host:1", N);
+        weft_operator op = {.table = &line_table, .n_dofs = N};
+        weft_cg_result result = {0};
+        double unit = ldexp(1, exponents[k]);
+        for (int i = 0; i < N; ++i)
+            s.b_values[i] = unit;
+        assert_int_equal(weft_cg_solve(&s.context, &op, s.b, s.x, &options, &result, NULL),
+                         WEFT_OK);
+        assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
+        assert_true(result.iterations > 0);
+        for (int i = 0; i < N; ++i) {
+            assert_double_near((i + 1) * (7 - i) / 2.0, s.x_values[i] / unit, 1e-13, 0);
+            assert_true(s.b_values[i] == unit);
+        }
+        free(result.history);
+        setting_free(&s);
+    }
+}
+
 static void a_good_start_is_used(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
@@ -421,6 +448,7 @@ int main(void) {
         cmocka_unit_test(constrained_dofs_are_kept),
         cmocka_unit_test(constants_are_projected),
         cmocka_unit_test(nothing_to_do),
+        cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(a_good_start_is_used),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(indefinite),

@@ -120,6 +120,26 @@ static void reasons(void **state) {
     free(text);
 }
 
+static void reductions(void **state) {
+    char *text = explain(state, "null",
+                         "index n;\ninput p, q, x, f : real over n;\n"
+                         "s = dot(p, q);\n"
+                         "y = x + s*p;\n"
+                         "z = 2*f;\n"
+                         "return y, z;\n",
+                         NULL);
+    assert_says(text,
+                "s, y not fused: 's' must be complete before it is read: a global barrier; 0 B "
+                "pass between them");
+    /* z shares nothing with either; it comes before the barrier that y stands behind */
+    assert_says(text,
+                "y, z not fused: 's' must be complete before it is read: a global barrier; 0 B "
+                "pass between them");
+    assert_says(text, "s, z not fused: they share no data, 0 B would be spared");
+    assert_says(text, "k1_finish n 0 0 0 0 launch");
+    free(text);
+}
+
 /* Hundreds of calls: only pairs that share data are listed, and the others counted. */
 static void many_calls(void **state) {
     weft_text script = {0};
@@ -150,6 +170,7 @@ static int library_close(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(other_limits),
-                                       cmocka_unit_test(reasons), cmocka_unit_test(many_calls)};
+                                       cmocka_unit_test(reasons), cmocka_unit_test(reductions),
+                                       cmocka_unit_test(many_calls)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }
