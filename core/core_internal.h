@@ -47,7 +47,8 @@ weft_status weft_process_run(const char *program, char *const *arguments, int fo
 
 typedef enum weft_entry_kind {
     WEFT_ENTRY_HOST_MODULE = 1,
-    WEFT_ENTRY_COMPILER = 2
+    WEFT_ENTRY_COMPILER = 2,
+    WEFT_ENTRY_CUDA_MODULE = 3
 } weft_entry_kind;
 
 /** What an entry says of itself. A key is two halves of 16 digits: the source with the machine,
@@ -170,7 +171,8 @@ void weft_processor_read(weft_processor *processor);
 /* ---- devices -------------------------------------------------------------------------------- */
 
 /* What a kind of device does. device.c checks arguments and counts; these do the work.
- * NULL members of write, read and zero: the memory holds nothing. */
+ * NULL members of write, read and zero: the memory holds nothing; of those marked: there is nothing
+ * to do or to tell. */
 typedef struct weft_device_table {
     weft_status (*memory_make)(weft_memory *memory, weft_error *error);
     weft_status (*memory_wrap)(weft_memory *memory, void *array, weft_error *error);
@@ -180,10 +182,15 @@ typedef struct weft_device_table {
     weft_status (*memory_read)(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                                weft_error *error);
     weft_status (*memory_zero)(weft_memory *memory, weft_error *error);
+    /* say that there is no room for so many bytes, and for what there was; may be NULL */
+    weft_status (*memory_full)(weft_device *device, size_t bytes, weft_error *error);
     weft_status (*module_make)(weft_module *module, const char *source, weft_error *error);
     void (*module_free)(weft_module *module);
+    bool (*module_figures)(const weft_module *module, const char *kernel,
+                           weft_kernel_figures *out); /* may be NULL */
     weft_status (*launch)(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                           weft_error *error);
+    weft_status (*wait)(weft_device *device, weft_error *error); /* may be NULL */
     void (*close)(weft_device *device);
 } weft_device_table;
 
@@ -218,6 +225,15 @@ struct weft_module {
 weft_status weft_device_host_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error);
 weft_status weft_device_null_open(weft_device *device, const char *argument, weft_error *error);
+weft_status weft_device_cuda_open(weft_device *device, const char *argument,
+                                  const weft_device_options *options, weft_error *error);
+
+/** A module's name as a file's: letters, digits and "-_." only. */
+void weft_source_name(const char *name, char *out, size_t size);
+/** Keep a generated source as FOLDER/NAME.SUFFIX (folder NULL: do not); what goes wrong is logged.
+ */
+void weft_source_keep(const char *folder, const weft_monitor *monitor, const char *name,
+                      const char *suffix, const char *source);
 
 /* host modules */
 typedef struct weft_host_compile weft_host_compile; /* options, cache and compiler of a device */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEVICE_NAMES "auto, host, host:THREADS, null, null:h200"
+#define DEVICE_NAMES "auto, host, host:THREADS, cuda, cuda:NUMBER, null, null:h200"
 
 weft_device_options weft_device_options_default(const weft_monitor *monitor) {
     static const char *const names[] = {"on", "read", "off"};
@@ -26,20 +26,13 @@ weft_device_options weft_device_options_default(const weft_monitor *monitor) {
 }
 
 static weft_status unknown_name(const char *name, weft_error *error) {
-    static const char *const names[] = {"auto", "host", "null", "null:h200"};
+    static const char *const names[] = {"auto", "host", "cuda", "null", "null:h200"};
     const char *nearest = weft_nearest_name(name, names, sizeof names / sizeof names[0]);
     weft_error_set(error, WEFT_ERROR_USAGE, "no device is called \"%s\"; there are " DEVICE_NAMES,
                    name);
     if (nearest)
         weft_error_hint(error, "did you mean %s?", nearest);
     return WEFT_ERROR_USAGE;
-}
-
-static weft_status no_cuda(const char *name, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_DEVICE,
-                   "device \"%s\": CUDA is not in this build; there are " DEVICE_NAMES, name);
-    weft_error_hint(error, "use host, or null:h200 to look at plans for a GPU");
-    return WEFT_ERROR_DEVICE;
 }
 
 static weft_status open_kind(weft_device *device, const char *name,
@@ -52,7 +45,7 @@ static weft_status open_kind(weft_device *device, const char *name,
     if (length == 4 && strncmp(name, "null", 4) == 0)
         return weft_device_null_open(device, argument, error);
     if (length == 4 && strncmp(name, "cuda", 4) == 0)
-        return no_cuda(name, error);
+        return weft_device_cuda_open(device, argument, options, error);
     return unknown_name(name, error);
 }
 
@@ -160,6 +153,15 @@ bool weft_module_cached(const weft_module *module) {
 
 double weft_module_seconds(const weft_module *module) {
     return module->seconds;
+}
+
+bool weft_module_figures(const weft_module *module, const char *kernel, weft_kernel_figures *out) {
+    const weft_device_table *table = module->device->table;
+    return table->module_figures && table->module_figures(module, kernel, out);
+}
+
+weft_status weft_device_wait(weft_device *device, weft_error *error) {
+    return device->table->wait ? device->table->wait(device, error) : WEFT_OK;
 }
 
 weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user,

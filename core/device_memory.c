@@ -19,6 +19,10 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, w
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
+    if ((used > most || bytes > most - used) && device->table->memory_full) {
+        status = device->table->memory_full(device, bytes, error);
+        goto done;
+    }
     if (used > most || bytes > most - used) {
         status = weft_error_set(
             error, WEFT_ERROR_MEMORY, "out of memory on %s: %.3g MB wanted, %.3g of %.3g MB in use",

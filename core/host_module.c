@@ -93,7 +93,7 @@ static weft_status make_source_key(const weft_host_compile *compile, const char 
 }
 
 /* Letters, digits and "-_." only: it becomes a file's name. */
-static void plain_name(const char *name, char *out, size_t size) {
+void weft_source_name(const char *name, char *out, size_t size) {
     size_t n = 0;
     for (; name && name[n] && n + 1 < size; ++n) {
         char c = name[n];
@@ -106,20 +106,20 @@ static void plain_name(const char *name, char *out, size_t size) {
         snprintf(out, size, "module");
 }
 
-static void keep_source(const weft_host_compile *compile, const char *name, const char *source) {
+void weft_source_keep(const char *folder, const weft_monitor *monitor, const char *name,
+                      const char *suffix, const char *source) {
     char path[1024];
-    const char *folder = compile->keep_directory;
     if (!folder)
         return;
-    int length = snprintf(path, sizeof path, "%s/%s.c", folder, name);
+    int length = snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix);
     if (length < 0 || (size_t)length >= sizeof path) {
-        weft_log(compile->monitor, WEFT_LOG_WARNING,
-                 "source of %s is not kept: %s is too long a name", name, folder);
+        weft_log(monitor, WEFT_LOG_WARNING, "source of %s is not kept: %s is too long a name", name,
+                 folder);
         return;
     }
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        weft_log(compile->monitor, WEFT_LOG_WARNING, "source of %s is not kept: cannot make %s: %s",
-                 name, folder, strerror(errno));
+        weft_log(monitor, WEFT_LOG_WARNING, "source of %s is not kept: cannot make %s: %s", name,
+                 folder, strerror(errno));
         return;
     }
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -128,10 +128,10 @@ static void keep_source(const weft_host_compile *compile, const char *name, cons
     if (file >= 0)
         close(file);
     if (good)
-        weft_log(compile->monitor, WEFT_LOG_INFO, "source of %s is in %s", name, path);
+        weft_log(monitor, WEFT_LOG_INFO, "source of %s is in %s", name, path);
     else
-        weft_log(compile->monitor, WEFT_LOG_WARNING,
-                 "source of %s is not kept: cannot write %s: %s", name, path, strerror(number));
+        weft_log(monitor, WEFT_LOG_WARNING, "source of %s is not kept: cannot write %s: %s", name,
+                 path, strerror(number));
 }
 
 /* A sound entry that the loader refuses was made for another system: it is made anew. */
@@ -190,8 +190,8 @@ static weft_status make_object(weft_host_compile *compile, weft_module *module, 
     weft_entry entry = {.kind = WEFT_ENTRY_HOST_MODULE};
     weft_cache_lock lock = {-1};
     char compiler_key[33], name[64];
-    plain_name(module->name, name, sizeof name);
-    keep_source(compile, name, source);
+    weft_source_name(module->name, name, sizeof name);
+    weft_source_keep(compile->keep_directory, compile->monitor, name, "c", source);
     TRY(make_source_key(compile, source, entry.source_key, error));
     pthread_mutex_lock(&compile->mutex);
     status = prepare(compile, error);

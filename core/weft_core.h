@@ -174,7 +174,8 @@ weft_device_options weft_device_options_default(const weft_monitor *monitor);
  * work launched, from several threads at once; launches of two threads do not share the workers. */
 typedef struct weft_device weft_device;
 /** Open a device by name: "auto" (WEFT_DEVICE of the environment, else host), "host",
- * "host:THREADS", "null" (records launches, computes nothing), "null:h200" (with an H200's limits).
+ * "host:THREADS", "cuda" or "cuda:NUMBER" (a GPU, from 0; driver and NVRTC are looked for then),
+ * "null" (records launches, computes nothing), "null:h200" (with an H200's limits).
  *  Errors WEFT_ERROR_USAGE (lists the names that exist), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
 weft_status weft_device_open(const char *name, const weft_device_options *options,
                              weft_device **out, weft_error *error);
@@ -188,7 +189,8 @@ typedef struct weft_memory weft_memory;
 weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out,
                              weft_error *error);
 /** Memory of the caller's (from weft_array_make, so padded), used in place where the device can
- *  (host) and copied where it cannot. The caller keeps ownership and keeps it alive. */
+ *  (host) and copied where it cannot (cuda): there the array is not updated, and weft_memory_read
+ *  fetches what is in the memory. The caller keeps ownership and keeps it alive. */
 weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
                              weft_error *error);
 void weft_memory_free(weft_memory **memory);
@@ -214,6 +216,16 @@ void weft_module_free(weft_module **module);
 bool weft_module_cached(const weft_module *module);
 double weft_module_seconds(const weft_module *module);
 
+/** What a kernel takes of the device, as its compiler says. */
+typedef struct weft_kernel_figures {
+    int registers;    /* of 4 bytes, a thread */
+    int stack_bytes;  /* a thread: arrays that are indexed at run time, and spilled registers */
+    int shared_bytes; /* a block, beside what the launch adds */
+    int spill_store_bytes, spill_load_bytes; /* -1: not known */
+} weft_kernel_figures;
+/** False where they are not known: host, null, or there is no such kernel. */
+bool weft_module_figures(const weft_module *module, const char *kernel, weft_kernel_figures *out);
+
 /** The order in which blocks may run. Colours run one after another; the ranges of one colour have
  * no store in common and run on any thread. Ranges hold blocks [first, last). The order within a
  *  range is ascending, so results do not depend on the number of threads. */
@@ -225,8 +237,11 @@ typedef struct weft_schedule {
 void weft_schedule_free(weft_schedule **schedule);
 
 /** One launch. Host kernels have the signature
- *      void NAME(void *const *arguments, int64_t n_instances, int64_t first_block, int64_t
- * last_block) and handle blocks [first_block, last_block) of ceil(n_instances / lanes). */
+ *      void NAME(void *const *arguments, int64_t n_instances, int64_t first_block,
+ *                int64_t last_block)
+ *  and handle blocks [first_block, last_block) of ceil(n_instances / lanes). Cuda kernels have
+ *      extern "C" __global__ void NAME(long long n_instances, T0 *argument0, T1 *argument1, ...)
+ *  with a thread an instance and the last thread block partly idle; a schedule is refused there. */
 typedef struct weft_launch {
     const weft_module *module;
     const char *kernel;            /* its name in the module */
@@ -235,8 +250,13 @@ typedef struct weft_launch {
     int64_t n_instances;
     int lanes;                     /* instances a block */
     const weft_schedule *schedule; /* NULL: every block is independent */
+    int block_threads;             /* cuda: threads a thread block; 0: 128 */
+    int shared_bytes;              /* cuda: shared memory beside what the kernel declares */
 } weft_launch;
 weft_status weft_device_launch(weft_device *device, const weft_launch *launch, weft_error *error);
+/** Wait for everything launched and written on the device; reports what has failed since.
+ *  Launches return before they are done on cuda; weft_memory_read waits by itself. */
+weft_status weft_device_wait(weft_device *device, weft_error *error);
 
 /** Run task(user, i) for i in [0, n) on the host's worker threads (in order of i on one thread for
  *  devices without threads). Tasks must not depend on each other. */

@@ -160,7 +160,10 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     else
         weft_text_add(w->out, "; %s %s %lld) {\n", name, loop->step > 0 ? "+=" : "-=",
                       (long long)(loop->step > 0 ? loop->step : -loop->step));
+    bool sure = loop_known(w, loop, &i, &bound) && compare(loop->compare, i, bound);
+    w->n_doubts += !sure;
     TRY(write_inside(w, loop->body));
+    w->n_doubts -= !sure;
     indent(w);
     weft_text_add(w->out, "}\n");
 done:
@@ -177,12 +180,14 @@ static weft_status write_if(body_writer *w, const weft_statement *s) {
     weft_text_add(w->out, "if (");
     body_print_integer(w, s->condition);
     weft_text_add(w->out, ") {\n");
+    ++w->n_doubts;
     TRY(write_inside(w, s->body));
     if (s->otherwise) {
         indent(w);
         weft_text_add(w->out, "} else {\n");
         TRY(write_inside(w, s->otherwise));
     }
+    --w->n_doubts;
     indent(w);
     weft_text_add(w->out, "}\n");
 done:
@@ -206,6 +211,9 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         weft_text_add(w->out, ";\n");
         return WEFT_OK;
     }
+    if (s->value)
+        TRY(body_value_read(w, s->value));
+    body_value_forget(w, s->local, s->value != NULL);
     indent(w);
     weft_text_add(w->out, "real %s", local->name);
     int64_t components = 1;
@@ -231,6 +239,10 @@ static weft_status write_assignment(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     TRY(body_check(w, s->target));
     TRY(body_check(w, s->value));
+    TRY(body_value_read(w, s->value));
+    if (s->op != '=')
+        TRY(body_value_read(w, s->target));
+    body_value_set(w, s->target);
     indent(w);
     body_print_place(w, s->target);
     if (s->op == '=')
@@ -306,6 +318,7 @@ weft_status weft_body_emit(const weft_instance *instance, int variant,
         w.thread = 0;
     }
     TRY(write_list(&w, w.variant->body.first));
+    TRY(body_value_finish(&w, instance->threads[variant] == 1));
     write_tables(&w, out);
     weft_text_add_bytes(out, body.data ? body.data : "", body.length);
     if (body.failed || out->failed)

@@ -8,6 +8,15 @@
  * subscripts are then all constants, so that register arrays really live in registers. */
 #define WEFT_UNROLL_MAX 256
 
+/* Components of a local or result that are followed one by one; larger ones as a whole. */
+enum { BODY_COMPONENTS_MAX = 1024 };
+
+/** Which components have a value where the writer stands. */
+typedef struct body_value {
+    bool any, all;
+    uint64_t bits[BODY_COMPONENTS_MAX / 64];
+} body_value;
+
 typedef struct body_writer {
     const weft_instance *instance;
     const weft_variant *variant;
@@ -23,6 +32,8 @@ typedef struct body_writer {
     bool uses_table[WEFT_TABLES_MAX]; /* tables with a subscript that is not known: emitted as
                                          arrays */
     int depth;                        /* of indentation */
+    body_value result_value, local_values[WEFT_LOCALS_MAX];
+    int n_doubts; /* branches and loops around us that may not run at all */
 } body_writer;
 
 weft_status body_error(body_writer *w, int line, int column, const char *format, ...)
@@ -33,6 +44,17 @@ bool body_integer(const body_writer *w, const weft_term *term, int64_t *out);
 bool body_constant(const body_writer *w, const weft_term *term, double *out);
 /** Subscripts that are known must lie inside. */
 weft_status body_check(body_writer *w, const weft_term *term);
+
+/* ---- values (body_values.c) ---- */
+
+/** A local is declared, with a value or without. */
+void body_value_forget(body_writer *w, int local, bool assigned);
+/** A place is assigned. */
+void body_value_set(body_writer *w, const weft_term *place);
+/** What a term reads must have a value. */
+weft_status body_value_read(body_writer *w, const weft_term *term);
+/** At the end: does the result have its values, where the body is to give the whole of it? */
+weft_status body_value_finish(body_writer *w, bool whole);
 
 void body_print_integer(body_writer *w, const weft_term *term);
 /** A value where a `real` is needed: splat when it depends on no data. */

@@ -168,6 +168,7 @@ static inline void case_input(program_case *c, const char *name, const double *v
             else
                 *(double *)(void *)at = value;
         }
+    case_check(weft_memory_write(memory, 0, array, bytes, &error), &error); /* a copy on a GPU */
     case_check(weft_program_bind(c->program, name, memory, &error), &error);
 }
 

@@ -91,14 +91,14 @@ static const body_case cases[] = {
      "real s = SPLAT(0.0);\ns += v_a[1];\ns += v_a[0];\nv_r[0] = s;\n"},
     {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nfor (int i = n - 1; i >= 0; i -= 2) { real "
                                         "a = x(i); y(i) = a * "
-                                        "a; }\n",
+                                        "a; }\ny(1) = x(1);\n",
      1,
      {{1, {3}}},
      0,
      VECTOR,
      0,
      "{\n    real a = v_a[2];\n    v_r[2] = a * a;\n}\n{\n    real a = v_a[0];\n    v_r[0] = a * "
-     "a;\n}\n"},
+     "a;\n}\nv_r[1] = v_a[1];\n"},
     /* branches on sizes leave one side, and the other may be out of range */
     {HEAD("(x: real[n]) -> y: real") "//@ threads 1\nif (n == 2) y = x(1); else if (n == 1 && n < "
                                      "9) y = x(0); else y = "
@@ -222,6 +222,8 @@ static void emit(const body_case *c, weft_status expected, weft_text *text, weft
     if (status != WEFT_OK)
         fail_msg("%s\n%s", error->message, c->text);
     status = weft_body_emit(instance, c->variant, arguments, &result, &c->style, text, error);
+    if (status != expected)
+        print_error("%s\n%s\n", error->message, c->text);
     assert_int_equal(status, expected);
     weft_arena_free(&arena);
     weft_library_free(&library);
@@ -329,6 +331,61 @@ static void test_out_of_range(void **state) {
         assert_string_equal(error.file, "body");
         assert_int_equal(error.line, wrong[i].line);
         assert_int_equal(error.column, wrong[i].column);
+        weft_text_free(&text);
+    }
+}
+
+/* What is read has a value, and the result gets all of its values; what cannot be known is left. */
+static void test_values(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message; /* NULL: all is well */
+        int line, column;
+    } bodies[] = {
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nfor (int i = 0; i < n; ++i)\n    y(0) "
+                                            "+= x(i);\n",
+         "f: 'y' is read here and has no value yet", 7, 5},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\ny(0) = s;\n",
+         "f: 's' is read here and has no value yet", 7, 8},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal h[2];\nh[0] = 1;\nfor (int i = 0; "
+                                            "i < n; ++i)\n    y(i) = h[1];\n",
+         "f: 'h' is read here and has no value yet", 9, 12},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\ny(2) = y(1);\n",
+         "f: 'y' is read here and has no value yet", 7, 8},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\ny(2) = x(1);\n",
+         "f: component 1 of the result 'y', of 3, gets no value", 5, 1},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads n\ny(t) += x(t);\n",
+         "f: 'y' is read here and has no value yet", 6, 1},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\nfor (int i = 0; i < 1000; ++i)"
+                                            "\n    s += x(0);\ny(0) = s;\n",
+         "f: 's' is read here and has no value yet", 8, 5},
+        /* declared anew in each turn of a loop */
+        {HEAD(
+             "(x: real[n]) -> y: real[n]") "//@ threads 1\nfor (int i = 0; i < n; ++i) {\n    real "
+                                           "s;\n    if (i == 0)\n        s = 0;\n    y(i) = s;\n}"
+                                           "\n",
+         "f: 's' is read here and has no value yet", 10, 12},
+        {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\nfor (int i = 1; i < n; "
+                                            "++i)\n    y(i) = y(i - 1) + x(i);\n",
+         NULL, 0, 0},
+        {HEAD(
+             "(x: real[n]) -> y: real[n]") "//@ threads n\nreal s;\nif (t == 0)\n    s = 0;\nif (t "
+                                           "> 0)\n    s = 1;\ny(t) = s;\n",
+         NULL, 0, 0},
+        {HEAD(
+             "(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\nfor (int i = 0; i < 1000; ++i)"
+                                           " {\n    if (i % 7 == 0)\n        s = 0;\n    s += x(0);"
+                                           "\n}\nfor (int i = 0; i < n; ++i)\n    y(i) = s;\n",
+         NULL, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; ++i) {
+        weft_text text = {0};
+        weft_error error = {0};
+        body_case c = {.text = bodies[i].text, .n = 1, .shapes = {{1, {3}}}, .style = VECTOR};
+        emit(&c, bodies[i].message ? WEFT_ERROR_TYPE : WEFT_OK, &text, &error);
+        assert_string_equal(error.message, bodies[i].message ? bodies[i].message : "");
+        assert_int_equal(error.line, bodies[i].line);
+        assert_int_equal(error.column, bodies[i].column);
         weft_text_free(&text);
     }
 }
@@ -465,9 +522,8 @@ static void test_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_long_loops),
-        cmocka_unit_test(test_out_of_range),
+        cmocka_unit_test(test_text),         cmocka_unit_test(test_long_loops),
+        cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_values),
         cmocka_unit_test(test_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

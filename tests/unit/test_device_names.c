@@ -21,8 +21,10 @@ static void names_that_are_none(void **state) {
         {"host:2x", "", WEFT_ERROR_USAGE},      {"host: 2", "", WEFT_ERROR_USAGE},
         {"host:1025", "", WEFT_ERROR_USAGE},    {"host:99999999999999999999", "", WEFT_ERROR_USAGE},
         {"null:h20", "h200", WEFT_ERROR_USAGE}, {"null:", "", WEFT_ERROR_USAGE},
-        {"hosts:2", "", WEFT_ERROR_USAGE},      {"cuda", "host", WEFT_ERROR_DEVICE},
-        {"cuda:0", "host", WEFT_ERROR_DEVICE},
+        {"hosts:2", "", WEFT_ERROR_USAGE},      {"cuda:", "", WEFT_ERROR_USAGE},
+        {"cuda:x", "", WEFT_ERROR_USAGE},       {"cuda:-1", "", WEFT_ERROR_USAGE},
+        {"cuda:0x", "", WEFT_ERROR_USAGE},      {"cuda:4096", "", WEFT_ERROR_USAGE},
+        {"cud", "cuda", WEFT_ERROR_USAGE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -32,8 +34,9 @@ static void names_that_are_none(void **state) {
         if (status != cases[i].status || device || !strstr(error.hint, cases[i].hint))
             fail_msg("\"%s\": %s, %s (%s)", cases[i].name, weft_status_name(status), error.message,
                      error.hint);
-        if (!strchr(cases[i].name, ':') || status == WEFT_ERROR_DEVICE)
-            assert_non_null(strstr(error.message, "auto, host, host:THREADS, null, null:h200"));
+        if (!strchr(cases[i].name, ':'))
+            assert_non_null(strstr(error.message,
+                                   "auto, host, host:THREADS, cuda, cuda:NUMBER, null, null:h200"));
         assert_non_null(strstr(error.message, cases[i].name));
         assert_int_equal(weft_device_open(cases[i].name, NULL, &device, NULL), status);
     }

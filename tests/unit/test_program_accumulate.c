@@ -352,16 +352,19 @@ static void matrix(void **state) {
         case_map(&c, "dofs", m.dofs, m.n_cells, 3, n);
         case_input(&c, "k", k);
         weft_memory *values = case_memory(&c, (size_t)(n * n) * sizeof(double));
-        const double *A = c.arrays[c.n_memories - 1];
+        double *A = c.arrays[c.n_memories - 1];
         weft_memory *positions = case_memory(&c, (size_t)(n_blocks * lanes * 9) * 4);
         uint32_t *p = c.arrays[c.n_memories - 1];
         for (int64_t i = 0; i < m.n_cells; ++i)
             for (int e = 0; e < 9; ++e)
                 p[(i / lanes * 9 + e) * lanes + i % lanes] =
                     (uint32_t)(m.dofs[3 * i + e / 3] * n + m.dofs[3 * i + e % 3]);
+        case_check(weft_memory_write(positions, 0, p, weft_memory_bytes(positions), &error),
+                   &error); /* a copy on a GPU */
         case_check(weft_program_bind_matrix(c.program, "A", values, positions, &error), &error);
         case_run(&c);
         case_run(&c); /* from zero again */
+        case_check(weft_memory_read(values, 0, A, (size_t)(n * n) * sizeof *A, &error), &error);
         double *wanted = calloc((size_t)(n * n), sizeof *wanted);
         for (int64_t i = 0; i < m.n_cells; ++i)
             for (int e = 0; e < 9; ++e)
