@@ -114,8 +114,7 @@ typedef struct weft_cg_walk {
 /* Is the next dof free? */
 static bool walk_on(weft_cg_walk *walk) {
     const weft_cg_options *options = walk->cg->options;
-    bool is_free =
-        walk->k >= options->n_constrained || options->constrained[walk->k] != walk->dof;
+    bool is_free = walk->k >= options->n_constrained || options->constrained[walk->k] != walk->dof;
     walk->dof += 1;
     walk->k += !is_free;
     return is_free;
@@ -336,15 +335,13 @@ static weft_status sums_prepare(weft_cg *cg, weft_error *error) {
 weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
                             weft_memory *x, const weft_cg_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
-    *cg = (weft_cg){
-        .context = context, .op = op, .options = options, .n = weft_operator_dofs(op)};
+    *cg = (weft_cg){.context = context, .op = op, .options = options, .n = weft_operator_dofs(op)};
     cg->memory[WEFT_CG_X] = x;
     cg->memory[WEFT_CG_B] = b;
     TRY(check(cg, error));
     for (int i = WEFT_CG_R; i < WEFT_CG_NAMES; ++i)
-        TRY(weft_memory_make(context->device,
-                             (i < WEFT_CG_RZ ? (size_t)cg->n : 1) * sizeof(double), &cg->memory[i],
-                             error));
+        TRY(weft_memory_make(context->device, (i < WEFT_CG_RZ ? (size_t)cg->n : 1) * sizeof(double),
+                             &cg->memory[i], error));
     TRY(sums_prepare(cg, error));
     TRY(programs_prepare(cg, error));
     TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));

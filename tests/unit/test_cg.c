@@ -269,14 +269,51 @@ static void a_good_start_is_used(void **state) {
     setting_free(&s);
 }
 
-static void bits_do_not_depend_on_threads(void **state) {
+/* A second solve with an operator compiles nothing, on other memories; another plan does. */
+static void programs_are_kept(void **state) {
+    (void)state;
+    const double A[] = {4, 1, 1, 3};
+    const dense m = {A, NULL, 2};
+    weft_operator op = {.table = &dense_table, .state = (void *)&m, .n_dofs = 2};
+    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    setting first = setting_make("host:1", 2);
+    int n_kernels = 0;
+    for (int i = 0; i < 4; ++i) {
+        weft_memory *b = NULL, *x = NULL;
+        weft_cg_result result = {0};
+        const double values[2] = {1 + i, 2};
+        double found[2];
+        assert_int_equal(weft_memory_make(first.device, sizeof values, &b, NULL), WEFT_OK);
+        assert_int_equal(weft_memory_make(first.device, sizeof values, &x, NULL), WEFT_OK);
+        assert_int_equal(weft_memory_write(b, 0, values, sizeof values, NULL), WEFT_OK);
+        first.context.plan = i < 3 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED;
+        assert_int_equal(weft_cg_solve(&first.context, &op, b, x, &options, &result, NULL),
+                         WEFT_OK);
+        assert_int_equal(weft_memory_read(x, 0, found, sizeof found, NULL), WEFT_OK);
+        assert_double_near(found[0], (3 * values[0] - values[1]) / 11, 1e-13, 0);
+        assert_double_near(found[1], (4 * values[1] - values[0]) / 11, 1e-13, 0);
+        if (i == 1 || i == 2)
+            assert_int_equal(first.context.n_kernels, n_kernels);
+        else
+            assert_true(first.context.n_kernels > n_kernels);
+        n_kernels = first.context.n_kernels;
+        free(result.history);
+        weft_memory_free(&b);
+        weft_memory_free(&x);
+    }
+    weft_cg_programs_free(&op.cg);
+    setting_free(&first);
+}
+
+static void bits_do_not_depend_on_threads_or_plan(void **state) {
     (void)state;
     const int64_t n = 50000;
     double *first = NULL;
     int iterations = 0;
     const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};
-    for (int t = 0; t < 4; ++t) {
-        setting s = setting_make(devices[t], n);
+    for (int t = 0; t < 8; ++t) {
+        setting s = setting_make(devices[t % 4], n);
+        s.context.plan = t < 4 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED;
         weft_operator op = {.table = &line_table, .n_dofs = n};
         for (int64_t i = 0; i < n; ++i)
             s.b_values[i] = sin((double)i);
@@ -450,7 +487,8 @@ int main(void) {
         cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(a_good_start_is_used),
-        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(bits_do_not_depend_on_threads_or_plan),
+        cmocka_unit_test(programs_are_kept),
         cmocka_unit_test(indefinite),
         cmocka_unit_test(breakdown),
         cmocka_unit_test(not_a_number),
