@@ -68,7 +68,7 @@ static const struct argp_option options_table[] = {
 static const char doc[] =
     "Solve a Poisson problem with linear finite elements on triangles or tetrahedra."
     "\v"
-    "EXPR is an expression in x, y and, in space, z: + - * / ^, sqrt exp log sin cos tanh abs min "
+    "EXPR is an expression in x, y and, in space, z: + - * / ^, sqrt exp log sin cos tan tanh abs min "
     "max, pi. "
     "GROUP is the name of a "
     "physical group of the mesh, or boundary for all of the boundary. Without any condition u is "

@@ -64,16 +64,22 @@ void weft_nvrtc_close(weft_nvrtc *nvrtc) {
     nvrtc->library = NULL;
 }
 
+/* The last one keeps NVRTC from its own cache, which gives a CUBIN without the assembler's words;
+ * earlier versions have neither. */
 static const char *const options[] = {"--std=c++17", "--fmad=true", "--extra-device-vectorization",
-                                      "--ptxas-options=-v"};
-enum { N_OPTIONS = sizeof options / sizeof options[0] };
+                                      "--ptxas-options=-v", "--no-cache"};
+enum { MOST_OPTIONS = sizeof options / sizeof options[0], FIRST_WITH_CACHE = 13 };
+
+static int count_options(const weft_nvrtc *nvrtc) {
+    return nvrtc->major >= FIRST_WITH_CACHE ? MOST_OPTIONS : MOST_OPTIONS - 1;
+}
 
 void weft_nvrtc_describe(const weft_nvrtc *nvrtc, int architecture, char *out, size_t size) {
     size_t used = 0;
     int length = snprintf(out, size, "NVRTC %d.%d|sm_%d", nvrtc->major, nvrtc->minor, architecture);
     for (int i = 0; length > 0; ++i) {
         used += (size_t)length;
-        if (i == N_OPTIONS || used >= size)
+        if (i == count_options(nvrtc) || used >= size)
             break;
         length = snprintf(out + used, size - used, "|%s", options[i]);
     }
@@ -130,7 +136,7 @@ weft_status weft_nvrtc_compile(const weft_nvrtc *nvrtc, int architecture, const 
                                const char *source, weft_cubin *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char file[96], target[48], *log = NULL;
-    const char *arguments[N_OPTIONS + 1] = {target};
+    const char *arguments[MOST_OPTIONS + 1] = {target};
     void *program = NULL;
     size_t log_size = 0;
     memcpy(arguments + 1, options, sizeof options);
@@ -139,7 +145,7 @@ weft_status weft_nvrtc_compile(const weft_nvrtc *nvrtc, int architecture, const 
     int code = nvrtc->nvrtcCreateProgram(&program, source, file, 0, NULL, NULL);
     if (code != 0)
         return compile_failed(nvrtc, "take the source", code, error);
-    code = nvrtc->nvrtcCompileProgram(program, N_OPTIONS + 1, arguments);
+    code = nvrtc->nvrtcCompileProgram(program, count_options(nvrtc) + 1, arguments);
     if (nvrtc->nvrtcGetProgramLogSize(program, &log_size) != 0)
         log_size = 0;
     log = calloc(log_size + 1, 1);

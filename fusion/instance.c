@@ -68,7 +68,7 @@ static weft_status shape_error(binder *b, const char *format, ...) {
     va_end(arguments);
     weft_status status = place_error(
         b, weft_error_set(b->error, WEFT_ERROR_SHAPE, "%s: %s", b->function->info.name, message));
-    weft_error_hint(b->error, "its signature is %s", b->function->info.signature);
+    function_hint(b->function, b->error);
     return status;
 }
 

@@ -16,7 +16,8 @@
 #define WEFT_NESTING_MAX 64
 #define WEFT_CHAIN_MAX 400
 
-/* ---- tokens (library_tokens.c) ------------------------------------------------------------------ */
+/* ---- tokens (library_tokens.c) ------------------------------------------------------------------
+ */
 
 typedef enum kernel_token_kind {
     KERNEL_END,
@@ -192,6 +193,10 @@ struct weft_function {
     weft_variant *variants[WEFT_VARIANTS_MAX];
     int n_variants;
 };
+
+/** Hint at the signature, with the parameters: a size may come from one, as that of a table.
+ * (library_names.c) */
+void function_hint(const weft_function *function, weft_error *error);
 
 /* ---- the reader's state ---------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* Names in terms: data with its subscripts, sizes, the thread, intrinsics. */
 #include "library_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const weft_intrinsic weft_intrinsics[] = {
@@ -248,4 +249,20 @@ weft_status reader_target(kernel_reader *reader, weft_term **out) {
                               token->text, why);
 done:
     return status;
+}
+
+void function_hint(const weft_function *function, weft_error *error) {
+    char parameters[256] = "";
+    for (int i = 0; i < function->n_names; ++i) {
+        const weft_name *name = &function->names[i];
+        size_t length = strlen(parameters);
+        if (!name->is_parameter)
+            continue;
+        snprintf(parameters + length, sizeof parameters - length, "%s %s",
+                 length ? "," : "; parameters", name->name);
+        length = strlen(parameters);
+        if (name->has_value)
+            snprintf(parameters + length, sizeof parameters - length, " = %d", name->value);
+    }
+    weft_error_hint(error, "its signature is %s%s", function->info.signature, parameters);
 }

@@ -1,4 +1,4 @@
-/* labels: full */
+/* labels: quick */
 /* Compiling, printing, explaining and preparing a program with their n-th allocation failing. */
 #include "allocation.h"
 #include "test_support.h"
@@ -13,6 +13,7 @@ static const char script[] = "index cells, nodes;\n"
                              "input x : real[2] over nodes;\n"
                              "input f : real over nodes;\n"
                              "input alpha : real;\n"
+                             "input v : real[2];\n"
                              "expression source(x, y) = 1;\n"
                              "J = jacobian(x[dofs]);\n"
                              "G = tform_dshape(J);\n"
@@ -21,7 +22,11 @@ static const char script[] = "index cells, nodes;\n"
                              "b[dofs] += shape_load(s*f[dofs], J);\n"
                              "A[dofs,dofs] += K;\n"
                              "u = sqrt(b) + 1;\n"
-                             "return K, A, u;\n";
+                             "y = f;\n"
+                             "w = 2*v;\n"
+                             "update f = f + w[1]*dot(u, f);\n"
+                             "z = y*f;\n"
+                             "return K, A, u, z;\n";
 
 typedef struct compile_case {
     weft_library *library;
@@ -98,6 +103,7 @@ static weft_status use_program(void *user, weft_error *error) {
     TRY(weft_program_bind(program, "x", memory, error));
     TRY(weft_program_bind(program, "f", memory, error));
     TRY(weft_program_bind(program, "alpha", memory, error));
+    TRY(weft_program_bind(program, "v", memory, error));
     TRY(weft_program_bind_matrix(program, "A", memory, memory, error));
     TRY(weft_program_run(program, error));
     TRY(weft_program_run(program, error));

@@ -54,8 +54,8 @@ static void test_info(void **state) {
         const bool reduces = strncmp(info.kind, "reduce ", 7) == 0;
         const int order = i == 0 ? -1 : strcmp(names[i - 1], names[i]);
         assert_true(order < 0 || (order == 0 && reduces));
-        assert_non_null((reduces ? weft_library_find_reduction
-                                 : weft_library_find)(f->library, names[i]));
+        assert_non_null(
+            (reduces ? weft_library_find_reduction : weft_library_find)(f->library, names[i]));
         assert_true(info.source[0] && info.flops[0] && info.n_variants >= 1);
         assert_memory_equal(info.text, "//@ function", 12);
         if (strcmp(info.name, "mmul") == 0) {
@@ -236,6 +236,18 @@ static void test_wrong_calls(void **state) {
          WEFT_ERROR_SHAPE,
          "measure: needs d <= 3, but d = 4",
          "signature"},
+        /* 4 points are those of a tetrahedron, and that d is a parameter is what the user must see
+         */
+        {"quadrature_mean",
+         1,
+         {{1, {4}}},
+         NULL,
+         0,
+         WEFT_ERROR_SHAPE,
+         "quadrature_mean: f is real[4], but simplex_weights(2, 2) makes q = 3, so its size 1 "
+         "should be "
+         "3",
+         "its signature is quadrature_mean(f: real[q]) -> s: real; parameters d = 2, degree = 2"},
         {"shape_load",
          2,
          {{1, {3}}, {2, {2, 2}}},
