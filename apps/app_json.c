@@ -13,6 +13,19 @@ json_t *app_json_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *app_json_text(const char *text)
+{
+    json_t *value = json_string(text);
+    char *plain = value ? NULL : strdup(text);
+    for (char *c = plain; c && *c; ++c)
+        if (*c & 0x80)
+            *c = '?';
+    if (plain)
+        value = json_string(plain);
+    free(plain);
+    return value;
+}
+
 bool app_json_set(json_t *object, const char *key, json_t *value)
 {
     return value && json_object_set_new(object, key, value) == 0;

@@ -74,6 +74,9 @@ weft_status app_split_comma(const char *option, const char *text, const char *fo
 
 /** A number, or null where it is NaN or infinite, which JSON cannot say. */
 json_t *app_json_real(double value);
+/** A string; where it is not UTF-8, as a file's name may be and JSON may not, with ? for what is not
+ * ASCII. */
+json_t *app_json_text(const char *text);
 /** Set key of an object to a new value, which it takes over; false when value is NULL or memory is
  * out. */
 bool app_json_set(json_t *object, const char *key, json_t *value);

@@ -10,7 +10,7 @@ static bool set_mesh(json_t *root, const poisson *run)
            app_json_set(object, "cells", json_integer(mesh->n_cells)) &&
            app_json_set(object, "nodes", json_integer(mesh->n_nodes)) &&
            app_json_set(object, "dimension", json_integer(mesh->dimension)) &&
-           app_json_set(object, "source", json_string(mesh->source)) &&
+           app_json_set(object, "source", app_json_text(mesh->source)) &&
            app_json_set(object, "flipped_cells", json_integer(mesh->n_flipped_cells)) &&
            app_json_set(object, "dropped_nodes", json_integer(mesh->n_dropped_nodes)) &&
            app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
@@ -24,7 +24,7 @@ static bool set_plan(json_t *root, const poisson *run)
                         json_string(weft_assembly_name(run->options->assembly))) &&
            app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
            app_json_set(object, "kernels", json_integer(run->context.n_kernels)) &&
-           app_json_set(root, "device", json_string(weft_device_limits(run->device)->name));
+           app_json_set(root, "device", app_json_text(weft_device_limits(run->device)->name));
 }
 
 /* On the null device nothing was solved: "planned", and null for every number. */

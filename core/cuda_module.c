@@ -39,7 +39,8 @@ static weft_status make_keys(const weft_cuda_state *state, const char *source, w
     weft_nvrtc_describe(&state->nvrtc, state->architecture, compiler, sizeof compiler);
     weft_hash(compiler, strlen(compiler), second);
     memcpy(entry->key, entry->source_key, 16);
-    memcpy(entry->key + 16, second, 17);
+    memcpy(entry->key + 16, second, 16);
+    entry->key[32] = '\0';
     return WEFT_OK;
 }
 

@@ -43,6 +43,21 @@ static void test_numbers_that_json_cannot_say_are_null(void **state)
     test_folder_remove(&folder);
 }
 
+static void test_names_that_are_not_utf8(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"plate.geo", "plate.geo"},
+                                           {"pl\xc3\xa4ttchen.geo", "pl\xc3\xa4ttchen.geo"},
+                                           {"pl\xe4ttchen.geo", "pl?ttchen.geo"},
+                                           {"cut in two \xc3", "cut in two ?"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+        json_t *value = app_json_text(texts[i][0]);
+        assert_non_null(value);
+        assert_string_equal(texts[i][1], json_string_value(value));
+        json_decref(value);
+    }
+}
+
 static void test_files_are_replaced_whole(void **state)
 {
     (void)state;
@@ -155,6 +170,7 @@ static void test_quantities_for_people(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers_that_json_cannot_say_are_null),
+                                       cmocka_unit_test(test_names_that_are_not_utf8),
                                        cmocka_unit_test(test_files_are_replaced_whole),
                                        cmocka_unit_test(test_unwritable_files_are_named),
                                        cmocka_unit_test(test_log_levels),
