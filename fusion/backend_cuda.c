@@ -18,6 +18,7 @@ static void types(weft_text *out, int lanes, bool single) {
                   "typedef scalar real;\n"
                   "#define restrict __restrict__\n"
                   "#define KERNEL extern \"C\" __global__ void __launch_bounds__(THREADS)\n"
+                  "#define FINISH extern \"C\" __global__ void /* of one thread block */\n"
                   "#define INLINE static __device__ __forceinline__\n"
                   "#define UNROLL _Pragma(\"unroll\")\n"
                   "#define SPLAT(e) ((real)(e))\n\n",

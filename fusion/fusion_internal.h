@@ -437,8 +437,9 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
  *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
  *  pairwise. On cuda it is a thread block. */
 #define WEFT_REDUCTION_BLOCKS 256
-#define WEFT_CUDA_LANES 32    /* a warp */
-#define WEFT_CUDA_THREADS 128 /* a thread block */
+#define WEFT_CUDA_LANES 32            /* a warp */
+#define WEFT_CUDA_THREADS 128         /* a thread block */
+#define WEFT_CUDA_FINISH_THREADS 1024 /* the one that joins partial results */
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {

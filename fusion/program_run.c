@@ -273,6 +273,7 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
     if (kernel->finishes) { /* one thread, told the number of partial results and one more */
         launch.n_instances = count_chunks(p, kernel->index_set) + 1;
         launch.lanes = (int)launch.n_instances;
+        launch.block_threads = WEFT_CUDA_FINISH_THREADS;
     }
     if (launch.n_instances > 0)
         TRY(weft_device_launch(p->device, &launch, error));

@@ -167,7 +167,8 @@ static void write_reductions_end(const source_writer *w, const weft_plan_kernel 
 static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     weft_text_add(w->out,
-                  threaded ? "KERNEL %s(int64_t n_instances"
+                  threaded ? kernel->finishes ? "FINISH %s(int64_t n_instances"
+                                              : "KERNEL %s(int64_t n_instances"
                            : "void %s(void *const *arguments, int64_t n_instances, int64_t "
                              "first_block, int64_t last_block)\n{\n",
                   kernel->name);
