@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <gmshc.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,25 @@ static void choose_3d(meshing *how, stream *out) {
                    "the same in every run; 1 in the .geo file is");
 }
 
+/* Gmsh would take all memory for what a slip in the exponent asks of it: the curves come first, and
+ * at this bound their points alone are some 10^8. */
+static weft_status check_size(const char *path, double size, weft_error *error) {
+    double low[3] = {0}, high[3] = {0}, across = 0;
+    int failed = 0;
+    gmshModelGetBoundingBox(-1, -1, &low[0], &low[1], &low[2], &high[0], &high[1], &high[2],
+                            &failed);
+    for (int i = 0; i < 3 && !failed; ++i)
+        across = fmax(across, high[i] - low[i]);
+    if (failed || size <= 0 || !(size < 1e-8 * across))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "--size %g is too small for this geometry, which is %g across", size, across);
+    weft_error_place(error, path, NULL, 0, 0);
+    weft_error_hint(error, "give a size of some hundredths of that, in the file's unit: %.2g",
+                    across / 50);
+    return WEFT_ERROR_INPUT;
+}
+
 static weft_status mesh_geometry(const char *path, meshing *how, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t seen = 0;
@@ -192,6 +212,7 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out, we
                                "Plane Surface(1) = {1};");
         goto done;
     }
+    TRY(check_size(path, how->size, error));
     set_options(how, out);
     for (int d = 1; d <= dimension; ++d) {
         stream_progress(out, "meshing", d - 1, dimension);

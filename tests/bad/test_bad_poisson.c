@@ -136,6 +136,10 @@ static const bad_case mesh_cases[] = {
     {"NaN coordinate", {"--mesh=@/nan.msh"}, {"nan.msh", "hint:"}, true},
     {"zero volume", {"--mesh=@/flat.msh"}, {"flat.msh", "hint:"}, true},
     {"error in .geo", {"--mesh=@/error.geo"}, {"error.geo", "hint:"}, true},
+    {"size without end",
+     {"--mesh=@/square.geo", "--size=1e-12"},
+     {"square.geo", "--size 1e-12 is too small", "2 across", "hint:"},
+     true},
 };
 
 static const bad_case problem_cases[] = {
@@ -279,6 +283,10 @@ static int make_files(void **state)
                "\"first\"\n$EndPhysicalNames\n"
                "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 5 0 0\n5 6 0 0\n6 6 1 0\n$EndNodes\n"
                "$Elements\n3\n1 1 2 7 1 1 2\n2 2 2 1 1 1 2 3\n3 2 2 1 1 4 5 6\n$EndElements\n");
+    write_file(folder, "square.geo",
+               "Point(1) = {0, 0, 0};\nPoint(2) = {2, 0, 0};\nPoint(3) = {0, 1, 0};\n"
+               "Line(1) = {1, 2};\nLine(2) = {2, 3};\nLine(3) = {3, 1};\n"
+               "Curve Loop(1) = {1, 2, 3};\nPlane Surface(1) = {1};\n");
     write_file(folder, "error.geo", "Point(1) = {0, 0, 0, 0.1};\nPoint(2) = {1, 0, 0;\n");
     *state = folder;
     return 0;
