@@ -160,6 +160,12 @@ bool poisson_constant(const char *text, double *value);
 /** n doubles of the app's that the device uses in place where it can. */
 weft_status poisson_array_make(const poisson *run, int64_t n, double **values, weft_memory **memory,
                                weft_error *error);
+/** Bring what the device has written to the app's doubles, or the other way: nothing where both are
+ *  the same memory. */
+weft_status poisson_array_pull(const weft_memory *memory, double *values, int64_t n,
+                               weft_error *error);
+weft_status poisson_array_push(weft_memory *memory, const double *values, int64_t n,
+                               weft_error *error);
 /** Refuse an expression that is not finite at or near a node. */
 weft_status poisson_refuse_value(const poisson *run, const char *origin, const char *text,
                                  int64_t node, weft_error *error);

@@ -30,6 +30,7 @@ static weft_status set_values(poisson *run, const poisson_condition *condition, 
     if (!poisson_constant(condition->value, &constant)) {
         TRY(poisson_array_make(run, run->mesh->n_nodes, &values, &memory, error));
         TRY(evaluate(run, condition, memory, error));
+        TRY(poisson_array_pull(memory, values, run->mesh->n_nodes, error));
     }
     TRY(weft_mesh_group(run->mesh, condition->group, &group, error));
     TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &n, error));
@@ -58,6 +59,7 @@ weft_status poisson_data_make(poisson *run, weft_error *error)
     for (int i = 0; i < options->n_conditions; ++i)
         if (options->conditions[i].kind == POISSON_DIRICHLET)
             TRY(set_values(run, &options->conditions[i], error));
+    TRY(poisson_array_push(run->u, run->u_values, mesh->n_nodes, error));
 done:
     return status;
 }

@@ -73,6 +73,22 @@ done:
     return status;
 }
 
+weft_status poisson_array_pull(const weft_memory *memory, double *values, int64_t n,
+                               weft_error *error)
+{
+    if (weft_memory_host(memory) == values)
+        return WEFT_OK;
+    return weft_memory_read(memory, 0, values, (size_t)n * sizeof *values, error);
+}
+
+weft_status poisson_array_push(weft_memory *memory, const double *values, int64_t n,
+                               weft_error *error)
+{
+    if (weft_memory_host(memory) == values)
+        return WEFT_OK;
+    return weft_memory_write(memory, 0, values, (size_t)n * sizeof *values, error);
+}
+
 weft_status poisson_refuse_value(const poisson *run, const char *origin, const char *text,
                                  int64_t node, weft_error *error)
 {

@@ -21,7 +21,7 @@ static weft_status check_finite(const poisson *run, const double *b, const char 
 }
 
 /* b_i = int f phi_i */
-static weft_status add_source(poisson *run, int degree, weft_memory *b, const double *values,
+static weft_status add_source(poisson *run, int degree, weft_memory *b, double *values,
                               weft_error *error)
 {
     weft_status status = WEFT_OK;
@@ -35,13 +35,14 @@ static weft_status add_source(poisson *run, int degree, weft_memory *b, const do
     poisson_form_parameter(&form, "degree", degree);
     TRY(weft_form_run(&run->context, &form.form, &output, &b, 1, "cells", run->mesh->n_cells,
                       error));
+    TRY(poisson_array_pull(b, values, run->mesh->n_nodes, error));
     TRY(check_finite(run, values, "--source", text, error));
 done:
     return status;
 }
 
 /* b_i += int g phi_i over the facets of Neumann and Robin conditions */
-static weft_status add_fluxes(poisson *run, int degree, weft_memory *b, const double *values,
+static weft_status add_fluxes(poisson *run, int degree, weft_memory *b, double *values,
                               weft_error *error)
 {
     weft_status status = WEFT_OK;
@@ -59,6 +60,7 @@ static weft_status add_fluxes(poisson *run, int degree, weft_memory *b, const do
         poisson_form_parameter(&form, "degree", degree);
         TRY(weft_form_run(&run->context, &form.form, &output, &b, 1, "cells",
                           run->parts[i].n_facets, error));
+        TRY(poisson_array_pull(b, values, run->mesh->n_nodes, error));
         TRY(check_finite(run, values, condition->origin, condition->value, error));
     }
 done:

@@ -17,6 +17,7 @@ weft_status poisson_solve(poisson *run, weft_error *error)
                                 .monitor = &run->messages->monitor};
     double start = weft_clock();
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
+    TRY(poisson_array_pull(run->u, run->u_values, run->mesh->n_nodes, error));
 done:
     run->seconds.solve = weft_clock() - start;
     return status;
@@ -35,8 +36,10 @@ static weft_status sum_over_cells(poisson *run, poisson_form *form, const char *
     for (int i = 0; i < 2; ++i)
         TRY(poisson_array_make(run, room, &values[i], &memories[i], error));
     TRY(weft_form_run(&run->context, &form->form, names, memories, 2, "cells", n, error));
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
+        TRY(poisson_array_pull(memories[i], values[i], n, error));
         sums[i] = weft_sum(values[i], n);
+    }
 done:
     for (int i = 0; i < 2; ++i) {
         weft_memory_free(&memories[i]);
@@ -118,6 +121,7 @@ static weft_status remove_mean(poisson *run, weft_error *error)
     double measure = poisson_measure_of_mesh(run->mesh), mean = run->integral_u / measure;
     for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
         run->u_values[i] -= mean;
+    TRY(poisson_array_push(run->u, run->u_values, run->mesh->n_nodes, error));
     TRY(measure_integrals(run, error));
 done:
     return status;

@@ -137,6 +137,12 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
     }
     *csr = (weft_csr_operator){context, parts, n_forms};
     *op = (weft_operator){&csr_table, csr, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
+    if (weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "the assembly csr does not run on a GPU yet");
+        weft_error_hint(error, "use the assembly matrix-free, lma or lma-gather");
+        goto done;
+    }
     TRY(first_make(context, op, &forms[0], &parts[0], error));
     for (int i = 1; i < n_forms; ++i)
         TRY(further_make(context, op, &forms[i], &parts[i], error));
