@@ -20,6 +20,9 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
                                     .n_expressions = form->n_expressions,
                                     .parameters = form->parameters,
                                     .n_parameters = form->n_parameters};
+    /* run once: where stores are atomic, the same bits every time are worth a gather */
+    if (weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA)
+        options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));
     TRY(weft_compiled_bind_form(&compiled, form, error));
     if (index_set)
