@@ -8,13 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-json_t *app_json_real(double value)
-{
+json_t *app_json_real(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-json_t *app_json_text(const char *text)
-{
+json_t *app_json_text(const char *text) {
     json_t *value = json_string(text);
     char *plain = value ? NULL : strdup(text);
     for (char *c = plain; c && *c; ++c)
@@ -26,13 +24,11 @@ json_t *app_json_text(const char *text)
     return value;
 }
 
-bool app_json_set(json_t *object, const char *key, json_t *value)
-{
+bool app_json_set(json_t *object, const char *key, json_t *value) {
     return value && json_object_set_new(object, key, value) == 0;
 }
 
-static weft_status refuse_file(weft_error *error, const char *path, int cause)
-{
+static weft_status refuse_file(weft_error *error, const char *path, int cause) {
     weft_error_set(error, WEFT_ERROR_IO, "cannot write this file: %s", strerror(cause));
     weft_error_place(error, path, NULL, 0, 0);
     weft_error_hint(error, "%s",
@@ -45,16 +41,14 @@ static weft_status refuse_file(weft_error *error, const char *path, int cause)
 }
 
 /* "/dev/stdout", pipes and the like are written straight; they have no temporary beside them. */
-static bool is_special(const char *path)
-{
+static bool is_special(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
 /* An open file beside `path`, whose name is *temporary. */
 static weft_status open_beside(const char *path, char **temporary, int *descriptor,
-                               weft_error *error)
-{
+                               weft_error *error) {
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return refuse_file(error, path, EISDIR);
@@ -73,8 +67,7 @@ static weft_status open_beside(const char *path, char **temporary, int *descript
     return WEFT_OK;
 }
 
-static int write_all(int descriptor, const char *text, size_t length)
-{
+static int write_all(int descriptor, const char *text, size_t length) {
     while (length > 0) {
         ssize_t n = write(descriptor, text, length);
         if (n < 0 && errno == EINTR)
@@ -88,16 +81,14 @@ static int write_all(int descriptor, const char *text, size_t length)
 }
 
 /* The mode that open() would have given: mkstemp's is private. */
-static void open_mode(int descriptor)
-{
+static void open_mode(int descriptor) {
     mode_t mask = umask(0);
     umask(mask);
     if (fchmod(descriptor, 0666 & ~mask) != 0)
         return; /* some file systems have no modes */
 }
 
-static weft_status write_special(const char *path, const char *text, weft_error *error)
-{
+static weft_status write_special(const char *path, const char *text, weft_error *error) {
     int descriptor = open(path, O_WRONLY | O_CLOEXEC);
     int cause = descriptor < 0 ? errno : write_all(descriptor, text, strlen(text));
     if (descriptor >= 0 && close(descriptor) != 0 && !cause)
@@ -105,8 +96,7 @@ static weft_status write_special(const char *path, const char *text, weft_error 
     return cause ? refuse_file(error, path, cause) : WEFT_OK;
 }
 
-weft_status app_file_write(const char *path, const char *text, weft_error *error)
-{
+weft_status app_file_write(const char *path, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     char *temporary = NULL;
     int descriptor = -1;
@@ -135,8 +125,7 @@ done:
     return status;
 }
 
-weft_status app_file_check(const char *path, weft_error *error)
-{
+weft_status app_file_check(const char *path, weft_error *error) {
     weft_status status = WEFT_OK;
     char *temporary = NULL;
     int descriptor = -1;
@@ -150,8 +139,7 @@ done:
     return status;
 }
 
-weft_status app_json_write(const char *path, const json_t *root, weft_error *error)
-{
+weft_status app_json_write(const char *path, const json_t *root, weft_error *error) {
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     char *line = NULL;
     weft_status status = WEFT_OK;
@@ -166,8 +154,7 @@ weft_status app_json_write(const char *path, const json_t *root, weft_error *err
     return status;
 }
 
-const char *app_print_bytes(double bytes, char out[32])
-{
+const char *app_print_bytes(double bytes, char out[32]) {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
     int unit = 0;
     while (bytes >= 1000 && unit < 4) {
@@ -178,8 +165,7 @@ const char *app_print_bytes(double bytes, char out[32])
     return out;
 }
 
-const char *app_print_seconds(double seconds, char out[32])
-{
+const char *app_print_seconds(double seconds, char out[32]) {
     if (seconds >= 1)
         snprintf(out, 32, "%.2f s", seconds);
     else if (seconds >= 1e-3)

@@ -10,15 +10,13 @@ static const double BAR_INTERVAL = 0.1; /* seconds between two drawings */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-void app_streams_guard(void)
-{
+void app_streams_guard(void) {
     for (int stream = 0; stream < 3; ++stream)
         if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) < 0)
             return;
 }
 
-void app_messages_clear(app_messages *messages)
-{
+void app_messages_clear(app_messages *messages) {
     if (!messages->drawn)
         return;
     fputs("\r\033[K", messages->stream);
@@ -26,8 +24,7 @@ void app_messages_clear(app_messages *messages)
     messages->drawn = false;
 }
 
-static void write_log(void *user, weft_log_level level, const char *message)
-{
+static void write_log(void *user, weft_log_level level, const char *message) {
     app_messages *messages = user;
     if (level > messages->level)
         return;
@@ -35,8 +32,7 @@ static void write_log(void *user, weft_log_level level, const char *message)
     fprintf(messages->stream, "%s: %s: %s\n", messages->program, level_names[level], message);
 }
 
-static void draw_progress(void *user, const char *phase, double done, double total)
-{
+static void draw_progress(void *user, const char *phase, double done, double total) {
     app_messages *messages = user;
     if (!messages->bar)
         return;
@@ -57,8 +53,7 @@ static void draw_progress(void *user, const char *phase, double done, double tot
     messages->drawn_at = now;
 }
 
-static weft_status find_level(const char *text, weft_log_level *out, weft_error *error)
-{
+static weft_status find_level(const char *text, weft_log_level *out, weft_error *error) {
     for (int i = 0; i < 4; ++i)
         if (strcmp(text, level_names[i]) == 0) {
             *out = (weft_log_level)i;
@@ -74,8 +69,7 @@ static weft_status find_level(const char *text, weft_log_level *out, weft_error 
 }
 
 weft_status app_messages_make(app_messages *out, const char *program, FILE *stream,
-                              app_verbosity verbosity, weft_error *error)
-{
+                              app_verbosity verbosity, weft_error *error) {
     static const weft_log_level levels[] = {WEFT_LOG_ERROR, WEFT_LOG_WARNING, WEFT_LOG_INFO};
     weft_status status = WEFT_OK;
     *out = (app_messages){.monitor = {write_log, draw_progress, out},
@@ -92,8 +86,7 @@ done:
     return status;
 }
 
-int app_messages_fail(app_messages *messages, const weft_error *error)
-{
+int app_messages_fail(app_messages *messages, const weft_error *error) {
     char text[4096];
     weft_error_text(error, text, sizeof text);
     app_messages_clear(messages);

@@ -13,8 +13,7 @@ static const struct argp_option argp_options[] = {{"help", '?', NULL, 0, NULL, 0
                                                   {"usage", -3, NULL, 0, NULL, 0},
                                                   {"version", 'V', NULL, 0, NULL, 0}};
 
-static bool is_last(const struct argp_option *option)
-{
+static bool is_last(const struct argp_option *option) {
     return !option->name && !option->key && !option->doc && !option->group;
 }
 
@@ -23,8 +22,7 @@ typedef struct option_list {
     size_t n;
 } option_list;
 
-static void list_options(const struct argp_option *options, option_list *out)
-{
+static void list_options(const struct argp_option *options, option_list *out) {
     out->n = 0;
     for (const struct argp_option *o = options; !is_last(o) && out->n < OPTIONS_MAX - 3; ++o)
         if (o->name)
@@ -34,8 +32,8 @@ static void list_options(const struct argp_option *options, option_list *out)
 }
 
 /* An exact name, or a beginning that only one option has, as getopt_long takes it. */
-static const struct argp_option *find_long(const option_list *list, const char *name, size_t length)
-{
+static const struct argp_option *find_long(const option_list *list, const char *name,
+                                           size_t length) {
     const struct argp_option *found = NULL;
     int n_found = 0;
     for (size_t i = 0; i < list->n; ++i) {
@@ -50,8 +48,7 @@ static const struct argp_option *find_long(const option_list *list, const char *
 }
 
 static weft_status refuse_unknown(const option_list *list, const char *argument, size_t length,
-                                  weft_error *error)
-{
+                                  weft_error *error) {
     const char *names[OPTIONS_MAX];
     for (size_t i = 0; i < list->n; ++i)
         names[i] = list->items[i]->name;
@@ -71,8 +68,7 @@ static weft_status refuse_unknown(const option_list *list, const char *argument,
 /* One "--name", "--name=value" or "--name value"; *skip is set when the next argument is its value.
  */
 static weft_status check_long(const option_list *list, const char *argument, bool has_next,
-                              bool *skip, weft_error *error)
-{
+                              bool *skip, weft_error *error) {
     size_t length = strcspn(argument + 2, "=");
     bool has_value = argument[2 + length] == '=';
     const struct argp_option *option = find_long(list, argument + 2, length);
@@ -95,8 +91,7 @@ static weft_status check_long(const option_list *list, const char *argument, boo
 
 /* A cluster of letters: "-qv", "-oFILE", "-o FILE". */
 static weft_status check_short(const option_list *list, const char *argument, bool has_next,
-                               bool *skip, weft_error *error)
-{
+                               bool *skip, weft_error *error) {
     for (const char *c = argument + 1; *c; ++c) {
         const struct argp_option *option = NULL;
         for (size_t i = 0; i < list->n && !option; ++i)
@@ -123,8 +118,7 @@ static weft_status check_short(const option_list *list, const char *argument, bo
 }
 
 weft_status app_options_check(const struct argp_option *options, int argc, char *const *argv,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     option_list list;
     list_options(options, &list);
@@ -144,16 +138,14 @@ done:
 }
 
 static weft_status refuse_value(weft_error *error, const char *option, const char *text,
-                                size_t offset, const char *message)
-{
+                                size_t offset, const char *message) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);
     weft_error_place(error, option, text, 1, (int)offset + 1);
     return WEFT_ERROR_USAGE;
 }
 
 /* strtod, less what is no plain decimal number: hexadecimal, nan, inf. */
-static const char *scan_number(const char *text, double *out)
-{
+static const char *scan_number(const char *text, double *out) {
     const char *c = text + (*text == '-' || *text == '+');
     if (!isdigit((unsigned char)*c) && !(*c == '.' && isdigit((unsigned char)c[1])))
         return text;
@@ -165,8 +157,7 @@ static const char *scan_number(const char *text, double *out)
 }
 
 static weft_status parse_part(const char *option, const char *text, const char **at, double *out,
-                              weft_error *error)
-{
+                              weft_error *error) {
     *at += strspn(*at, " \t");
     const char *start = *at;
     *at = scan_number(start, out);
@@ -183,8 +174,7 @@ static weft_status parse_part(const char *option, const char *text, const char *
 }
 
 weft_status app_parse_number(const char *option, const char *text, double low, double high,
-                             double *out, weft_error *error)
-{
+                             double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *at = text;
     double value = 0;
@@ -207,8 +197,7 @@ done:
 }
 
 weft_status app_parse_integer(const char *option, const char *text, int low, int high, int *out,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     double value = 0;
     TRY(app_parse_number(option, text, low, high, &value, error));
@@ -223,8 +212,7 @@ done:
 }
 
 weft_status app_parse_choice(const char *option, const char *text, const char *const *names, int n,
-                             int *out, weft_error *error)
-{
+                             int *out, weft_error *error) {
     weft_text list = {0};
     for (int i = 0; i < n; ++i) {
         if (strcmp(text, names[i]) == 0) {
@@ -246,8 +234,7 @@ weft_status app_parse_choice(const char *option, const char *text, const char *c
 }
 
 weft_status app_parse_point(const char *option, const char *text, double out[3], int *n,
-                            weft_error *error)
-{
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     const char *at = text;
     for (*n = 0;; ++at) {
@@ -269,8 +256,7 @@ done:
 
 /* Copies of what stands before and after text[at]; both sides must hold something but blanks. */
 static weft_status split_at(const char *option, const char *text, size_t at, const char *form,
-                            char **left, char **right, weft_error *error)
-{
+                            char **left, char **right, weft_error *error) {
     const char *rest = text + at + 1;
     size_t before = strspn(text, " \t");
     if (before >= at || !rest[strspn(rest, " \t")]) {
@@ -292,8 +278,7 @@ static weft_status split_at(const char *option, const char *text, size_t at, con
 }
 
 weft_status app_split_assignment(const char *option, const char *text, const char *form,
-                                 char **left, char **right, weft_error *error)
-{
+                                 char **left, char **right, weft_error *error) {
     size_t at = strcspn(text, "=");
     if (!text[at]) {
         refuse_value(error, option, text, at, "expected '='");
@@ -307,8 +292,7 @@ weft_status app_split_assignment(const char *option, const char *text, const cha
 }
 
 weft_status app_split_comma(const char *option, const char *text, const char *form, char **left,
-                            char **right, weft_error *error)
-{
+                            char **right, weft_error *error) {
     int depth = 0;
     size_t at = 0;
     for (; text[at] && !(text[at] == ',' && depth == 0); ++at)

@@ -13,8 +13,8 @@
 
 typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } app_verbosity;
 
-/** Call first in main. Where a standard stream is closed, the next file that is opened would get its
- * number, and what is printed would land in that file: put in its place one that refuses to be
+/** Call first in main. Where a standard stream is closed, the next file that is opened would get
+ * its number, and what is printed would land in that file: put in its place one that refuses to be
  * used, so that printing fails as it should. */
 void app_streams_guard(void);
 
@@ -74,8 +74,8 @@ weft_status app_split_comma(const char *option, const char *text, const char *fo
 
 /** A number, or null where it is NaN or infinite, which JSON cannot say. */
 json_t *app_json_real(double value);
-/** A string; where it is not UTF-8, as a file's name may be and JSON may not, with ? for what is not
- * ASCII. */
+/** A string; where it is not UTF-8, as a file's name may be and JSON may not, with ? for what is
+ * not ASCII. */
 json_t *app_json_text(const char *text);
 /** Set key of an object to a new value, which it takes over; false when value is NULL or memory is
  * out. */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status open_device(poisson *run, weft_error *error)
-{
+static weft_status open_device(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     weft_device_options device_options = weft_device_options_default(&run->messages->monitor);
@@ -21,8 +20,7 @@ done:
 }
 
 /* mesh -> ordering -> dofs -> data -> operator -> right-hand side -> CG -> errors -> output */
-static weft_status solve(poisson *run, weft_error *error)
-{
+static weft_status solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(open_device(run, error));
     TRY(poisson_check(run, error));
@@ -50,8 +48,7 @@ done:
     return status;
 }
 
-void poisson_clear(poisson *run)
-{
+void poisson_clear(poisson *run) {
     weft_operator_free(&run->op);
     free(run->forms);
     for (int i = 0; run->parts && i < run->options->n_conditions; ++i) {
@@ -74,17 +71,17 @@ void poisson_clear(poisson *run)
 }
 
 /* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
-static int report_outcome(const poisson *run)
-{
+static int report_outcome(const poisson *run) {
     if (run->is_null || run->cg.outcome == WEFT_CG_CONVERGED)
         return 0;
     static const char *const advice[] = {
         [WEFT_CG_MAX_ITERATIONS] = "raise --max-iterations or --tolerance",
-        [WEFT_CG_INDEFINITE] =
-            "the operator is not positive definite: look for --diffusivity <= 0 and for ALPHA < 0 in "
-            "--robin",
+        [WEFT_CG_INDEFINITE] = "the operator is not positive definite: look for --diffusivity <= 0 "
+                               "and for ALPHA < 0 in "
+                               "--robin",
         [WEFT_CG_BREAKDOWN] = "look at --diffusivity and --robin, or try --preconditioner none",
-        [WEFT_CG_NAN] = "a value is no number or too large: look at --diffusivity and ALPHA in --robin",
+        [WEFT_CG_NAN] =
+            "a value is no number or too large: look at --diffusivity and ALPHA in --robin",
         [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};
     bool rounding = run->cg.outcome == WEFT_CG_BREAKDOWN && run->cg.residual < 1e-10;
     fprintf(
@@ -95,14 +92,12 @@ static int report_outcome(const poisson *run)
     return 1;
 }
 
-static void print_version(FILE *stream, struct argp_state *state)
-{
+static void print_version(FILE *stream, struct argp_state *state) {
     (void)state;
     fputs("poisson (Weft) " WEFT_VERSION "\n", stream);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     poisson_options options = {0};

@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 
 /* All expressions of the command line, at most: three, and two a condition. */
-static int collect(const poisson_options *options, weft_expression *out)
-{
+static int collect(const poisson_options *options, weft_expression *out) {
     int n = 0;
     out[n++] = (weft_expression){NULL, options->source, "--source"};
     if (options->diffusivity)
@@ -24,8 +23,7 @@ static int collect(const poisson_options *options, weft_expression *out)
 
 /* index points;  input P : real[3] over points;
  * expression e0(x, y, z) = 0;  ...  v = P[0] + e0(P[0], P[1], P[2]) + ...;  return v; */
-static void write_script(int n, weft_expression *expressions, char (*names)[16], weft_text *out)
-{
+static void write_script(int n, weft_expression *expressions, char (*names)[16], weft_text *out) {
     weft_text_add(out, "index points;\ninput P : real[3] over points;\n");
     for (int i = 0; i < n; ++i) {
         snprintf(names[i], sizeof names[i], "e%d", i);
@@ -38,8 +36,7 @@ static void write_script(int n, weft_expression *expressions, char (*names)[16],
     weft_text_add(out, ";\nreturn v;\n");
 }
 
-static weft_status check_expressions(poisson *run, weft_error *error)
-{
+static weft_status check_expressions(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
     weft_compilation *compilation = NULL;
@@ -68,8 +65,7 @@ done:
     return status;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
+static bool is_same_file(const char *a, const char *b) {
     struct stat of_a, of_b;
     if (!a || !b)
         return false;
@@ -77,8 +73,7 @@ static bool is_same_file(const char *a, const char *b)
                                  of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
-static weft_status refuse_json(const char *path, const char *other, weft_error *error)
-{
+static weft_status refuse_json(const char *path, const char *other, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "--json would write over %s, %s", other, path);
     weft_error_hint(error, "give --json another name");
     return WEFT_ERROR_USAGE;
@@ -86,8 +81,7 @@ static weft_status refuse_json(const char *path, const char *other, weft_error *
 
 /* A result must not cost the user the geometry or mesh it came from, as `-o plate.geo` would. A
  * .vtkhdf mesh may be written over: the result is that mesh again, with u. */
-static weft_status check_names(const poisson_options *options, weft_error *error)
-{
+static weft_status check_names(const poisson_options *options, weft_error *error) {
     static const char ending[] = ".vtkhdf";
     weft_status status = WEFT_OK;
     const char *output = options->output, *json = options->json;
@@ -109,8 +103,7 @@ done:
     return status;
 }
 
-weft_status poisson_check(poisson *run, weft_error *error)
-{
+weft_status poisson_check(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     TRY(check_names(options, error));

@@ -6,8 +6,7 @@
 
 /* The condition's value at every node, of which those of its group are then taken. */
 static weft_status evaluate(poisson *run, const poisson_condition *condition, weft_memory *memory,
-                            weft_error *error)
-{
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "u";
     poisson_form form;
@@ -19,8 +18,7 @@ done:
     return status;
 }
 
-static weft_status set_values(poisson *run, const poisson_condition *condition, weft_error *error)
-{
+static weft_status set_values(poisson *run, const poisson_condition *condition, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
     double *values = NULL, constant = 0;
@@ -47,8 +45,7 @@ done:
     return status;
 }
 
-weft_status poisson_data_make(poisson *run, weft_error *error)
-{
+weft_status poisson_data_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     const weft_mesh *mesh = run->mesh;
@@ -65,8 +62,7 @@ done:
 }
 
 /* K of the cells, and int alpha phi_i phi_j over the facets of each Robin condition. */
-weft_status poisson_operator_make(poisson *run, weft_error *error)
-{
+weft_status poisson_operator_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     weft_form *forms = calloc((size_t)options->n_conditions + 1, sizeof *forms);

@@ -5,8 +5,7 @@
 #include <string.h>
 
 weft_status poisson_form_make(const poisson *run, const char *script, weft_connectivity *dofs,
-                              poisson_form *out, weft_error *error)
-{
+                              poisson_form *out, weft_error *error) {
     const char *text = weft_fem_script(script);
     if (!text)
         return weft_error_set(error, WEFT_ERROR_INTERNAL, "the script %s is not part of this build",
@@ -23,24 +22,20 @@ weft_status poisson_form_make(const poisson *run, const char *script, weft_conne
     return WEFT_OK;
 }
 
-void poisson_form_input(poisson_form *form, const char *name, weft_memory *memory)
-{
+void poisson_form_input(poisson_form *form, const char *name, weft_memory *memory) {
     form->inputs[form->form.n_inputs++] = (weft_form_input){name, memory};
 }
 
 void poisson_form_expression(poisson_form *form, const char *name, const char *text,
-                             const char *origin)
-{
+                             const char *origin) {
     form->expressions[form->form.n_expressions++] = (weft_expression){name, text, origin};
 }
 
-void poisson_form_parameter(poisson_form *form, const char *name, int value)
-{
+void poisson_form_parameter(poisson_form *form, const char *name, int value) {
     form->parameters[form->form.n_parameters++] = (weft_parameter){name, value};
 }
 
-weft_status poisson_form_cells(const poisson *run, poisson_form *out, weft_error *error)
-{
+weft_status poisson_form_cells(const poisson *run, poisson_form *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *diffusivity = run->options->diffusivity;
     TRY(poisson_form_make(run, diffusivity ? "poisson_diffusivity.weft" : "poisson.weft",
@@ -51,14 +46,12 @@ done:
     return status;
 }
 
-bool poisson_constant(const char *text, double *value)
-{
+bool poisson_constant(const char *text, double *value) {
     return app_parse_number("", text, -HUGE_VAL, HUGE_VAL, value, NULL) == WEFT_OK;
 }
 
 weft_status poisson_array_make(const poisson *run, int64_t n, double **values, weft_memory **memory,
-                               weft_error *error)
-{
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     double *array = weft_array_make((size_t)n, sizeof *array);
     if (!array) {
@@ -74,24 +67,21 @@ done:
 }
 
 weft_status poisson_array_pull(const weft_memory *memory, double *values, int64_t n,
-                               weft_error *error)
-{
+                               weft_error *error) {
     if (weft_memory_host(memory) == values)
         return WEFT_OK;
     return weft_memory_read(memory, 0, values, (size_t)n * sizeof *values, error);
 }
 
 weft_status poisson_array_push(weft_memory *memory, const double *values, int64_t n,
-                               weft_error *error)
-{
+                               weft_error *error) {
     if (weft_memory_host(memory) == values)
         return WEFT_OK;
     return weft_memory_write(memory, 0, values, (size_t)n * sizeof *values, error);
 }
 
 weft_status poisson_refuse_value(const poisson *run, const char *origin, const char *text,
-                                 int64_t node, weft_error *error)
-{
+                                 int64_t node, weft_error *error) {
     const double *x = &run->mesh->x[node * run->mesh->dimension];
     char z[32] = "";
     if (run->mesh->dimension == 3)

@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-static bool set_mesh(json_t *root, const poisson *run)
-{
+static bool set_mesh(json_t *root, const poisson *run) {
     const weft_mesh *mesh = run->mesh;
     json_t *object = json_object();
     return app_json_set(root, "mesh", object) &&
@@ -16,8 +15,7 @@ static bool set_mesh(json_t *root, const poisson *run)
            app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
 }
 
-static bool set_plan(json_t *root, const poisson *run)
-{
+static bool set_plan(json_t *root, const poisson *run) {
     json_t *object = json_object();
     const char *kind = run->options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
     return app_json_set(root, "assembly",
@@ -28,8 +26,7 @@ static bool set_plan(json_t *root, const poisson *run)
 }
 
 /* On the null device nothing was solved: "planned", and null for every number. */
-static bool set_results(json_t *root, const poisson *run)
-{
+static bool set_results(json_t *root, const poisson *run) {
     bool solved = !run->is_null;
     const char *outcome = solved ? weft_cg_outcome_name(run->cg.outcome) : "planned";
     return app_json_set(root, "iterations",
@@ -42,8 +39,7 @@ static bool set_results(json_t *root, const poisson *run)
            app_json_set(root, "energy", app_json_real(solved ? run->energy : NAN));
 }
 
-static bool set_probes(json_t *root, const poisson *run)
-{
+static bool set_probes(json_t *root, const poisson *run) {
     json_t *array = json_array();
     bool fine = app_json_set(root, "probes", array);
     for (int i = 0; fine && i < run->options->n_probes; ++i) {
@@ -57,8 +53,7 @@ static bool set_probes(json_t *root, const poisson *run)
     return fine;
 }
 
-static bool set_history(json_t *root, const poisson *run)
-{
+static bool set_history(json_t *root, const poisson *run) {
     if (run->options->verbosity != APP_VERBOSE || !run->cg.history)
         return true;
     json_t *array = json_array();
@@ -68,8 +63,7 @@ static bool set_history(json_t *root, const poisson *run)
     return fine;
 }
 
-static bool set_costs(json_t *root, const poisson *run)
-{
+static bool set_costs(json_t *root, const poisson *run) {
     const poisson_seconds *s = &run->seconds;
     json_t *object = json_object();
     json_int_t bytes = (json_int_t)weft_memory_peak();
@@ -83,8 +77,7 @@ static bool set_costs(json_t *root, const poisson *run)
            app_json_set(object, "output", app_json_real(s->output));
 }
 
-weft_status poisson_json_write(const poisson *run, weft_error *error)
-{
+weft_status poisson_json_write(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!run->options->json)
         return WEFT_OK;

@@ -12,8 +12,7 @@ static const double SUM_ROUNDING = 1e-8, SUM_QUADRATURE = 1e-3;
 enum { DEGREE = 4, DEGREE_CHECK = 8 };
 
 static weft_status check_finite(const poisson *run, const double *b, const char *origin,
-                                const char *text, weft_error *error)
-{
+                                const char *text, weft_error *error) {
     for (int64_t i = 0; i < run->mesh->n_nodes && !run->is_null; ++i)
         if (!isfinite(b[i]))
             return poisson_refuse_value(run, origin, text, i, error);
@@ -22,8 +21,7 @@ static weft_status check_finite(const poisson *run, const double *b, const char 
 
 /* b_i = int f phi_i */
 static weft_status add_source(poisson *run, int degree, weft_memory *b, double *values,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "b", *text = run->options->source;
     double constant = NAN;
@@ -43,8 +41,7 @@ done:
 
 /* b_i += int g phi_i over the facets of Neumann and Robin conditions */
 static weft_status add_fluxes(poisson *run, int degree, weft_memory *b, double *values,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "b";
     for (int i = 0; i < run->options->n_conditions; ++i) {
@@ -72,8 +69,7 @@ typedef struct integrals {
     double size;         /* about int |f| + int |g| */
 } integrals;
 
-static weft_status integrate(poisson *run, int degree, integrals *out, weft_error *error)
-{
+static weft_status integrate(poisson *run, int degree, integrals *out, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = run->mesh->n_nodes;
     double *f = NULL, *g = NULL;
@@ -93,8 +89,7 @@ done:
     return status;
 }
 
-double poisson_measure_of_mesh(const weft_mesh *mesh)
-{
+double poisson_measure_of_mesh(const weft_mesh *mesh) {
     double sum = 0;
     for (int64_t c = 0; c < mesh->n_cells; ++c) {
         const int32_t *nodes = &mesh->cells[c * (mesh->dimension + 1)];
@@ -115,8 +110,7 @@ double poisson_measure_of_mesh(const weft_mesh *mesh)
 }
 
 /* -div(k grad u) = f and k du/dn = g: int f + int g = 0 is needed for a solution. */
-static weft_status check_sum(poisson *run, weft_error *error)
-{
+static weft_status check_sum(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     integrals low, high;
     TRY(integrate(run, DEGREE, &low, error));
@@ -143,8 +137,7 @@ done:
     return status;
 }
 
-weft_status poisson_load_make(poisson *run, weft_error *error)
-{
+weft_status poisson_load_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->pure_neumann && !run->is_null)
         TRY(check_sum(run, error));

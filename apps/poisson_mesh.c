@@ -7,14 +7,12 @@
 /* Nodes of a METIS part: their data, with that of their neighbours, fit a core's cache. */
 enum { PART_NODES = 4096 };
 
-static bool ends_with(const char *text, const char *end)
-{
+static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-weft_status poisson_mesh_make(poisson *run, weft_error *error)
-{
+weft_status poisson_mesh_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     const weft_monitor *monitor = &run->messages->monitor;
@@ -38,8 +36,7 @@ done:
     return status;
 }
 
-static weft_status check_probes(const poisson *run, weft_error *error)
-{
+static weft_status check_probes(const poisson *run, weft_error *error) {
     int d = run->mesh->dimension;
     for (int i = 0; i < run->options->n_probes; ++i) {
         const poisson_probe *probe = &run->options->probes[i];
@@ -54,8 +51,7 @@ static weft_status check_probes(const poisson *run, weft_error *error)
     return WEFT_OK;
 }
 
-static weft_status refuse_empty(const poisson_condition *condition, weft_error *error)
-{
+static weft_status refuse_empty(const poisson_condition *condition, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the group '%s' has no facets on which a condition could hold",
                    condition->group);
@@ -67,8 +63,7 @@ static weft_status refuse_empty(const poisson_condition *condition, weft_error *
 
 /* Neumann and Robin: the facets as an index set of their own. */
 static weft_status make_part(poisson *run, const poisson_condition *condition, int group,
-                             poisson_part *part, weft_error *error)
-{
+                             poisson_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_mesh_group_facets(run->mesh, group, &part->facets, &part->n_facets, error));
     if (part->n_facets == 0)
@@ -81,8 +76,7 @@ done:
 
 /* Mark the nodes of a group (-1: the boundary); returns through *n_marked how many it has. */
 static weft_status mark_nodes(const poisson *run, int group, char *marks, int64_t *n_marked,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     int32_t *nodes = NULL;
     TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, n_marked, error));
@@ -93,8 +87,7 @@ done:
     return status;
 }
 
-static weft_status collect_marks(poisson *run, const char *marks, weft_error *error)
-{
+static weft_status collect_marks(poisson *run, const char *marks, weft_error *error) {
     int64_t n = 0;
     for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
         n += marks[i];
@@ -107,8 +100,7 @@ static weft_status collect_marks(poisson *run, const char *marks, weft_error *er
     return WEFT_OK;
 }
 
-weft_status poisson_dofs_make(poisson *run, weft_error *error)
-{
+weft_status poisson_dofs_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     const weft_mesh *mesh = run->mesh;

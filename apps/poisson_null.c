@@ -12,8 +12,7 @@ typedef struct script {
     int64_t n_instances;
 } script;
 
-static void print_launch(const weft_compilation *compilation, int kernel, int64_t n_instances)
-{
+static void print_launch(const weft_compilation *compilation, int kernel, int64_t n_instances) {
     weft_kernel_info info;
     char loaded[32], stored[32];
     double n = (double)n_instances;
@@ -23,8 +22,7 @@ static void print_launch(const weft_compilation *compilation, int kernel, int64_
            app_print_bytes(info.bytes_stored * n, stored), info.flops * n);
 }
 
-static weft_status print_script(const poisson *run, const script *item, weft_error *error)
-{
+static weft_status print_script(const poisson *run, const script *item, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *compilation = NULL;
     weft_text text = {0};
@@ -51,8 +49,7 @@ done:
 
 /* The local matrices or their Addto, then, where the product is a script of its own, the product.
  */
-static weft_status print_operator(const poisson *run, weft_error *error)
-{
+static weft_status print_operator(const poisson *run, weft_error *error) {
     static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft"};
     weft_status status = WEFT_OK;
     weft_assembly assembly = run->options->assembly;
@@ -81,8 +78,7 @@ done:
     return status;
 }
 
-static weft_status print_load(const poisson *run, weft_error *error)
-{
+static weft_status print_load(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     poisson_form form;
     TRY(poisson_form_make(run, "load.weft", run->cells, &form, error));
@@ -97,8 +93,7 @@ done:
     return status;
 }
 
-weft_status poisson_plan_print(poisson *run, weft_error *error)
-{
+weft_status poisson_plan_print(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     char bytes[32];

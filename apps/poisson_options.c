@@ -62,13 +62,15 @@ static const struct argp_option options_table[] = {
     {"json", KEY_JSON, "FILE|-", 0,
      "Write the results as JSON; - is stdout, and then nothing else is printed there", 0},
     {"quiet", KEY_QUIET, NULL, 0, "Print errors alone", 0},
-    {"verbose", KEY_VERBOSE, NULL, 0, "Print what is done, the kernels, and some twenty residuals", 0},
+    {"verbose", KEY_VERBOSE, NULL, 0, "Print what is done, the kernels, and some twenty residuals",
+     0},
     {0}};
 
 static const char doc[] =
     "Solve a Poisson problem with linear finite elements on triangles or tetrahedra."
     "\v"
-    "EXPR is an expression in x, y and, in space, z: + - * / ^, sqrt exp log sin cos tan tanh abs min "
+    "EXPR is an expression in x, y and, in space, z: + - * / ^, sqrt exp log sin cos tan tanh abs "
+    "min "
     "max, pi. "
     "GROUP is the name of a "
     "physical group of the mesh, or boundary for all of the boundary. Without any condition u is "
@@ -96,8 +98,7 @@ typedef struct reader {
 } reader;
 
 /* Room for one more of `size` bytes in an array of n, zeroed; NULL when memory is out. */
-static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status)
-{
+static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status) {
     char *larger = reallocarray(*array, (size_t)*n + 1, size);
     if (!larger) {
         *status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
@@ -110,8 +111,7 @@ static void *append(void **array, int *n, size_t size, weft_error *error, weft_s
 
 /* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin. */
 static weft_status read_condition(poisson_options *options, poisson_kind kind, const char *text,
-                                  weft_error *error)
-{
+                                  weft_error *error) {
     static const char *const names[] = {"--dirichlet", "--neumann", "--robin"};
     const char *name = names[kind],
                *form = kind == POISSON_ROBIN ? "GROUP=ALPHA,EXPR" : "GROUP=EXPR";
@@ -140,8 +140,7 @@ done:
     return status;
 }
 
-static weft_status read_probe(poisson_options *options, const char *text, weft_error *error)
-{
+static weft_status read_probe(poisson_options *options, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     poisson_probe probe = {.text = text};
     TRY(app_parse_point("--probe", text, probe.point, &probe.n, error));
@@ -155,8 +154,7 @@ done:
 }
 
 static weft_status read_choice(poisson_options *options, int key, const char *text,
-                               weft_error *error)
-{
+                               weft_error *error) {
     static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
     static const char *const plans[] = {"fused", "unfused"};
     static const char *const preconditioners[] = {"none", "jacobi"};
@@ -177,8 +175,7 @@ done:
 }
 
 static weft_status read_text(const char **out, const char *name, const char *text,
-                             weft_error *error)
-{
+                             weft_error *error) {
     if (!text[strspn(text, " \t")]) {
         weft_error_set(error, WEFT_ERROR_USAGE, "option '%s' needs a value that is not empty",
                        name);
@@ -189,8 +186,7 @@ static weft_status read_text(const char **out, const char *name, const char *tex
     return WEFT_OK;
 }
 
-static weft_status read_argument(const char *text, weft_error *error)
-{
+static weft_status read_argument(const char *text, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%s'", text);
     weft_error_hint(
         error, "a mesh is given by --mesh %s; put expressions with blanks or brackets in quotes",
@@ -198,8 +194,7 @@ static weft_status read_argument(const char *text, weft_error *error)
     return WEFT_ERROR_USAGE;
 }
 
-static weft_status read_option(poisson_options *o, int key, char *text, weft_error *error)
-{
+static weft_status read_option(poisson_options *o, int key, char *text, weft_error *error) {
     switch (key) {
     case KEY_MESH:
         return read_text(&o->mesh, "--mesh", text, error);
@@ -243,8 +238,7 @@ static weft_status read_option(poisson_options *o, int key, char *text, weft_err
     }
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
+static error_t parse(int key, char *argument, struct argp_state *state) {
     reader *in = state->input;
     if ((key & 0x1000000) != 0)
         return ARGP_ERR_UNKNOWN; /* argp's own events */
@@ -252,8 +246,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     return in->status == WEFT_OK ? 0 : EINVAL;
 }
 
-weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error)
-{
+weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error) {
     static const struct argp argp = {options_table, parse, NULL, doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
     *out = (poisson_options){.source = "1",
@@ -282,8 +275,7 @@ done:
     return status;
 }
 
-void poisson_options_clear(poisson_options *options)
-{
+void poisson_options_clear(poisson_options *options) {
     for (int i = 0; i < options->n_conditions; ++i) {
         free(options->conditions[i].group);
         free(options->conditions[i].value);

@@ -6,8 +6,7 @@
 
 /* Disjoint sets of nodes (Tarjan 1975): parents point to lower numbers, paths are halved on the
  * way. */
-static int32_t find_root(int32_t *parent, int32_t node)
-{
+static int32_t find_root(int32_t *parent, int32_t node) {
     while (parent[node] != node) {
         parent[node] = parent[parent[node]];
         node = parent[node];
@@ -15,8 +14,7 @@ static int32_t find_root(int32_t *parent, int32_t node)
     return node;
 }
 
-static void join(int32_t *parent, int32_t a, int32_t b)
-{
+static void join(int32_t *parent, int32_t a, int32_t b) {
     a = find_root(parent, a);
     b = find_root(parent, b);
     if (a < b)
@@ -25,8 +23,7 @@ static void join(int32_t *parent, int32_t a, int32_t b)
         parent[a] = b;
 }
 
-static void join_cells(const weft_mesh *mesh, int32_t *parent)
-{
+static void join_cells(const weft_mesh *mesh, int32_t *parent) {
     int width = mesh->dimension + 1;
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         parent[i] = (int32_t)i;
@@ -36,16 +33,14 @@ static void join_cells(const weft_mesh *mesh, int32_t *parent)
 }
 
 /* Robin with ALPHA = 0 is Neumann, and fixes nothing. */
-static bool fixes(const poisson_condition *condition)
-{
+static bool fixes(const poisson_condition *condition) {
     double alpha = NAN;
     return condition->kind == POISSON_ROBIN &&
            !(poisson_constant(condition->alpha, &alpha) && alpha == 0);
 }
 
 /* Mark the parts in which a Dirichlet node or a Robin facet fixes u. */
-static void mark_fixed(const poisson *run, int32_t *parent, char *fixed)
-{
+static void mark_fixed(const poisson *run, int32_t *parent, char *fixed) {
     int d = run->mesh->dimension;
     for (int64_t i = 0; i < run->n_constrained; ++i)
         fixed[find_root(parent, run->constrained[i])] = 1;
@@ -56,8 +51,7 @@ static void mark_fixed(const poisson *run, int32_t *parent, char *fixed)
 }
 
 static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t node,
-                               weft_error *error)
-{
+                               weft_error *error) {
     const double *x = &mesh->x[node * mesh->dimension];
     char z[32] = "";
     if (mesh->dimension == 3)
@@ -74,8 +68,7 @@ static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t n
     return WEFT_ERROR_INPUT;
 }
 
-weft_status poisson_parts_check(poisson *run, weft_error *error)
-{
+weft_status poisson_parts_check(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = run->mesh;
     int64_t n_parts = 0, n_loose = 0, loose = 0;

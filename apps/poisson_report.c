@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-weft_status poisson_output_write(poisson *run, weft_error *error)
-{
+weft_status poisson_output_write(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *path = run->options->output;
     double start = weft_clock();
@@ -24,14 +23,12 @@ done:
     return status;
 }
 
-static void print_count(const char *what, int64_t n, const char *thing, const char *fate)
-{
+static void print_count(const char *what, int64_t n, const char *thing, const char *fate) {
     if (n > 0)
         printf("            %s: %" PRId64 " %s%s %s\n", what, n, thing, n == 1 ? "" : "s", fate);
 }
 
-void poisson_mesh_print(const poisson *run)
-{
+void poisson_mesh_print(const poisson *run) {
     const weft_mesh *mesh = run->mesh;
     printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s\n", mesh->source, mesh->n_cells,
            mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
@@ -42,8 +39,7 @@ void poisson_mesh_print(const poisson *run)
 }
 
 /* Some twenty of the iterations, the last among them: a page, however many there were. */
-static void print_history(const poisson *run)
-{
+static void print_history(const poisson *run) {
     enum { LINES = 20 };
     const int last = run->cg.iterations, step = (last + LINES - 1) / LINES;
     printf("history     iteration  relative residual\n");
@@ -53,8 +49,7 @@ static void print_history(const poisson *run)
         printf("            %9d  %.6e\n", last, run->cg.history[last]);
 }
 
-static void print_probes(const poisson *run)
-{
+static void print_probes(const poisson *run) {
     for (int i = 0; i < run->options->n_probes; ++i) {
         const char *text = run->options->probes[i].text;
         if (isnan(run->probes[i]))
@@ -64,8 +59,7 @@ static void print_probes(const poisson *run)
     }
 }
 
-static void print_seconds(const poisson *run)
-{
+static void print_seconds(const poisson *run) {
     char mesh[32], plan[32], compile[32], assembly[32], solve[32], output[32];
     const poisson_seconds *s = &run->seconds;
     printf("time        mesh %s, plan %s, compile %s, assembly %s, solve %s, output %s\n",
@@ -75,13 +69,11 @@ static void print_seconds(const poisson *run)
 }
 
 /* NaN without its sign, which says nothing. */
-static double plain(double value)
-{
+static double plain(double value) {
     return isnan(value) ? fabs(value) : value;
 }
 
-weft_status poisson_report_print(const poisson *run, weft_error *error)
-{
+weft_status poisson_report_print(const poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     char bytes[32];
     if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
@@ -93,12 +85,12 @@ weft_status poisson_report_print(const poisson *run, weft_error *error)
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
            weft_assembly_name(options->assembly));
     printf("CG          %s, %d iterations, relative residual %.2e\n",
-           weft_cg_outcome_name(run->cg.outcome), run->cg.iterations,
-           plain(run->cg.residual));
+           weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, plain(run->cg.residual));
     if (options->verbosity == APP_VERBOSE)
         print_history(run);
     if (options->exact)
-        printf("error       L2 %.6e, H1 seminorm %.6e\n", plain(run->l2_error), plain(run->h1_error));
+        printf("error       L2 %.6e, H1 seminorm %.6e\n", plain(run->l2_error),
+               plain(run->h1_error));
     printf("integral u  %.10g\n", plain(run->integral_u));
     printf("energy      %.10g\n", plain(run->energy));
     print_probes(run);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status poisson_solve(poisson *run, weft_error *error)
-{
+weft_status poisson_solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     const weft_cg_options cg = {.jacobi = options->jacobi,
@@ -25,8 +24,7 @@ done:
 
 /* Run a text over the cells into one or two lists of a number each, and sum them. */
 static weft_status sum_over_cells(poisson *run, poisson_form *form, const char *const names[2],
-                                  double sums[2], weft_error *error)
-{
+                                  double sums[2], weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = run->mesh->n_cells, lanes = weft_device_limits(run->device)->lanes_double;
     int64_t room =
@@ -49,8 +47,7 @@ done:
 }
 
 /* energy = int k |grad u|^2 / 2 and int u, in one pass */
-static weft_status measure_integrals(poisson *run, weft_error *error)
-{
+static weft_status measure_integrals(poisson *run, weft_error *error) {
     static const char *const names[2] = {"E", "I"};
     static const char integral[] =
         "I = quadrature_integral(interpolate(U, degree = 1), J, degree = 1);\n";
@@ -76,8 +73,7 @@ done:
     return status;
 }
 
-static weft_status measure_errors(poisson *run, weft_error *error)
-{
+static weft_status measure_errors(poisson *run, weft_error *error) {
     static const char *const names[2] = {"l2", "h1"};
     weft_status status = WEFT_OK;
     poisson_form form;
@@ -96,8 +92,7 @@ done:
     return status;
 }
 
-static weft_status measure_probes(poisson *run, weft_error *error)
-{
+static weft_status measure_probes(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     const weft_mesh *mesh = run->mesh;
     run->probes = calloc((size_t)options->n_probes + 1, sizeof *run->probes);
@@ -115,8 +110,7 @@ static weft_status measure_probes(poisson *run, weft_error *error)
 }
 
 /* Where the constant is free, the one is taken for which the integral of u is zero. */
-static weft_status remove_mean(poisson *run, weft_error *error)
-{
+static weft_status remove_mean(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double measure = poisson_measure_of_mesh(run->mesh), mean = run->integral_u / measure;
     for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
@@ -127,8 +121,7 @@ done:
     return status;
 }
 
-weft_status poisson_measure(poisson *run, weft_error *error)
-{
+weft_status poisson_measure(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(measure_integrals(run, error));
     if (run->pure_neumann)

@@ -15,8 +15,7 @@ static const struct {
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void print_help(void)
-{
+static void print_help(void) {
     puts("Usage: weft COMMAND [OPTION...]\n"
          "The compiler and tool driver of Weft.\n");
     for (int i = 0; i < N_COMMANDS; ++i)
@@ -36,8 +35,7 @@ static void print_help(void)
 }
 
 static weft_status run_command(int argc, char **argv, app_messages *messages, int *code,
-                               weft_error *error)
-{
+                               weft_error *error) {
     const char *names[N_COMMANDS];
     for (int i = 0; i < N_COMMANDS; ++i) {
         names[i] = commands[i].name;
@@ -52,13 +50,11 @@ static weft_status run_command(int argc, char **argv, app_messages *messages, in
                             error);
 }
 
-static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
-{
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c) {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     app_messages messages;

@@ -21,8 +21,7 @@ static const char doc[] =
     "  weft cache verify || weft cache clear --invalid\n"
     "  weft cache clear";
 
-static const char *print_age(double seconds, char out[32])
-{
+static const char *print_age(double seconds, char out[32]) {
     if (seconds < 120)
         snprintf(out, 32, "%.0f s", seconds);
     else if (seconds < 2 * 3600)
@@ -34,8 +33,7 @@ static const char *print_age(double seconds, char out[32])
     return out;
 }
 
-static void list_entries(const weft_cache_entry *entries, size_t n, bool only_invalid)
-{
+static void list_entries(const weft_cache_entry *entries, size_t n, bool only_invalid) {
     char bytes[32], age[32];
     double total = 0;
     size_t n_invalid = 0;
@@ -53,8 +51,7 @@ static void list_entries(const weft_cache_entry *entries, size_t n, bool only_in
            app_print_bytes(total, bytes), n_invalid);
 }
 
-static weft_status show_entries(bool verify, int *code, weft_error *error)
-{
+static weft_status show_entries(bool verify, int *code, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cache_entry *entries = NULL;
     size_t n = 0;
@@ -72,8 +69,7 @@ done:
 }
 
 weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
-                            weft_error *error)
-{
+                            weft_error *error) {
     static const char *const names[] = {"list", "verify", "clear"};
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 1};

@@ -17,8 +17,7 @@ static const struct {
                {"null", "plans and records, computes nothing"},
                {"null:h200", "the same with an H200's limits"}};
 
-static void print_device(const char *name, const char *meaning, const weft_limits *limits)
-{
+static void print_device(const char *name, const char *meaning, const weft_limits *limits) {
     char registers[32], onchip[32], memory[32], bandwidth[32];
     printf("%-10s %s\n", name, limits->name);
     printf("           %s\n", meaning);
@@ -34,8 +33,7 @@ static void print_device(const char *name, const char *meaning, const weft_limit
 }
 
 /* Every GPU there is, or why there is none. */
-static void print_gpus(const weft_device_options *options)
-{
+static void print_gpus(const weft_device_options *options) {
     weft_error error;
     for (int i = 0;; ++i) {
         char name[32];
@@ -56,8 +54,7 @@ static void print_gpus(const weft_device_options *options)
 }
 
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error)
-{
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {0};
     weft_device *device = NULL;

@@ -10,8 +10,7 @@
          0,                                                                                          \
          "Add the functions of DIR/**/*.kernel.c, or replace shipped ones",                          \
          0},                                                                                         \
-        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default) or gathered", 0},                   \
-    {                                                                                                \
+        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default) or gathered", 0}, {                 \
         "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
     }
 
@@ -50,8 +49,7 @@ static const char explain_doc[] =
     "  weft explain my.weft --device null:h200";
 
 static weft_status print_compilation(const weft_tool_options *options, bool explain,
-                                     app_messages *messages, weft_error *error)
-{
+                                     app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_scripts scripts = {.n = 0};
     weft_text out = {0};
@@ -89,8 +87,7 @@ done:
 }
 
 static weft_status run_on_script(const struct argp_option *table, const char *doc, bool explain,
-                                 int argc, char **argv, app_messages *messages, weft_error *error)
-{
+                                 int argc, char **argv, app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 8};
     TRY(weft_tool_read(table, "SCRIPT.weft...", doc, argc, argv, &options, error));
@@ -107,15 +104,13 @@ done:
 }
 
 weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
-                           weft_error *error)
-{
+                           weft_error *error) {
     (void)code;
     return run_on_script(fuse_table, fuse_doc, false, argc, argv, messages, error);
 }
 
 weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error)
-{
+                              weft_error *error) {
     (void)code;
     return run_on_script(explain_table, explain_doc, true, argc, argv, messages, error);
 }

@@ -20,8 +20,7 @@ static const char doc[] =
     "  weft library list --kernels my-kernels";
 
 weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
-                                   weft_error *error)
-{
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     TRY(weft_fem_library_make(&library, error));
@@ -34,8 +33,7 @@ done:
     return status;
 }
 
-static void list_functions(const weft_library *library)
-{
+static void list_functions(const weft_library *library) {
     int widths[3] = {8, 4, 7};
     for (int pass = 0; pass < 2; ++pass) {
         if (pass == 1)
@@ -59,8 +57,7 @@ static void list_functions(const weft_library *library)
     }
 }
 
-static weft_status show_function(const weft_library *library, const char *name, weft_error *error)
-{
+static weft_status show_function(const weft_library *library, const char *name, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t n = weft_library_size(library);
     const char **names = calloc(n + 1, sizeof *names);
@@ -90,8 +87,7 @@ done:
     return status;
 }
 
-static bool has_function(const weft_library *library, const char *name)
-{
+static bool has_function(const weft_library *library, const char *name) {
     for (size_t i = 0; i < weft_library_size(library); ++i) {
         weft_function_info info;
         weft_library_info(library, i, &info);
@@ -102,8 +98,7 @@ static bool has_function(const weft_library *library, const char *name)
 }
 
 weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error)
-{
+                              weft_error *error) {
     static const char *const names[] = {"list", "show"};
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
@@ -121,8 +116,8 @@ weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int
         goto done;
     }
     TRY(weft_tool_library_make(&options, &library, error));
-    if (is_name && (options.n_arguments > 1 || (!has_function(library, action) &&
-                                                weft_nearest_name(action, names, 2))))
+    if (is_name && (options.n_arguments > 1 ||
+                    (!has_function(library, action) && weft_nearest_name(action, names, 2))))
         TRY(weft_tool_refuse("action", action, names, 2, error));
     if (!list)
         TRY(show_function(library, options.arguments[is_name ? 0 : 1], error));

@@ -4,8 +4,7 @@
 #include <string.h>
 
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
-                             weft_error *error)
-{
+                             weft_error *error) {
     weft_text list = {0};
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&list, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " and ", names[i]);
@@ -20,8 +19,8 @@ weft_status weft_tool_refuse(const char *what, const char *word, const char *con
 
 /* "NAME=VALUE", both copied into the arena. */
 static weft_status split(weft_tool_options *options, const char *option, const char *text,
-                         const char *form, const char **name, const char **value, weft_error *error)
-{
+                         const char *form, const char **name, const char **value,
+                         weft_error *error) {
     weft_status status = WEFT_OK;
     char *left = NULL, *right = NULL;
     TRY(app_split_assignment(option, text, form, &left, &right, error));
@@ -35,8 +34,7 @@ done:
     return status;
 }
 
-static weft_status add_expression(weft_tool_options *options, const char *text, weft_error *error)
-{
+static weft_status add_expression(weft_tool_options *options, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_expression made = {.origin = "--define"};
     TRY(split(options, "--define", text, "NAME=EXPR", &made.name, &made.text, error));
@@ -52,8 +50,7 @@ done:
     return status;
 }
 
-static weft_status add_parameter(weft_tool_options *options, const char *text, weft_error *error)
-{
+static weft_status add_parameter(weft_tool_options *options, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_parameter made = {0};
     const char *value = NULL;
@@ -72,8 +69,7 @@ done:
 }
 
 static weft_status read_choice(weft_tool_options *options, int key, const char *text,
-                               weft_error *error)
-{
+                               weft_error *error) {
     static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {"coloured",
                                                                                   "gathered"};
     weft_status status = WEFT_OK;
@@ -89,8 +85,7 @@ done:
     return status;
 }
 
-static weft_status read_argument(weft_tool_options *options, const char *text, weft_error *error)
-{
+static weft_status read_argument(weft_tool_options *options, const char *text, weft_error *error) {
     if (options->n_arguments < options->n_arguments_max) {
         options->arguments[options->n_arguments++] = text;
         return WEFT_OK;
@@ -101,8 +96,7 @@ static weft_status read_argument(weft_tool_options *options, const char *text, w
 }
 
 static weft_status read_option(weft_tool_options *options, int key, const char *text,
-                               weft_error *error)
-{
+                               weft_error *error) {
     switch (key) {
     case TOOL_PRINT:
         options->print = text;
@@ -139,8 +133,7 @@ typedef struct reader {
     weft_status status;
 } reader;
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
+static error_t parse(int key, char *argument, struct argp_state *state) {
     reader *in = state->input;
     if ((key & 0x1000000) != 0)
         return ARGP_ERR_UNKNOWN; /* argp's own events */
@@ -149,8 +142,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
-                           int argc, char **argv, weft_tool_options *out, weft_error *error)
-{
+                           int argc, char **argv, weft_tool_options *out, weft_error *error) {
     /* glibc's argp leaks two bytes in --help where a table has no options. */
     const struct argp argp = {table->name ? table : NULL, parse, usage, doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
@@ -171,8 +163,7 @@ done:
     return status;
 }
 
-void weft_tool_clear(weft_tool_options *options)
-{
+void weft_tool_clear(weft_tool_options *options) {
     weft_arena_free(&options->arena);
     free(options->expressions);
     free(options->parameters);

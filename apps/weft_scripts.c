@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *find_shipped(const char *name)
-{
+static const char *find_shipped(const char *name) {
     const char *text = weft_fem_script(name);
     char longer[256];
     if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
@@ -15,8 +14,7 @@ static const char *find_shipped(const char *name)
     return text;
 }
 
-static weft_status refuse_script(const char *name, weft_error *error)
-{
+static weft_status refuse_script(const char *name, weft_error *error) {
     const char *nearest = NULL;
     weft_text list = {0};
     const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
@@ -36,8 +34,7 @@ static weft_status refuse_script(const char *name, weft_error *error)
     return WEFT_ERROR_IO;
 }
 
-static weft_status read_stdin(char **out, weft_error *error)
-{
+static weft_status read_stdin(char **out, weft_error *error) {
     weft_text text = {0};
     char buffer[4096];
     size_t n = 0;
@@ -53,8 +50,7 @@ static weft_status read_stdin(char **out, weft_error *error)
 }
 
 /* A file wins over a shipped script of the same name. *text is malloc'd. */
-static weft_status read_script(const char *name, char **text, weft_error *error)
-{
+static weft_status read_script(const char *name, char **text, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *shipped = NULL;
     size_t length = 0;
@@ -83,14 +79,12 @@ done:
 /* ---- what a script returns
  * ------------------------------------------------------------------------ */
 
-static bool is_name(char c)
-{
+static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
 /* The next name at or after *at, comments left out; its length, or 0 at the end. */
-static size_t next_name(const char **at)
-{
+static size_t next_name(const char **at) {
     const char *c = *at;
     while (*c && !isalpha((unsigned char)*c) && *c != '_') {
         if (*c == '#')
@@ -107,8 +101,7 @@ static size_t next_name(const char **at)
     return (size_t)(c - *at);
 }
 
-static int count_name(const weft_tool_scripts *scripts, const char *name, size_t length)
-{
+static int count_name(const weft_tool_scripts *scripts, const char *name, size_t length) {
     int n = 0;
     for (int i = 0; i < scripts->n; ++i) {
         const char *at = scripts->fragments[i].text;
@@ -121,8 +114,7 @@ static int count_name(const weft_tool_scripts *scripts, const char *name, size_t
 }
 
 /* Does a statement start here? At the start of a line, before '=' or '[...] +='. */
-static bool is_target(const char *text, const char *at, size_t length)
-{
+static bool is_target(const char *text, const char *at, size_t length) {
     if (at != text && at[-1] != '\n')
         return false;
     at += length;
@@ -137,14 +129,12 @@ static bool is_target(const char *text, const char *at, size_t length)
 }
 
 /* Takes over the text. */
-static void add_fragment(weft_tool_scripts *scripts, const char *name, char *text)
-{
+static void add_fragment(weft_tool_scripts *scripts, const char *name, char *text) {
     scripts->texts[scripts->n] = text;
     scripts->fragments[scripts->n++] = (weft_fragment){name, text};
 }
 
-static weft_status add_returns(weft_tool_scripts *scripts, weft_error *error)
-{
+static weft_status add_returns(weft_tool_scripts *scripts, weft_error *error) {
     weft_text text = {0};
     for (int i = 0; i < scripts->n; ++i) {
         const char *start = scripts->fragments[i].text, *at = start;
@@ -166,8 +156,7 @@ static weft_status add_returns(weft_tool_scripts *scripts, weft_error *error)
 }
 
 weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
-                                   weft_error *error)
-{
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < n; ++i) {
         char *text = NULL;
@@ -180,8 +169,7 @@ done:
     return status;
 }
 
-void weft_tool_scripts_clear(weft_tool_scripts *scripts)
-{
+void weft_tool_scripts_clear(weft_tool_scripts *scripts) {
     for (int i = 0; i < scripts->n; ++i)
         free(scripts->texts[i]);
     scripts->n = 0;

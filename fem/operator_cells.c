@@ -156,7 +156,8 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
         return status;
     }
     *cells = (weft_cells_operator){context, assembly, parts, n_forms};
-    *op = (weft_operator){&cells_table, cells, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
+    *op =
+        (weft_operator){&cells_table, cells, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
     for (int i = 0; i < n_forms; ++i)
         parts[i].form = forms[i];
     for (int i = 0; i < n_forms; ++i) {

@@ -1,6 +1,6 @@
 /* The loop over rows that products with sparse matrices spend their time in. wide.c includes this
- * once for each instruction set, with WIDE_NAME and WIDE_TARGET defined: a body that is inlined into
- * functions of other targets would be cut into narrow vectors before it gets there. */
+ * once for each instruction set, with WIDE_NAME and WIDE_TARGET defined: a body that is inlined
+ * into functions of other targets would be cut into narrow vectors before it gets there. */
 
 /* Four entries a turn, in two sums; entries are fetched ahead, as rows are too short for the
  * processor to see the streams. */

@@ -21,7 +21,8 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     p->chunks = calloc((size_t)p->compilation->plan->n_kernels + 1, sizeof *p->chunks);
     p->arguments = calloc(4 * n_data + 4 * (size_t)graph->n_maps, sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->maps == NULL || p->buffers == NULL || p->partials == NULL || p->chunks == NULL || p->arguments == NULL)
+        p->maps == NULL || p->buffers == NULL || p->partials == NULL || p->chunks == NULL ||
+        p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;

@@ -18,8 +18,7 @@ extern char **environ;
 static size_t n_skipped;
 
 void test_double_near(double a, double b, double relative, double absolute, const char *what,
-                      const char *file, int line)
-{
+                      const char *file, int line) {
     double scale = fmax(fabs(a), fabs(b));
     if (fabs(a - b) <= absolute + relative * scale || (isinf(a) && a == b))
         return;
@@ -30,8 +29,7 @@ void test_double_near(double a, double b, double relative, double absolute, cons
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static char *format_path(const char *first, const char *second)
-{
+static char *format_path(const char *first, const char *second) {
     size_t size = strlen(first) + strlen(second) + 2;
     char *path = malloc(size);
     if (!path)
@@ -40,8 +38,7 @@ static char *format_path(const char *first, const char *second)
     return path;
 }
 
-char *test_folder_make(void)
-{
+char *test_folder_make(void) {
     const char *base = getenv("TMPDIR");
     char *path = format_path(base && *base ? base : "/tmp", "weft-test-XXXXXX");
     if (!mkdtemp(path))
@@ -49,8 +46,7 @@ char *test_folder_make(void)
     return path;
 }
 
-static void remove_tree(const char *path)
-{
+static void remove_tree(const char *path) {
     struct stat info;
     if (lstat(path, &info) != 0)
         return;
@@ -73,8 +69,7 @@ static void remove_tree(const char *path)
     rmdir(path);
 }
 
-void test_folder_remove(char **folder)
-{
+void test_folder_remove(char **folder) {
     if (!folder || !*folder)
         return;
     remove_tree(*folder);
@@ -82,13 +77,11 @@ void test_folder_remove(char **folder)
     *folder = NULL;
 }
 
-char *test_path(const char *folder, const char *name)
-{
+char *test_path(const char *folder, const char *name) {
     return format_path(folder, name);
 }
 
-static char *read_stream(FILE *file, size_t *length)
-{
+static char *read_stream(FILE *file, size_t *length) {
     size_t n = 0;
     size_t capacity = 4096;
     char *text = malloc(capacity);
@@ -110,8 +103,7 @@ static char *read_stream(FILE *file, size_t *length)
     return text;
 }
 
-char *test_file_read(const char *path, size_t *length)
-{
+char *test_file_read(const char *path, size_t *length) {
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
@@ -120,8 +112,7 @@ char *test_file_read(const char *path, size_t *length)
     return text;
 }
 
-void test_file_write(const char *path, const void *bytes, size_t length)
-{
+void test_file_write(const char *path, const void *bytes, size_t length) {
     FILE *file = fopen(path, "wb");
     if (!file)
         fail_msg("cannot write %s: %s", path, strerror(errno));
@@ -130,16 +121,14 @@ void test_file_write(const char *path, const void *bytes, size_t length)
         fail_msg("cannot write %s", path);
 }
 
-void test_text_write(const char *path, const char *text)
-{
+void test_text_write(const char *path, const char *text) {
     test_file_write(path, text, strlen(text));
 }
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
 /* This process's environment with `added` put before it; an entry of the same name is left out. */
-static char **environment_with(const char *const *added)
-{
+static char **environment_with(const char *const *added) {
     size_t n = 0;
     size_t n_added = 0;
     while (environ[n])
@@ -163,15 +152,13 @@ static char **environment_with(const char *const *added)
     return result;
 }
 
-static double now(void)
-{
+static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-test_run test_program(const char *const *arguments, const char *const *environment)
-{
+test_run test_program(const char *const *arguments, const char *const *environment) {
     test_run run = {0};
     FILE *output = tmpfile();
     FILE *error = tmpfile();
@@ -205,16 +192,14 @@ test_run test_program(const char *const *arguments, const char *const *environme
     return run;
 }
 
-void test_run_free(test_run *run)
-{
+void test_run_free(test_run *run) {
     free(run->output);
     free(run->error);
     run->output = NULL;
     run->error = NULL;
 }
 
-int test_program_exists(const char *name)
-{
+int test_program_exists(const char *name) {
     const char *path = getenv("PATH");
     int found = 0;
     while (path && *path && !found) {
@@ -229,13 +214,11 @@ int test_program_exists(const char *name)
 
 /* ---- skipping ------------------------------------------------------------------------------- */
 
-void test_note_skip(const char *reason)
-{
+void test_note_skip(const char *reason) {
     ++n_skipped;
     print_message("skipped: %s\n", reason);
 }
 
-int test_exit_code(int result, size_t n_tests)
-{
+int test_exit_code(int result, size_t n_tests) {
     return result == 0 && n_skipped > 0 && n_skipped >= n_tests ? 77 : result;
 }

@@ -179,8 +179,7 @@ static const bad_case problem_cases[] = {
     {"json folder", {"--mesh=square:2", "--json=@/none/u.json"}, {"none/u.json", "hint:"}, false},
 };
 
-static char *expand(const char *folder, const char *argument)
-{
+static char *expand(const char *folder, const char *argument) {
     const char *at = strchr(argument, '@');
     char *out = NULL;
     int n = at ? asprintf(&out, "%.*s%s%s", (int)(at - argument), argument, folder, at + 1)
@@ -189,16 +188,14 @@ static char *expand(const char *folder, const char *argument)
     return out;
 }
 
-static int count(const char *text, const char *word)
-{
+static int count(const char *text, const char *word) {
     int n = 0;
     for (const char *c = strstr(text, word); c; c = strstr(c + 1, word))
         ++n;
     return n;
 }
 
-static void check_message(const bad_case *bad, const test_run *run)
-{
+static void check_message(const bad_case *bad, const test_run *run) {
     bool fine = run->exit_code == 2 && count(run->error, "error: ") == 1 && run->output[0] == '\0';
     for (int i = 0; i < FRAGMENTS_MAX && bad->expected[i]; ++i)
         fine = fine && strstr(run->error, bad->expected[i]);
@@ -214,8 +211,7 @@ static void check_message(const bad_case *bad, const test_run *run)
 
 /* Run with --output before the case's own options, so that a later --output holds; a file that was
  * there stays. */
-static void check_case(const char *folder, const bad_case *bad)
-{
+static void check_case(const char *folder, const bad_case *bad) {
     const char *command[ARGUMENTS_MAX + 4] = {WEFT_BINARY_DIR "/poisson"};
     char *output = test_path(folder, "old.vtkhdf"), *option = NULL, *owned[ARGUMENTS_MAX] = {0};
     int n = 1;
@@ -245,8 +241,7 @@ static void check_case(const char *folder, const bad_case *bad)
 
 /* MSH 2.2 with two triangles: nodes and elements as given. */
 static void write_mesh(const char *folder, const char *name, const char *nodes,
-                       const char *elements)
-{
+                       const char *elements) {
     char *path = test_path(folder, name), *text = NULL;
     assert_true(
         asprintf(&text,
@@ -257,15 +252,13 @@ static void write_mesh(const char *folder, const char *name, const char *nodes,
     free(path);
 }
 
-static void write_file(const char *folder, const char *name, const char *text)
-{
+static void write_file(const char *folder, const char *name, const char *text) {
     char *path = test_path(folder, name);
     test_text_write(path, text);
     free(path);
 }
 
-static int make_files(void **state)
-{
+static int make_files(void **state) {
     static const char nodes[] = "1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n";
     char *folder = test_folder_make();
     write_file(folder, "text.vtkhdf", "no HDF5\n");
@@ -292,15 +285,13 @@ static int make_files(void **state)
     return 0;
 }
 
-static int remove_files(void **state)
-{
+static int remove_files(void **state) {
     char *folder = *state;
     test_folder_remove(&folder);
     return 0;
 }
 
-static void check_cases(void **state, const bad_case *cases, size_t n)
-{
+static void check_cases(void **state, const bad_case *cases, size_t n) {
     bool gmsh = access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) == 0;
     size_t n_skipped = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -313,28 +304,23 @@ static void check_cases(void **state, const bad_case *cases, size_t n)
         skip_test("weft-gmsh is not part of this build; what needs no Gmsh has passed");
 }
 
-static void test_usage(void **state)
-{
+static void test_usage(void **state) {
     check_cases(state, usage_cases, sizeof usage_cases / sizeof usage_cases[0]);
 }
 
-static void test_expressions(void **state)
-{
+static void test_expressions(void **state) {
     check_cases(state, expression_cases, sizeof expression_cases / sizeof expression_cases[0]);
 }
 
-static void test_meshes(void **state)
-{
+static void test_meshes(void **state) {
     check_cases(state, mesh_cases, sizeof mesh_cases / sizeof mesh_cases[0]);
 }
 
-static void test_problems(void **state)
-{
+static void test_problems(void **state) {
     check_cases(state, problem_cases, sizeof problem_cases / sizeof problem_cases[0]);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_usage), cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_meshes), cmocka_unit_test(test_problems)};

@@ -86,9 +86,9 @@ static double poisson_value(const char *bin_directory, const char *mesh, const c
     char *text = output_of(arguments, &code);
     json_t *root = text != NULL && code == 0 ? json_loads(text, 0, NULL) : NULL;
     const json_t *found = json_object_get(root, key);
-    if (found == NULL)
+    if (!json_is_number(found))
         found = json_object_get(json_object_get(root, "mesh"), key);
-    if (found == NULL)
+    if (!json_is_number(found))
         found = json_object_get(json_object_get(root, "seconds"), key);
     const double value = found != NULL ? json_number_value(found) : -1.0;
     json_decref(root);

@@ -11,8 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* An exact copy, so that a sanitizer sees the first byte past the end. */
-static void replay(const uint8_t *data, size_t size)
-{
+static void replay(const uint8_t *data, size_t size) {
     uint8_t *copy = calloc(size ? size : 1, 1);
     if (!copy)
         return;
@@ -22,8 +21,7 @@ static void replay(const uint8_t *data, size_t size)
     free(copy);
 }
 
-static int replay_file(const char *path)
-{
+static int replay_file(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) {
         fprintf(stderr, "cannot read %s\n", path);
@@ -39,8 +37,7 @@ static int replay_file(const char *path)
     return 1;
 }
 
-static int replay_path(const char *path)
-{
+static int replay_path(const char *path) {
     struct stat info;
     if (stat(path, &info) != 0)
         return 0;
@@ -60,8 +57,7 @@ static int replay_path(const char *path)
     return n;
 }
 
-int main(int n_arguments, char **arguments)
-{
+int main(int n_arguments, char **arguments) {
     int n = 0;
     replay((const uint8_t *)"", 0);
     for (int i = 1; i < n_arguments; ++i)

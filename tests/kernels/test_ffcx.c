@@ -111,13 +111,13 @@ static void write_shim(const char *path) {
                          "#define INTEGRAL(form, kind) (form)->integrals(kind)[0]\n"
                          "#endif\n");
     for (int i = 0; i < N_FORMS; ++i)
-        weft_text_add(&text,
-                      "void %s(double *a, const double *w, const double *c, const double *x, const "
-                      "int *facet)\n"
-                      "{\n    INTEGRAL(form_ffcx_forms_%s, %s)->tabulate_tensor_float64(a, w, c, x, "
-                      "facet, 0);\n}\n",
-                      names[i], names[i],
-                      strncmp(names[i], "facet", 5) == 0 ? "exterior_facet" : "cell");
+        weft_text_add(
+            &text,
+            "void %s(double *a, const double *w, const double *c, const double *x, const "
+            "int *facet)\n"
+            "{\n    INTEGRAL(form_ffcx_forms_%s, %s)->tabulate_tensor_float64(a, w, c, x, "
+            "facet, 0);\n}\n",
+            names[i], names[i], strncmp(names[i], "facet", 5) == 0 ? "exterior_facet" : "cell");
     assert_false(text.failed);
     test_text_write(path, text.data);
     weft_text_free(&text);

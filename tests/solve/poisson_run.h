@@ -14,8 +14,7 @@ enum { POISSON_ARGUMENTS_MAX = 64 };
 
 /** Run poisson with these arguments, NULL at the end, and --json -; the test fails, showing stderr,
  * where the exit code is another. The caller's: json_decref. */
-static inline json_t *poisson_solve(int exit_code, const char *const *arguments)
-{
+static inline json_t *poisson_solve(int exit_code, const char *const *arguments) {
     const char *command[POISSON_ARGUMENTS_MAX + 4] = {WEFT_BINARY_DIR "/poisson", "--json", "-"};
     int n = 3;
     for (int i = 0; arguments[i]; ++i) {
@@ -41,8 +40,7 @@ static inline json_t *poisson_solve(int exit_code, const char *const *arguments)
 #define POISSON(exit_code, ...) poisson_solve((exit_code), (const char *const[]){__VA_ARGS__, NULL})
 
 /** A number at the top of the JSON; the test fails where it is missing or null. */
-static inline double poisson_number(const json_t *root, const char *key)
-{
+static inline double poisson_number(const json_t *root, const char *key) {
     const json_t *value = json_object_get(root, key);
     if (!json_is_number(value))
         print_error("%s is no number\n", key);
@@ -51,31 +49,27 @@ static inline double poisson_number(const json_t *root, const char *key)
 }
 
 /** The value at probe i. */
-static inline double poisson_probe_value(const json_t *root, size_t i)
-{
+static inline double poisson_probe_value(const json_t *root, size_t i) {
     const json_t *value = json_object_get(json_array_get(json_object_get(root, "probes"), i), "u");
     assert_true(json_is_number(value));
     return json_number_value(value);
 }
 
-static inline const char *poisson_text(const json_t *root, const char *key)
-{
+static inline const char *poisson_text(const json_t *root, const char *key) {
     const char *text = json_string_value(json_object_get(root, key));
     assert_non_null(text);
     return text;
 }
 
 /** Mean size of a cell: (1 / n_cells)^(1/d), of a domain of measure 1. */
-static inline double poisson_size(const json_t *root)
-{
+static inline double poisson_size(const json_t *root) {
     const json_t *mesh = json_object_get(root, "mesh");
     double cells = json_number_value(json_object_get(mesh, "cells"));
     return pow(1 / cells, 1 / json_number_value(json_object_get(mesh, "dimension")));
 }
 
 /** The observed order of an error between two runs: log(e1 / e2) / log(h1 / h2). */
-static inline double poisson_order(const json_t *coarse, const json_t *fine, const char *key)
-{
+static inline double poisson_order(const json_t *coarse, const json_t *fine, const char *key) {
     return log(poisson_number(coarse, key) / poisson_number(fine, key)) /
            log(poisson_size(coarse) / poisson_size(fine));
 }

@@ -15,8 +15,7 @@ enum { N_PROBES = 5 };
     "--source", "1+x*exp(y)", "--diffusivity", "1+x*y", "--dirichlet", "left=y", "--neumann",      \
         "right=sin(y)", "--robin", "top=1+x,x"
 
-static void compare(const json_t *a, const json_t *b, double tolerance)
-{
+static void compare(const json_t *a, const json_t *b, double tolerance) {
     assert_double_near(poisson_number(a, "integral_u"), poisson_number(b, "integral_u"), tolerance,
                        0);
     assert_double_near(poisson_number(a, "energy"), poisson_number(b, "energy"), tolerance, 0);
@@ -24,8 +23,7 @@ static void compare(const json_t *a, const json_t *b, double tolerance)
         assert_double_near(poisson_probe_value(a, i), poisson_probe_value(b, i), tolerance, 0);
 }
 
-static void test_assemblies_and_plans(void **state)
-{
+static void test_assemblies_and_plans(void **state) {
     static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
     static const char *const plans[] = {"fused", "unfused"};
     json_t *first = NULL;
@@ -46,8 +44,7 @@ static void test_assemblies_and_plans(void **state)
 }
 
 /* Every residual of every iteration, to the last bit: JSON keeps 17 digits. */
-static void compare_bits(const json_t *a, const json_t *b)
-{
+static void compare_bits(const json_t *a, const json_t *b) {
     const json_t *x = json_object_get(a, "history"), *y = json_object_get(b, "history");
     assert_true(json_array_size(x) > 10);
     assert_true(json_equal(x, y));
@@ -56,8 +53,7 @@ static void compare_bits(const json_t *a, const json_t *b)
     assert_true(poisson_number(a, "integral_u") == poisson_number(b, "integral_u"));
 }
 
-static void test_threads(void **state)
-{
+static void test_threads(void **state) {
     static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
     static const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};
     (void)state;
@@ -73,8 +69,7 @@ static void test_threads(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_assemblies_and_plans),
                                        cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);

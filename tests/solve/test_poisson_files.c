@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-static void compare_meshes(const json_t *a, const json_t *b)
-{
+static void compare_meshes(const json_t *a, const json_t *b) {
     static const char *const keys[] = {"cells", "nodes", "dimension"};
     for (int i = 0; i < 3; ++i)
         assert_true(json_equal(json_object_get(json_object_get(a, "mesh"), keys[i]),
@@ -16,8 +15,7 @@ static void compare_meshes(const json_t *a, const json_t *b)
 
 /* The same problem on the mesh that was written: groups, coordinates and cells must have come
  * along. */
-static void check_round_trip(const char *mesh, const char *probe)
-{
+static void check_round_trip(const char *mesh, const char *probe) {
     char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
     test_text_write(output, "old");
     json_t *first = POISSON(0, "--mesh", mesh, "--dirichlet", "left=1", "--neumann", "right=2",
@@ -33,8 +31,7 @@ static void check_round_trip(const char *mesh, const char *probe)
     test_folder_remove(&folder);
 }
 
-static void test_output_is_a_mesh(void **state)
-{
+static void test_output_is_a_mesh(void **state) {
     (void)state;
     check_round_trip("square:7", "0.4,0.3");
     check_round_trip("cube:3", "0.4,0.3,0.6");
@@ -42,8 +39,7 @@ static void test_output_is_a_mesh(void **state)
 
 /* Two triangles of the unit square, one clockwise, and a node that no cell uses. u = x + y is on
  * the boundary nodes, which are all nodes, so it is exact. */
-static void test_mending_is_counted(void **state)
-{
+static void test_mending_is_counted(void **state) {
     /* MSH 4.1, which keeps nodes that no element uses: Gmsh drops them itself when it reads 2.2 */
     static const char text[] = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
                                "$Entities\n0 0 1 0\n1 0 0 0 3 3 0 0 0\n$EndEntities\n"
@@ -72,8 +68,7 @@ static void test_mending_is_counted(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_json_file(void **state)
-{
+static void test_json_file(void **state) {
     char *folder = test_folder_make(), *path = test_path(folder, "u.json");
     (void)state;
     const char *command[] = {
@@ -89,8 +84,7 @@ static void test_json_file(void **state)
     test_folder_remove(&folder);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_output_is_a_mesh),
                                        cmocka_unit_test(test_mending_is_counted),
                                        cmocka_unit_test(test_json_file)};

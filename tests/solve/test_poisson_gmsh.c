@@ -9,8 +9,7 @@
 static const double TOLERANCE = 0.1;
 
 static void check_orders(const char *geo, const char *const *sizes, const char *source,
-                         const char *exact)
-{
+                         const char *exact) {
     json_t *results[4];
     if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
         skip_test("weft-gmsh is not part of this build");
@@ -25,24 +24,21 @@ static void check_orders(const char *geo, const char *const *sizes, const char *
         json_decref(results[i]);
 }
 
-static void test_plane(void **state)
-{
+static void test_plane(void **state) {
     static const char *const sizes[] = {"0.1", "0.05", "0.025", "0.0125"};
     (void)state;
     check_orders(WEFT_SOURCE_DIR "/meshes/unit_square.geo", sizes, "2*pi^2*sin(pi*x)*sin(pi*y)",
                  "sin(pi*x)*sin(pi*y)");
 }
 
-static void test_space(void **state)
-{
+static void test_space(void **state) {
     static const char *const sizes[] = {"0.2", "0.1", "0.05", "0.025"};
     (void)state;
     check_orders(WEFT_SOURCE_DIR "/meshes/unit_cube.geo", sizes,
                  "3*pi^2*sin(pi*x)*sin(pi*y)*sin(pi*z)", "sin(pi*x)*sin(pi*y)*sin(pi*z)");
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plane), cmocka_unit_test(test_space)};
     return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL),
                           sizeof tests / sizeof tests[0]);

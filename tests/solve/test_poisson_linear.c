@@ -9,8 +9,7 @@
 static const double TOLERANCE = 1e-12;
 
 /* Inner nodes moved by up to a fifth of the spacing in each direction, by a fixed generator. */
-static void distort(weft_mesh *mesh, double spacing)
-{
+static void distort(weft_mesh *mesh, double spacing) {
     uint32_t random = 1;
     int d = mesh->dimension;
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
@@ -25,8 +24,7 @@ static void distort(weft_mesh *mesh, double spacing)
     }
 }
 
-static char *write_distorted(const char *folder, int dimension, int64_t n)
-{
+static char *write_distorted(const char *folder, int dimension, int64_t n) {
     weft_mesh *mesh = NULL;
     weft_error error;
     char *path = test_path(folder, dimension == 2 ? "square.vtkhdf" : "cube.vtkhdf");
@@ -42,8 +40,7 @@ static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-fre
 
 /* Every kind of condition, and a diffusivity that is linear too: u = 1 + 2x - 3y, k = 1 + x + 2y,
  * f = -grad k . grad u = 4; right: flux 2k, left: -2k + u, top: -3k */
-static void test_plane(void **state)
-{
+static void test_plane(void **state) {
     char *folder = test_folder_make(), *mesh = write_distorted(folder, 2, 9);
     (void)state;
     for (int i = 0; i < 4; ++i) {
@@ -65,8 +62,7 @@ static void test_plane(void **state)
 }
 
 /* u = 1 + 2x - 3y + 4z, k = 2; right: flux 4, top: -1 u + (8 + ...) by Robin */
-static void test_space(void **state)
-{
+static void test_space(void **state) {
     char *folder = test_folder_make(), *mesh = write_distorted(folder, 3, 5);
     (void)state;
     for (int i = 0; i < 4; ++i) {
@@ -84,8 +80,7 @@ static void test_space(void **state)
     test_folder_remove(&folder);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plane), cmocka_unit_test(test_space)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,7 @@ static const bool sanitized = true;
 static const bool sanitized = false;
 #endif
 
-static double growth(const char *assembly)
-{
+static double growth(const char *assembly) {
     json_t *small =
         POISSON(1, "--mesh", "cube:24", "--assembly", assembly, "--max-iterations", "5");
     json_t *large =
@@ -25,8 +24,7 @@ static double growth(const char *assembly)
     return bytes / cells;
 }
 
-static void test_memory(void **state)
-{
+static void test_memory(void **state) {
     static const struct {
         const char *assembly;
         double bound;
@@ -41,8 +39,7 @@ static void test_memory(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory)};
     return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL),
                           sizeof tests / sizeof tests[0]);

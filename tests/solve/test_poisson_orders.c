@@ -6,15 +6,13 @@
 
 static const double TOLERANCE = 0.1;
 
-static void check_orders(json_t *coarse, json_t *fine)
-{
+static void check_orders(json_t *coarse, json_t *fine) {
     assert_double_near(2, poisson_order(coarse, fine, "l2_error"), 0, TOLERANCE);
     assert_double_near(1, poisson_order(coarse, fine, "h1_error"), 0, TOLERANCE);
 }
 
 /* -lap u = f with u = 0 on the boundary */
-static void test_square(void **state)
-{
+static void test_square(void **state) {
     static const char *const meshes[] = {"square:8", "square:16", "square:32", "square:64"};
     json_t *last = NULL;
     (void)state;
@@ -31,8 +29,7 @@ static void test_square(void **state)
     json_decref(last);
 }
 
-static void test_cube(void **state)
-{
+static void test_cube(void **state) {
     static const char *const meshes[] = {"cube:8", "cube:16", "cube:32"};
     json_t *last = NULL;
     (void)state;
@@ -50,8 +47,7 @@ static void test_cube(void **state)
 
 /* -div((1 + x^2) grad u) = f, u = sin(pi x) sin(pi y):
  * f = 2 pi^2 (1 + x^2) sin(pi x) sin(pi y) - 2 pi x cos(pi x) sin(pi y) */
-static void test_variable_diffusivity(void **state)
-{
+static void test_variable_diffusivity(void **state) {
     static const char *const meshes[] = {"square:16", "square:32"};
     json_t *results[2];
     (void)state;
@@ -66,8 +62,7 @@ static void test_variable_diffusivity(void **state)
 
 /* u = exp(x) sin(y) is harmonic. right: du/dn = u; top: du/dn = exp(x) cos(1); left, Robin with
  * alpha = 2 + y: du/dn + alpha u = -sin(y) + (2 + y) sin(y) */
-static void test_neumann_and_robin(void **state)
-{
+static void test_neumann_and_robin(void **state) {
     static const char *const meshes[] = {"square:16", "square:32"};
     json_t *results[2];
     (void)state;
@@ -81,8 +76,7 @@ static void test_neumann_and_robin(void **state)
 }
 
 /* The same in space: u = exp(x) sin(y), with flux and exchange on whole faces. */
-static void test_neumann_and_robin_in_space(void **state)
-{
+static void test_neumann_and_robin_in_space(void **state) {
     static const char *const meshes[] = {"cube:8", "cube:16"};
     json_t *results[2];
     (void)state;
@@ -96,8 +90,7 @@ static void test_neumann_and_robin_in_space(void **state)
 }
 
 /* No condition but zero flux: u = cos(pi x) cos(pi y), whose integral is zero. */
-static void test_pure_neumann(void **state)
-{
+static void test_pure_neumann(void **state) {
     static const char *const meshes[] = {"square:16", "square:32"};
     json_t *results[2];
     (void)state;
@@ -111,8 +104,7 @@ static void test_pure_neumann(void **state)
     json_decref(results[1]);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_square),
                                        cmocka_unit_test(test_cube),
                                        cmocka_unit_test(test_variable_diffusivity),

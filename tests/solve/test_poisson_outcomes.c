@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-static void test_keys(void **state)
-{
+static void test_keys(void **state) {
     static const char *const keys[] = {
         "mesh",     "assembly", "plan",       "device", "iterations", "outcome",    "residual",
         "l2_error", "h1_error", "integral_u", "energy", "probes",     "bytes_peak", "seconds"};
@@ -37,8 +36,7 @@ static void test_keys(void **state)
     json_decref(root);
 }
 
-static void test_probes(void **state)
-{
+static void test_probes(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:4", "--source", "0", "--dirichlet",
                            "boundary=x+2*y", "--probe", "0.3,0.6", "--probe", "1.5,0.5", "--probe",
@@ -53,8 +51,7 @@ static void test_probes(void **state)
     json_decref(root);
 }
 
-static test_run run_with(const char *const *arguments)
-{
+static test_run run_with(const char *const *arguments) {
     const char *command[POISSON_ARGUMENTS_MAX] = {WEFT_BINARY_DIR "/poisson"};
     for (int i = 0; arguments[i]; ++i)
         command[i + 1] = arguments[i];
@@ -62,8 +59,7 @@ static test_run run_with(const char *const *arguments)
 }
 #define RUN(...) run_with((const char *const[]){__VA_ARGS__, NULL})
 
-static void test_too_few_iterations(void **state)
-{
+static void test_too_few_iterations(void **state) {
     char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
     (void)state;
     json_t *root = POISSON(1, "--mesh", "square:16", "--max-iterations", "3", "--output", output);
@@ -81,8 +77,7 @@ static void test_too_few_iterations(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_indefinite(void **state)
-{
+static void test_indefinite(void **state) {
     (void)state;
     json_t *root =
         POISSON(1, "--mesh", "square:8", "--diffusivity", "-1", "--preconditioner", "none");
@@ -94,8 +89,7 @@ static void test_indefinite(void **state)
 }
 
 /* What is no number is named, on every line, and has no sign. */
-static void test_nan(void **state)
-{
+static void test_nan(void **state) {
     (void)state;
     test_run run = RUN("--mesh", "square:8", "--diffusivity", "log(x-2)", "--exact", "log(x-2)");
     assert_int_equal(1, run.exit_code);
@@ -109,8 +103,7 @@ static void test_nan(void **state)
 /* k du/dn + 0 u = g is a Neumann condition: alone it leaves the constant free, and the mean-free
  * solution is taken. On the unit square with f = -1 and a flux of 1 on the left, u'' = 1 and
  * u'(0) = -1: u = x^2/2 - x + 1/3. */
-static void test_robin_without_exchange(void **state)
-{
+static void test_robin_without_exchange(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:16", "--source", "-1", "--robin", "left=0,1",
                            "--exact", "x^2/2-x+1/3");
@@ -120,8 +113,7 @@ static void test_robin_without_exchange(void **state)
     json_decref(root);
 }
 
-static void test_preconditioner(void **state)
-{
+static void test_preconditioner(void **state) {
     (void)state;
     /* a diffusivity over four decades: scaling the diagonal must help */
     json_t *none =
@@ -135,8 +127,7 @@ static void test_preconditioner(void **state)
     json_decref(jacobi);
 }
 
-static void test_later_dirichlet_holds(void **state)
-{
+static void test_later_dirichlet_holds(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:4", "--dirichlet", "left=1", "--dirichlet",
                            "bottom=2", "--probe", "0,0");
@@ -148,8 +139,7 @@ static void test_later_dirichlet_holds(void **state)
     json_decref(root);
 }
 
-static void test_what_is_printed_where(void **state)
-{
+static void test_what_is_printed_where(void **state) {
     (void)state;
     test_run run = RUN("--mesh", "square:4", "--exact", "x", "--probe", "2,2");
     assert_int_equal(0, run.exit_code);
@@ -180,8 +170,7 @@ static void test_what_is_printed_where(void **state)
 }
 
 /* The compiler's failure is the machine's, not the user's: exit 3, and what to do. */
-static void test_no_compiler(void **state)
-{
+static void test_no_compiler(void **state) {
     const char *const environment[] = {"CC=/nowhere/cc", "WEFT_CACHE=off", NULL};
     const char *command[] = {WEFT_BINARY_DIR "/poisson", "--mesh", "square:4", NULL};
     (void)state;
@@ -193,8 +182,7 @@ static void test_no_compiler(void **state)
 }
 
 /* A full disk behind stdout is told, not passed over. */
-static void test_full_stdout(void **state)
-{
+static void test_full_stdout(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0)
         skip_test("there is no /dev/full here");
@@ -206,8 +194,7 @@ static void test_full_stdout(void **state)
     test_run_free(&run);
 }
 
-static void test_null_device(void **state)
-{
+static void test_null_device(void **state) {
     char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
     (void)state;
     test_run run = RUN("--mesh", "square:4", "--device", "null", "--output", output);
@@ -224,8 +211,7 @@ static void test_null_device(void **state)
     test_folder_remove(&folder);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys),
                                        cmocka_unit_test(test_probes),
                                        cmocka_unit_test(test_too_few_iterations),

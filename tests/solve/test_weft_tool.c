@@ -11,8 +11,7 @@
 
 enum { ARGUMENTS_MAX = 16 };
 
-static test_run run_with(const char *const *environment, const char *const *arguments)
-{
+static test_run run_with(const char *const *environment, const char *const *arguments) {
     const char *command[ARGUMENTS_MAX + 2] = {WEFT_BINARY_DIR "/weft"};
     for (int i = 0; arguments[i]; ++i)
         command[i + 1] = arguments[i];
@@ -20,8 +19,7 @@ static test_run run_with(const char *const *environment, const char *const *argu
 }
 #define RUN(...) run_with(NULL, (const char *const[]){__VA_ARGS__, NULL})
 
-static void check(test_run run, int exit_code, const char *out, const char *err)
-{
+static void check(test_run run, int exit_code, const char *out, const char *err) {
     bool fine = run.exit_code == exit_code && strstr(run.output, out) && strstr(run.error, err);
     if (!fine)
         print_error("exit %d, expected %d\nexpected \"%s\" and \"%s\"\n%s\n%s\n", run.exit_code,
@@ -30,8 +28,7 @@ static void check(test_run run, int exit_code, const char *out, const char *err)
     test_run_free(&run);
 }
 
-static void test_help_and_version(void **state)
-{
+static void test_help_and_version(void **state) {
     static const char *const commands[] = {"fuse", "explain", "library", "cache", "devices"};
     (void)state;
     check(RUN("--help"), 0, "Examples:", "");
@@ -40,8 +37,7 @@ static void test_help_and_version(void **state)
         check(RUN(commands[i], "--help"), 0, "Examples:", "");
 }
 
-static void test_stages(void **state)
-{
+static void test_stages(void **state) {
     static const struct {
         const char *stage, *expected;
     } cases[] = {{"tokens", "jacobian"},         {"script", "connectivity"},
@@ -61,8 +57,7 @@ static void test_stages(void **state)
     check(RUN("explain", "poisson.weft"), 0, "unfused", "");
 }
 
-static void test_json(void **state)
-{
+static void test_json(void **state) {
     (void)state;
     static const char *const stages[] = {"graph", "plan"};
     for (int i = 0; i < 2; ++i) {
@@ -74,8 +69,7 @@ static void test_json(void **state)
     }
 }
 
-static void test_script_files(void **state)
-{
+static void test_script_files(void **state) {
     static const char text[] =
         "index cells;\ninput A : real[2,2] over cells;\nB = transpose(A);\nreturn B;\n";
     char *folder = test_folder_make(), *path = test_path(folder, "my.weft");
@@ -95,8 +89,7 @@ static void test_script_files(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_library(void **state)
-{
+static void test_library(void **state) {
     char *folder = test_folder_make(), *path = test_path(folder, "mine.kernel.c");
     (void)state;
     check(RUN("library"), 0, "mmul(A: real[m,k], B: real[k,n]) -> C: real[m,n]", "");
@@ -118,8 +111,7 @@ static void test_library(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_cache(void **state)
-{
+static void test_cache(void **state) {
     char *folder = test_folder_make(), *cache = NULL;
     (void)state;
     assert_true(asprintf(&cache, "XDG_CACHE_HOME=%s", folder) > 0);
@@ -142,8 +134,7 @@ static void test_cache(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_bad_usage(void **state)
-{
+static void test_bad_usage(void **state) {
     (void)state;
     const char *alone[] = {WEFT_BINARY_DIR "/weft", NULL};
     check(test_program(alone, NULL), 2, "", "no command is given");
@@ -160,14 +151,12 @@ static void test_bad_usage(void **state)
     check(RUN("devices", "extra"), 2, "", "unexpected argument 'extra'");
 }
 
-static void test_devices(void **state)
-{
+static void test_devices(void **state) {
     (void)state;
     check(RUN("devices"), 0, "null:h200", "");
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_help_and_version),
                                        cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_json),

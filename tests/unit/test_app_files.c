@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int count_files(const char *folder)
-{
+static int count_files(const char *folder) {
     int n = 0;
     DIR *directory = opendir(folder);
     assert_non_null(directory);
@@ -22,8 +21,7 @@ static int count_files(const char *folder)
     return n - 2; /* less . and .. */
 }
 
-static void test_numbers_that_json_cannot_say_are_null(void **state)
-{
+static void test_numbers_that_json_cannot_say_are_null(void **state) {
     (void)state;
     char *folder = test_folder_make(), *path = test_path(folder, "a.json");
     json_t *root = json_object();
@@ -43,8 +41,7 @@ static void test_numbers_that_json_cannot_say_are_null(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_names_that_are_not_utf8(void **state)
-{
+static void test_names_that_are_not_utf8(void **state) {
     (void)state;
     static const char *const texts[][2] = {{"plate.geo", "plate.geo"},
                                            {"pl\xc3\xa4ttchen.geo", "pl\xc3\xa4ttchen.geo"},
@@ -58,8 +55,7 @@ static void test_names_that_are_not_utf8(void **state)
     }
 }
 
-static void test_files_are_replaced_whole(void **state)
-{
+static void test_files_are_replaced_whole(void **state) {
     (void)state;
     char *folder = test_folder_make(), *path = test_path(folder, "a.txt");
     weft_error error;
@@ -82,8 +78,7 @@ static void test_files_are_replaced_whole(void **state)
     test_folder_remove(&folder);
 }
 
-static void test_unwritable_files_are_named(void **state)
-{
+static void test_unwritable_files_are_named(void **state) {
     (void)state;
     char *folder = test_folder_make(), *path = test_path(folder, "none/a.txt");
     weft_error error;
@@ -98,8 +93,7 @@ static void test_unwritable_files_are_named(void **state)
     test_folder_remove(&folder);
 }
 
-static char *log_at(const char *level, app_verbosity verbosity)
-{
+static char *log_at(const char *level, app_verbosity verbosity) {
     if (level)
         setenv("WEFT_LOG", level, 1);
     else
@@ -124,8 +118,7 @@ static char *log_at(const char *level, app_verbosity verbosity)
     return text;
 }
 
-static void test_log_levels(void **state)
-{
+static void test_log_levels(void **state) {
     (void)state;
     static const struct {
         const char *level;
@@ -155,8 +148,7 @@ static void test_log_levels(void **state)
     unsetenv("WEFT_LOG");
 }
 
-static void test_quantities_for_people(void **state)
-{
+static void test_quantities_for_people(void **state) {
     (void)state;
     char out[32];
     assert_string_equal("999 B", app_print_bytes(999, out));
@@ -167,8 +159,7 @@ static void test_quantities_for_people(void **state)
     assert_string_equal("3.0 us", app_print_seconds(3e-6, out));
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers_that_json_cannot_say_are_null),
                                        cmocka_unit_test(test_names_that_are_not_utf8),
                                        cmocka_unit_test(test_files_are_replaced_whole),

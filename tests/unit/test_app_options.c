@@ -13,8 +13,7 @@ static const struct argp_option options[] = {{NULL, 0, NULL, 0, "Group:", 1},
                                              {"verbose", 'v', NULL, 0, "", 0},
                                              {0}};
 
-static weft_status check(weft_error *error, int argc, ...)
-{
+static weft_status check(weft_error *error, int argc, ...) {
     char *argv[16] = {"program"};
     va_list list;
     va_start(list, argc);
@@ -24,8 +23,7 @@ static weft_status check(weft_error *error, int argc, ...)
     return app_options_check(options, argc + 1, argv, error);
 }
 
-static void test_known_options_pass(void **state)
-{
+static void test_known_options_pass(void **state) {
     (void)state;
     weft_error error;
     assert_int_equal(WEFT_OK, check(&error, 4, "--mesh", "--mehs", "--verbose", "-vmfile"));
@@ -35,8 +33,7 @@ static void test_known_options_pass(void **state)
     assert_int_equal(WEFT_OK, check(&error, 1, "-?"));
 }
 
-static void test_unknown_options_suggest_the_nearest(void **state)
-{
+static void test_unknown_options_suggest_the_nearest(void **state) {
     (void)state;
     weft_error error;
     assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "--mehs=x"));
@@ -50,8 +47,7 @@ static void test_unknown_options_suggest_the_nearest(void **state)
     assert_int_equal(WEFT_ERROR_USAGE, check(&error, 2, "--ve", "x"));
 }
 
-static void test_missing_and_unwanted_values(void **state)
-{
+static void test_missing_and_unwanted_values(void **state) {
     (void)state;
     weft_error error;
     assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "--mesh"));
@@ -62,8 +58,7 @@ static void test_missing_and_unwanted_values(void **state)
     assert_string_equal("option '--verbose' takes no value", error.message);
 }
 
-static void test_numbers(void **state)
-{
+static void test_numbers(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -87,8 +82,7 @@ static void test_numbers(void **state)
     assert_true(value == 1e-3);
 }
 
-static void test_integers(void **state)
-{
+static void test_integers(void **state) {
     (void)state;
     int value = 0;
     weft_error error;
@@ -100,8 +94,7 @@ static void test_integers(void **state)
     assert_int_equal(1000, value);
 }
 
-static void test_choices(void **state)
-{
+static void test_choices(void **state) {
     (void)state;
     static const char *const names[] = {"lma", "csr", "matrix-free"};
     int value = 0;
@@ -114,8 +107,7 @@ static void test_choices(void **state)
                         error.hint);
 }
 
-static void test_points(void **state)
-{
+static void test_points(void **state) {
     (void)state;
     double point[3];
     int n = 0;
@@ -134,8 +126,7 @@ static void test_points(void **state)
     }
 }
 
-static void test_splitting(void **state)
-{
+static void test_splitting(void **state) {
     (void)state;
     char *left = NULL, *right = NULL;
     weft_error error;
@@ -166,8 +157,7 @@ static void test_splitting(void **state)
                      app_split_comma("--o", "min(1,2)", "A,B", &left, &right, &error));
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_options_pass),
                                        cmocka_unit_test(test_unknown_options_suggest_the_nearest),
                                        cmocka_unit_test(test_missing_and_unwanted_values),

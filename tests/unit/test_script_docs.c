@@ -39,9 +39,9 @@ static void print_and_read(const char *text, void *user) {
     char *second = script_printed(again.script);
     assert_string_equal(first, second);
     bool updates = false;
-        for (int s = 0; s < read.script->n_statements; ++s)
-            updates = updates || read.script->statements[s].update;
-        assert_true(read.script->n_returns > 0 || updates);
+    for (int s = 0; s < read.script->n_statements; ++s)
+        updates = updates || read.script->statements[s].update;
+    assert_true(read.script->n_returns > 0 || updates);
     free(second);
     free(first);
     script_case_free(&again);
