@@ -40,8 +40,7 @@ void app_messages_clear(app_messages *messages);
 /** Print one error with its place, line, caret and hint; returns the exit code for it. */
 int app_messages_fail(app_messages *messages, const weft_error *error);
 
-/* ---- options (app_options.c)
- * --------------------------------------------------------------------- */
+/* ---- options (app_options.c) ------------------------------------------------------------ */
 
 /** Find what argp would refuse, before argp does, to say it in one message with the nearest name:
  *  unknown options, missing or unexpected arguments. options ends with a zero entry.
@@ -69,8 +68,7 @@ weft_status app_split_assignment(const char *option, const char *text, const cha
 weft_status app_split_comma(const char *option, const char *text, const char *form, char **left,
                             char **right, weft_error *error);
 
-/* ---- JSON and files (app_json.c)
- * ------------------------------------------------------------------ */
+/* ---- JSON and files (app_json.c) -------------------------------------------------------- */
 
 /** A number, or null where it is NaN or infinite, which JSON cannot say. */
 json_t *app_json_real(double value);

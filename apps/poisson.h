@@ -13,8 +13,7 @@
 #include "app_support.h"
 #include "weft_fem.h"
 
-/* ---- options (poisson_options.c)
- * ----------------------------------------------------------------- */
+/* ---- options (poisson_options.c) -------------------------------------------------------- */
 
 typedef enum poisson_kind { POISSON_DIRICHLET, POISSON_NEUMANN, POISSON_ROBIN } poisson_kind;
 
@@ -52,8 +51,7 @@ typedef struct poisson_options {
 weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error);
 void poisson_options_clear(poisson_options *options);
 
-/* ---- the run
- * ------------------------------------------------------------------------------------- */
+/* ---- the run ---------------------------------------------------------------------------- */
 
 /** The facets that one Neumann or Robin condition holds on; empty for Dirichlet. */
 typedef struct poisson_part {
@@ -133,8 +131,7 @@ weft_status poisson_json_write(const poisson *run, weft_error *error);
 /** On the null device: plans and what would be launched, on stdout. (poisson_null.c) */
 weft_status poisson_plan_print(poisson *run, weft_error *error);
 
-/* ---- forms (poisson_form.c)
- * ----------------------------------------------------------------------- */
+/* ---- forms (poisson_form.c) ------------------------------------------------------------- */
 
 /** A weft_form with room for what is bound to it. Must not move once it is made. */
 typedef struct poisson_form {

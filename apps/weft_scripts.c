@@ -76,8 +76,7 @@ done:
     return status;
 }
 
-/* ---- what a script returns
- * ------------------------------------------------------------------------ */
+/* ---- what a script returns -------------------------------------------------------------- */
 
 static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_';

@@ -9,8 +9,7 @@
  *  has them; pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
 void *weft_scratch_make(size_t count, size_t size);
 
-/* ---- scripts that run (compiled.c)
- * ------------------------------------------------------------------ */
+/* ---- scripts that run (compiled.c) ------------------------------------------------------ */
 
 /** A compilation and its program, which live and die together. Start from {0}. */
 typedef struct weft_compiled {
@@ -63,8 +62,7 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
 weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
                             weft_memory **out, weft_error *error);
 
-/* ---- wide loops (wide.c, pattern_positions.c): chosen for the processor at run time
- * ---------------- */
+/* ---- wide loops (wide.c, pattern_positions.c): chosen for the processor at run time ----- */
 
 /** Instruction sets that loops are written for; each includes the ones before it. */
 typedef enum weft_vectors {

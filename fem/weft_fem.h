@@ -108,8 +108,7 @@ double weft_mesh_bandwidth(const weft_mesh *mesh);
 void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
                       double *barycentric);
 
-/* ---- result files (VTKHDF)
- * ------------------------------------------------------------------------ */
+/* ---- result files (VTKHDF) -------------------------------------------------------------- */
 
 typedef struct weft_field {
     const char *name;
@@ -126,8 +125,7 @@ weft_status weft_result_write(const char *path, const weft_mesh *mesh, const wef
 /** Can this path be written? Checked before a long computation; leaves nothing. */
 weft_status weft_result_check(const char *path, weft_error *error);
 
-/* ---- sparse matrices
- * -------------------------------------------------------------------------------- */
+/* ---- sparse matrices -------------------------------------------------------------------- */
 
 /** Pattern of the matrix of a connectivity: columns ascending in a row. */
 typedef struct weft_pattern {
@@ -150,8 +148,7 @@ void weft_pattern_free(weft_pattern **pattern);
 weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, const double *values,
                              const double *v, double *y, weft_error *error);
 
-/* ---- operators
- * ------------------------------------------------------------------------------------------ */
+/* ---- operators -------------------------------------------------------------------------- */
 
 /** What every compilation of a run shares. Borrowed by what is made with it. */
 typedef struct weft_context {
@@ -226,8 +223,7 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
                           int n_outputs, const char *index_set, int64_t n_instances,
                           weft_error *error);
 
-/* ---- conjugate gradients
- * ------------------------------------------------------------------------------------ */
+/* ---- conjugate gradients ---------------------------------------------------------------- */
 
 typedef enum weft_cg_outcome {
     WEFT_CG_CONVERGED,

@@ -49,8 +49,7 @@ weft_status weft_error_at(weft_error *error, weft_status status, weft_place plac
 weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
                              weft_error *error);
 
-/* ---- script (script.c): what was written
- * ---------------------------------------------------------- */
+/* ---- script (script.c): what was written ------------------------------------------------ */
 
 /** Abstract syntax of an expression. */
 typedef enum weft_node_kind {
@@ -168,8 +167,7 @@ void weft_tokens_print(const weft_token *tokens, int n, weft_text *out);
 void weft_script_print(const weft_script *script, weft_text *out);
 void weft_node_print(const weft_node *node, weft_text *out);
 
-/* ---- elementary functions (library.c, instance.c, body.c)
- * ------------------------------------------ */
+/* ---- elementary functions (library.c, instance.c, body.c) ------------------------------- */
 
 typedef struct weft_function weft_function; /* defined in library_internal.h */
 
@@ -244,8 +242,7 @@ weft_status weft_body_emit(const weft_instance *instance, int variant,
                            const weft_accessor *arguments, const weft_accessor *result,
                            const weft_body_style *style, weft_text *out, weft_error *error);
 
-/* ---- graph (graph.c): calls, data, dependencies
- * ----------------------------------------------------- */
+/* ---- graph (graph.c): calls, data, dependencies ----------------------------------------- */
 
 typedef struct weft_index_set {
     const char *name;
@@ -356,8 +353,7 @@ typedef struct weft_graph {
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
                             const weft_script *script, weft_graph **out, weft_error *error);
 
-/* ---- fusions (fusions.c): which calls may share a kernel
- * --------------------------------------------- */
+/* ---- fusions (fusions.c): which calls may share a kernel -------------------------------- */
 
 /** Why two calls may not be in one kernel. */
 typedef enum weft_split_reason {
@@ -387,8 +383,7 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_f
 weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
                                     int b, int *through);
 
-/* ---- implementations (implementations.c): how a fusion is done
- * ----------------------------------------- */
+/* ---- implementations (implementations.c): how a fusion is done -------------------------- */
 
 typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
 
@@ -419,8 +414,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
                                       const weft_compile_options *options,
                                       weft_implementations **out, weft_error *error);
 
-/* ---- cover (cover.c) and plan (plan.c)
- * ---------------------------------------------------------------- */
+/* ---- cover (cover.c) and plan (plan.c) -------------------------------------------------- */
 
 /** Implementations that cover every call once, in an order of execution. */
 typedef struct weft_cover {
@@ -499,8 +493,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
                            const weft_limits *limits, const weft_compile_options *options,
                            weft_plan **out, weft_error *error);
 
-/* ---- source (source.c)
- * ----------------------------------------------------------------------------------- */
+/* ---- source (source.c) ------------------------------------------------------------------ */
 
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                              const weft_limits *limits, const weft_compile_options *options,
@@ -516,8 +509,7 @@ typedef struct weft_numbers {
 weft_status weft_numbers_begin(weft_numbers *numbers, weft_error *error);
 void weft_numbers_end(weft_numbers *numbers);
 
-/* ---- the compilation
- * -------------------------------------------------------------------------------------- */
+/* ---- the compilation -------------------------------------------------------------------- */
 
 struct weft_compilation {
     weft_arena *arena;

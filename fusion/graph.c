@@ -129,8 +129,7 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
     return WEFT_OK;
 }
 
-/* ---- declarations
- * -------------------------------------------------------------------------------------- */
+/* ---- declarations ----------------------------------------------------------------------- */
 
 static int index_set_find(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_index_sets; ++i)
@@ -209,8 +208,7 @@ done:
     return status;
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------- */
 
 static weft_status assign(graph_builder *builder, const weft_script_statement *statement,
                           weft_error *error) {

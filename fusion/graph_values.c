@@ -47,8 +47,7 @@ weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, 
     return WEFT_OK;
 }
 
-/* ---- calls of elementary functions
- * ---------------------------------------------------------------- */
+/* ---- calls of elementary functions ------------------------------------------------------ */
 
 weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
                                   weft_error *error) {
@@ -164,9 +163,7 @@ done:
     return status;
 }
 
-/* ---- values
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- values ----------------------------------------------------------------------------- */
 
 static weft_status nothing_to_map_over(weft_place place, weft_error *error) {
     weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place,

@@ -8,8 +8,7 @@
 
 #include "weft_core.h"
 
-/* ---- msh_check.c, msh_check_sections.c, msh_text.c
- * ------------------------------------------------ */
+/* ---- msh_check.c, msh_check_sections.c, msh_text.c -------------------------------------- */
 
 enum { MSH_TYPES = 160 }; /* above every element type of Gmsh */
 
@@ -59,8 +58,7 @@ weft_status msh_check_binary(msh_file *file, const char *section);
 int msh_type_nodes(int64_t type);
 const char *msh_type_name(int64_t type);
 
-/* ---- load.c
- * ----------------------------------------------------------------------------------------- */
+/* ---- load.c ----------------------------------------------------------------------------- */
 
 /** What was read or meshed, still in Gmsh. */
 typedef struct loaded {
@@ -78,15 +76,13 @@ weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_
 /** Write what was loaded as a .msh file, version 2.2 or 4.1. */
 weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error);
 
-/* ---- extract.c
- * -------------------------------------------------------------------------------------- */
+/* ---- extract.c -------------------------------------------------------------------------- */
 
 /** Write header, nodes, cells, groups. Errors WEFT_ERROR_INPUT, WEFT_ERROR_UNSUPPORTED,
  * WEFT_ERROR_MEMORY, WEFT_ERROR_IO */
 weft_status extract(const loaded *mesh, stream *out, weft_error *error);
 
-/* ---- stream.c
- * --------------------------------------------------------------------------------------- */
+/* ---- stream.c --------------------------------------------------------------------------- */
 
 struct stream {
     int file;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- an operator from a dense matrix
- * ------------------------------------------------------------- */
+/* ---- an operator from a dense matrix ---------------------------------------------------- */
 
 typedef struct dense {
     const double *A;
@@ -108,8 +107,7 @@ static weft_cg_result solve_dense(setting *s, const double *A, int64_t n,
     return solve(s, &op, options);
 }
 
-/* ---- solutions
- * ------------------------------------------------------------------------------------- */
+/* ---- solutions -------------------------------------------------------------------------- */
 
 /* Hestenes and Stiefel: at most n steps; 2x2 by hand: [[4,1],[1,3]] x = (1,2) has x = (1/11, 7/11).
  */
@@ -331,8 +329,7 @@ static void bits_do_not_depend_on_threads(void **state) {
     free(first);
 }
 
-/* ---- outcomes
- * ------------------------------------------------------------------------------------------ */
+/* ---- outcomes --------------------------------------------------------------------------- */
 
 static weft_cg_result outcome_of(const double A[4], const double *diagonal, double b0, double b1,
                                  weft_cg_options options) {
