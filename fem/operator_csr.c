@@ -1,15 +1,11 @@
-/* The operator as one sparse matrix. The first form is added by Addto; forms on facets, which are
- * few, by their local matrices. */
+/* The operator as one sparse matrix: every form by Addto, the first from zero, the others added. */
 #include "operator_internal.h"
 
 #include <stdlib.h>
 
 typedef struct weft_csr_part {
-    weft_connectivity *dofs;
     weft_memory *positions;
-    weft_memory *local; /* NULL for the first */
     weft_compiled assemble;
-    int lanes;
 } weft_csr_part;
 
 typedef struct weft_csr_operator {
@@ -18,28 +14,11 @@ typedef struct weft_csr_operator {
     int n_parts;
 } weft_csr_operator;
 
-/* values[positions] += local, in the order of the cells. */
-static void add_local(const weft_csr_part *part, double *values) {
-    const double *local = weft_memory_host(part->local);
-    const uint32_t *positions = weft_memory_host(part->positions);
-    int64_t n = weft_connectivity_from(part->dofs), lanes = part->lanes;
-    int width = weft_connectivity_width(part->dofs), n_entries = width * width;
-    for (int64_t cell = 0; cell < n; ++cell)
-        for (int k = 0; k < n_entries; ++k) {
-            int64_t place = (cell / lanes * n_entries + k) * lanes + cell % lanes;
-            values[positions[place]] += local[place];
-        }
-}
-
 static weft_status csr_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_csr_operator *csr = op->state;
-    double *values = weft_memory_host(op->values);
-    for (int i = 0; i < csr->n_parts; ++i) {
+    for (int i = 0; i < csr->n_parts; ++i)
         TRY(weft_program_run(csr->parts[i].assemble.program, error));
-        if (i > 0 && values)
-            add_local(&csr->parts[i], values);
-    }
 done:
     return status;
 }
@@ -72,7 +51,6 @@ static void csr_free(weft_operator *op) {
     for (int i = 0; i < csr->n_parts; ++i) {
         weft_compiled_free(&csr->parts[i].assemble);
         weft_memory_free(&csr->parts[i].positions);
-        weft_memory_free(&csr->parts[i].local);
     }
     free(csr->parts);
     free(csr);
@@ -80,44 +58,34 @@ static void csr_free(weft_operator *op) {
 
 static const weft_operator_table csr_table = {csr_assemble, csr_apply, csr_diagonal, csr_free};
 
-static weft_status part_compile(weft_context *context, const weft_form *form, const char *tail,
-                                weft_csr_part *part, weft_error *error) {
+/* The first form makes the pattern; the others' couplings are in it. */
+static weft_status part_make(weft_context *context, weft_operator *op, const weft_form *form,
+                             weft_csr_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_fragment fragments[] = {{form->name, form->text}, {tail, weft_fem_script(tail)}};
+    weft_device *device = context->device;
+    const bool first = op->pattern == NULL;
+    weft_fragment fragments[3] = {{form->name, form->text}};
+    int n = 1;
+    if (!first)
+        fragments[n++] =
+            (weft_fragment){"continue_matrix.weft", weft_fem_script("continue_matrix.weft")};
+    fragments[n++] = (weft_fragment){"matrix.weft", weft_fem_script("matrix.weft")};
     weft_compile_options options = {.expressions = form->expressions,
                                     .n_expressions = form->n_expressions,
                                     .parameters = form->parameters,
                                     .n_parameters = form->n_parameters};
-    TRY(weft_compiled_make(context, fragments, 2, &options, &part->assemble, error));
+    TRY(weft_compiled_make(context, fragments, n, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    part->dofs = form->dofs;
-    part->lanes = weft_program_lanes(part->assemble.program);
-done:
-    return status;
-}
-
-static weft_status first_make(weft_context *context, weft_operator *op, const weft_form *form,
-                              weft_csr_part *part, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = context->device;
-    TRY(part_compile(context, form, "matrix.weft", part, error));
-    TRY(weft_pattern_make(device, form->dofs, part->lanes, &op->pattern, &part->positions, error));
-    TRY(weft_memory_make(device, (size_t)op->pattern->n_entries * sizeof(double), &op->values,
-                         error));
+    const int lanes = weft_program_lanes(part->assemble.program);
+    if (first) {
+        TRY(weft_pattern_make(device, form->dofs, lanes, &op->pattern, &part->positions, error));
+        TRY(weft_memory_make(device, (size_t)op->pattern->n_entries * sizeof(double), &op->values,
+                             error));
+    } else {
+        TRY(weft_pattern_positions(device, op->pattern, form->dofs, lanes, &part->positions,
+                                   error));
+    }
     TRY(weft_program_bind_matrix(part->assemble.program, "A", op->values, part->positions, error));
-done:
-    return status;
-}
-
-static weft_status further_make(weft_context *context, weft_operator *op, const weft_form *form,
-                                weft_csr_part *part, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = context->device;
-    TRY(part_compile(context, form, "stored.weft", part, error));
-    TRY(weft_pattern_positions(device, op->pattern, form->dofs, part->lanes, &part->positions,
-                               error));
-    TRY(weft_local_make(device, form->dofs, part->lanes, &part->local, error));
-    TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
 done:
     return status;
 }
@@ -143,9 +111,8 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
         weft_error_hint(error, "use the assembly matrix-free, lma or lma-gather");
         goto done;
     }
-    TRY(first_make(context, op, &forms[0], &parts[0], error));
-    for (int i = 1; i < n_forms; ++i)
-        TRY(further_make(context, op, &forms[i], &parts[i], error));
+    for (int i = 0; i < n_forms; ++i)
+        TRY(part_make(context, op, &forms[i], &parts[i], error));
     *out = op;
     op = NULL;
 done:
