@@ -59,9 +59,6 @@ weft_status body_value_finish(body_writer *w, bool whole);
 void body_print_integer(body_writer *w, const weft_term *term);
 /** A value where a `real` is needed: splat when it depends on no data. */
 void body_print_real(body_writer *w, const weft_term *term);
-/** A value that an operator mixes with a `real`. */
-void body_print_mixed(body_writer *w, const weft_term *term);
 void body_print_place(body_writer *w, const weft_term *term);
-void body_print_number(body_writer *w, double value);
 
 #endif

@@ -147,10 +147,6 @@ static void print_literal(body_writer *w, double value) {
     weft_text_add(w->out, "%s%s%s", cast, number, point);
 }
 
-void body_print_number(body_writer *w, double value) {
-    print_literal(w, value);
-}
-
 static void print_mixed(body_writer *w, const weft_term *term, int level);
 
 static void print_intrinsic(body_writer *w, const weft_term *term) {
@@ -267,10 +263,6 @@ static void print_mixed(body_writer *w, const weft_term *term, int level) {
     } else {
         body_print_place(w, term);
     }
-}
-
-void body_print_mixed(body_writer *w, const weft_term *term) {
-    print_mixed(w, term, 0);
 }
 
 void body_print_real(body_writer *w, const weft_term *term) {

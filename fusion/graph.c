@@ -244,13 +244,8 @@ static weft_status mark_return(graph_builder *builder, const weft_script_return 
     const binding *b = weft_binding_find(builder, ret->name);
     weft_operand operand = {0};
     if (b == NULL) {
-        const char **names =
-            weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
-        if (names == NULL)
-            return weft_no_memory(error);
-        for (int i = 0; i < builder->n_names; ++i)
-            names[i] = builder->names[i].name;
-        const char *near = weft_nearest_name(ret->name, names, (size_t)builder->n_names);
+        const char *near = NULL;
+        TRY(weft_nearest_binding(builder, ret->name, &near, error));
         weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is returned but has no value",
                       ret->name);
         if (near != NULL)

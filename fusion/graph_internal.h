@@ -57,6 +57,9 @@ weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place p
 weft_status weft_operand_copy(graph_builder *builder, const weft_operand *operand, weft_place place,
                               weft_operand *out, weft_error *error);
 const binding *weft_binding_find(const graph_builder *builder, const char *name);
+/** The name with a value that is nearest to this one, or NULL. */
+weft_status weft_nearest_binding(const graph_builder *builder, const char *name, const char **near,
+                                 weft_error *error);
 weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v,
                              weft_place place, weft_error *error);
 

@@ -10,14 +10,23 @@ const binding *weft_binding_find(const graph_builder *builder, const char *name)
     return NULL;
 }
 
-static weft_status unknown_name(graph_builder *builder, const weft_node *node, weft_error *error) {
+weft_status weft_nearest_binding(const graph_builder *builder, const char *name, const char **near,
+                                 weft_error *error) {
     const char **names =
         weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
     if (names == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < builder->n_names; ++i)
         names[i] = builder->names[i].name;
-    const char *near = weft_nearest_name(node->name, names, (size_t)builder->n_names);
+    *near = weft_nearest_name(name, names, (size_t)builder->n_names);
+    return WEFT_OK;
+}
+
+static weft_status unknown_name(graph_builder *builder, const weft_node *node, weft_error *error) {
+    const char *near = NULL;
+    weft_status status = weft_nearest_binding(builder, node->name, &near, error);
+    if (status != WEFT_OK)
+        return status;
     weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' has no value here", node->name);
     if (near != NULL)
         weft_error_hint(error, "did you mean '%s'?", near);
