@@ -82,6 +82,18 @@ weft_status weft_mesh_read(const char *name, double size, const weft_monitor *mo
 weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error);
 /** Unit cube, 6 n^3 Kuhn tetrahedra; groups left, right (x), front, back (y), bottom, top (z). */
 weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
+/** Repeat a mesh counts[a] times along axis a (counts[2] is not looked at in 2D), beside itself by
+ *  the size of its bounding box, and merge the nodes where copies meet. For meshes whose opposite
+ *  sides are meshed alike, as meshes/tile_square.geo and meshes/tile_cube.geo.
+ *
+ *  device  borrowed, for its threads; NULL: on one thread
+ *  Nodes   copy after copy, x fastest, each in the tile's order; cells likewise
+ *  Facets  those where copies meet are gone, also from groups; every other of each copy is kept
+ *  Errors  WEFT_ERROR_INPUT: the first node or facet on a side that has no partner within 1e-8 of
+ *          the box on the opposite one; WEFT_ERROR_USAGE (a count below 1), WEFT_ERROR_UNSUPPORTED
+ *          (2^31 nodes or cells), WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int64_t counts[3],
+                           weft_mesh **out, weft_error *error);
 void weft_mesh_free(weft_mesh **mesh);
 /** The group of facets with this name. WEFT_ERROR_INPUT lists those that exist, with the nearest.
  * "boundary" is the whole boundary unless a group has that name: then *group = -1 and facets 0 ..

