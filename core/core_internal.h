@@ -170,6 +170,26 @@ void weft_processor_read(weft_processor *processor);
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
+/* What a device that records does; recording.c has looked whether one is being made. */
+typedef struct weft_recording_table {
+    bool (*available)(weft_device *device); /* logs once why not */
+    weft_status (*begin)(weft_device *device, weft_error *error);
+    weft_status (*loop)(weft_device *device, weft_memory *flag, weft_error *error);
+    weft_status (*end_loop)(weft_device *device, weft_error *error);
+    /* ends it in any case; state is the recording's, untouched where it answers an error */
+    weft_status (*end)(weft_device *device, void **state, weft_error *error);
+    weft_status (*run)(weft_device *device, void *state, weft_error *error);
+    void (*free)(weft_device *device, void *state);
+} weft_recording_table;
+
+/* Marks in the stream of work. */
+typedef struct weft_timer_table {
+    weft_status (*make)(weft_device *device, void **state, weft_error *error);
+    void (*free)(weft_device *device, void *state);
+    weft_status (*mark)(weft_device *device, void *state, int which, weft_error *error); /* 0, 1 */
+    weft_status (*seconds)(weft_device *device, void *state, double *out, weft_error *error);
+} weft_timer_table;
+
 /* What a kind of device does. device.c checks arguments and counts; these do the work.
  * NULL members of write, read and zero: the memory holds nothing; of those marked: there is nothing
  * to do or to tell. */
@@ -182,6 +202,10 @@ typedef struct weft_device_table {
     weft_status (*memory_read)(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                                weft_error *error);
     weft_status (*memory_zero)(weft_memory *memory, weft_error *error);
+    weft_status (*memory_copy)(weft_memory *to, const weft_memory *from, size_t bytes,
+                               weft_error *error);
+    /* what can still be made; NULL: all but what was made */
+    size_t (*memory_left)(const weft_device *device);
     /* say that there is no room for so many bytes, and for what there was; may be NULL */
     weft_status (*memory_full)(weft_device *device, size_t bytes, weft_error *error);
     weft_status (*module_make)(weft_module *module, const char *source, weft_error *error);
@@ -190,7 +214,11 @@ typedef struct weft_device_table {
                            weft_kernel_figures *out); /* may be NULL */
     weft_status (*launch)(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                           weft_error *error);
+    int (*resident_blocks)(const weft_device *device, const weft_module *module, const char *kernel,
+                           int block_threads, int shared_bytes); /* may be NULL */
     weft_status (*wait)(weft_device *device, weft_error *error); /* may be NULL */
+    const weft_recording_table *recording;                       /* NULL: it does not record */
+    const weft_timer_table *timer;                               /* NULL: the host's clock */
     void (*close)(weft_device *device);
 } weft_device_table;
 
@@ -200,6 +228,7 @@ struct weft_device {
     const weft_monitor *monitor;
     weft_threads *threads; /* NULL: none but the caller's */
     void *state;           /* the kind's own */
+    atomic_bool recording; /* from weft_recording_begin to its end */
     atomic_llong launches;
     atomic_size_t bytes, bytes_peak;
 };
@@ -227,6 +256,9 @@ weft_status weft_device_host_open(weft_device *device, const char *argument,
 weft_status weft_device_null_open(weft_device *device, const char *argument, weft_error *error);
 weft_status weft_device_cuda_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error);
+
+/** Refuse what cannot be recorded while a recording is made: "reading an array". */
+weft_status weft_recording_refuses(const weft_device *device, const char *what, weft_error *error);
 
 /** A module's name as a file's: letters, digits and "-_." only. */
 void weft_source_name(const char *name, char *out, size_t size);

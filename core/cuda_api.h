@@ -15,6 +15,10 @@ typedef struct CUevent_st *weft_cu_event;
 typedef struct CUmod_st *weft_cu_module;
 typedef struct CUfunc_st *weft_cu_function;
 typedef struct CUmemPoolHandle_st *weft_cu_pool;
+typedef struct CUgraph_st *weft_cu_graph;
+typedef struct CUgraphNode_st *weft_cu_node;
+typedef struct CUgraphExec_st *weft_cu_executable;
+typedef struct CUgraphEdgeData_st weft_cu_edge; /* never filled: edges are plain */
 
 typedef struct weft_cu_pool_properties {
     int allocation_type, handle_types, location_type, location_id;
@@ -24,6 +28,34 @@ typedef struct weft_cu_pool_properties {
 } weft_cu_pool_properties;
 _Static_assert(sizeof(weft_cu_pool_properties) == 88, "CUmemPoolProps");
 
+typedef struct weft_cu_attribute { /* CUlaunchAttribute */
+    int id, padding;
+    union {
+        int cooperative;
+        unsigned char bytes[64];
+    } value;
+} weft_cu_attribute;
+_Static_assert(sizeof(weft_cu_attribute) == 72, "CUlaunchAttribute");
+
+typedef struct weft_cu_configuration { /* CUlaunchConfig */
+    unsigned grid[3], block[3], shared_bytes;
+    weft_cu_stream stream;
+    weft_cu_attribute *attributes;
+    unsigned n_attributes;
+} weft_cu_configuration;
+_Static_assert(sizeof(weft_cu_configuration) == 56, "CUlaunchConfig");
+
+typedef struct weft_cu_node_parameters { /* CUgraphNodeParams of a conditional node */
+    int type, zeros[3];
+    unsigned long long handle;
+    int condition;
+    unsigned size;
+    weft_cu_graph *bodies; /* filled by the driver */
+    weft_cu_context context;
+    long long more_zeros[26];
+} weft_cu_node_parameters;
+_Static_assert(sizeof(weft_cu_node_parameters) == 256, "CUgraphNodeParams");
+
 enum { WEFT_CU_OUT_OF_MEMORY = 2 };
 
 /* What cuDeviceGetAttribute is asked for. */
@@ -32,6 +64,7 @@ enum {
     WEFT_CU_MULTIPROCESSORS = 16,
     WEFT_CU_MEMORY_CLOCK_KHZ = 36,
     WEFT_CU_BUS_BITS = 37,
+    WEFT_CU_L2_BYTES = 38,
     WEFT_CU_MAJOR = 75,
     WEFT_CU_MINOR = 76,
     WEFT_CU_REGISTERS = 82, /* of 4 bytes, a multiprocessor */
@@ -61,12 +94,15 @@ enum {
     X(cuEventDestroy, (weft_cu_event event))                                                        \
     X(cuEventRecord, (weft_cu_event event, weft_cu_stream stream))                                  \
     X(cuEventSynchronize, (weft_cu_event event))                                                    \
+    X(cuEventElapsedTime, (float *milliseconds, weft_cu_event start, weft_cu_event stop))           \
+    X(cuMemGetInfo, (size_t *free, size_t *total))                                                  \
     X(cuMemAlloc, (weft_cu_pointer *address, size_t bytes))                                         \
     X(cuMemFree, (weft_cu_pointer address))                                                         \
     X(cuMemPoolCreate, (weft_cu_pool *pool, const weft_cu_pool_properties *properties))             \
     X(cuMemPoolDestroy, (weft_cu_pool pool))                                                        \
     X(cuMemPoolTrimTo, (weft_cu_pool pool, size_t keep))                                            \
     X(cuMemPoolSetAttribute, (weft_cu_pool pool, int attribute, void *value))                       \
+    X(cuMemPoolGetAttribute, (weft_cu_pool pool, int attribute, void *value))                       \
     X(cuMemAllocFromPoolAsync,                                                                      \
       (weft_cu_pointer *address, size_t bytes, weft_cu_pool pool, weft_cu_stream stream))           \
     X(cuMemFreeAsync, (weft_cu_pointer address, weft_cu_stream stream))                             \
@@ -75,18 +111,44 @@ enum {
     X(cuMemcpyHtoDAsync,                                                                            \
       (weft_cu_pointer to, const void *from, size_t bytes, weft_cu_stream stream))                  \
     X(cuMemcpyDtoHAsync, (void *to, weft_cu_pointer from, size_t bytes, weft_cu_stream stream))     \
+    X(cuMemcpyDtoDAsync,                                                                            \
+      (weft_cu_pointer to, weft_cu_pointer from, size_t bytes, weft_cu_stream stream))              \
     X(cuMemsetD8Async,                                                                              \
       (weft_cu_pointer address, unsigned char value, size_t bytes, weft_cu_stream stream))          \
     X(cuModuleLoadData, (weft_cu_module *module, const void *image))                                \
     X(cuModuleUnload, (weft_cu_module module))                                                      \
     X(cuModuleGetFunction, (weft_cu_function *function, weft_cu_module module, const char *name))   \
     X(cuFuncSetAttribute, (weft_cu_function function, int attribute, int value))                    \
-    X(cuLaunchKernel,                                                                               \
-      (weft_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                \
-       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,                 \
-       weft_cu_stream stream, void **parameters, void **extra))                                     \
+    X(cuLaunchKernelEx,                                                                             \
+      (const weft_cu_configuration *configuration, weft_cu_function function, void **parameters,    \
+       void **extra))                                                                               \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                  \
+      (int *n_blocks, weft_cu_function function, int block_threads, size_t shared_bytes))           \
     X(cuGetErrorName, (weft_cu_result code, const char **name))                                     \
     X(cuGetErrorString, (weft_cu_result code, const char **text))
+
+/* The functions of recordings, asked for as they were in CUDA 12.3; older drivers lack some. */
+#define WEFT_CU_GRAPH_FUNCTIONS(X)                                                                  \
+    X(cuGraphCreate, (weft_cu_graph *graph, unsigned flags))                                        \
+    X(cuGraphDestroy, (weft_cu_graph graph))                                                        \
+    X(cuStreamBeginCaptureToGraph,                                                                  \
+      (weft_cu_stream stream, weft_cu_graph graph, const weft_cu_node *after,                       \
+       const weft_cu_edge *edges, size_t n_after, int mode))                                        \
+    X(cuStreamGetCaptureInfo,                                                                       \
+      (weft_cu_stream stream, int *capturing, uint64_t *number, weft_cu_graph *graph,               \
+       const weft_cu_node **after, const weft_cu_edge **edges, size_t *n_after))                    \
+    X(cuStreamEndCapture, (weft_cu_stream stream, weft_cu_graph *graph))                            \
+    X(cuGraphConditionalHandleCreate,                                                               \
+      (unsigned long long *handle, weft_cu_graph graph, weft_cu_context context, unsigned value,    \
+       unsigned flags))                                                                             \
+    X(cuGraphAddNode,                                                                               \
+      (weft_cu_node *node, weft_cu_graph graph, const weft_cu_node *after,                          \
+       const weft_cu_edge *edges, size_t n_after, weft_cu_node_parameters *parameters))             \
+    X(cuGraphInstantiateWithFlags,                                                                  \
+      (weft_cu_executable *executable, weft_cu_graph graph, unsigned long long flags))              \
+    X(cuGraphUpload, (weft_cu_executable executable, weft_cu_stream stream))                        \
+    X(cuGraphLaunch, (weft_cu_executable executable, weft_cu_stream stream))                        \
+    X(cuGraphExecDestroy, (weft_cu_executable executable))
 
 #define WEFT_NVRTC_FUNCTIONS(X)                                                                     \
     X(nvrtcVersion, (int *major, int *minor))                                                       \
@@ -106,6 +168,8 @@ enum {
 typedef struct weft_cuda_driver {
     void *library; /* NULL: not opened */
     WEFT_CU_FUNCTIONS(WEFT_CU_MEMBER)
+    bool graphs; /* every one of these was found */
+    WEFT_CU_GRAPH_FUNCTIONS(WEFT_CU_MEMBER)
 } weft_cuda_driver;
 
 /** Open libcuda.so.1, find every function, start the driver. library: NULL, or another name.
@@ -164,6 +228,47 @@ struct weft_cuda_array {
     weft_cuda_array *previous, *next;
 };
 
+/* What is freed while a recording is made waits for its end. */
+typedef struct weft_cuda_module weft_cuda_module; /* state of a weft_module */
+struct weft_cuda_module {
+    weft_cu_module handle;
+    weft_cubin cubin; /* kept for its figures */
+    weft_cuda_module *next;
+};
+
+enum { WEFT_CUDA_LOOPS = 8 };
+
+/* A recording that was made. */
+typedef struct weft_cuda_recording weft_cuda_recording;
+struct weft_cuda_recording {
+    weft_cu_executable executable;
+    const void **uses;
+    size_t n_uses;
+    bool stale; /* something that it uses was freed */
+    weft_cuda_recording *next;
+};
+
+/* The recording that is being made. */
+typedef struct weft_cuda_loop {
+    weft_cu_graph graph;       /* the body */
+    weft_cu_node node;         /* in the graph round it */
+    unsigned long long handle; /* of its condition */
+    weft_cu_pointer flag;
+} weft_cuda_loop;
+
+typedef struct weft_cuda_recorder {
+    weft_cu_graph graph;
+    weft_cuda_loop loops[WEFT_CUDA_LOOPS];
+    int n_loops;
+    bool capturing;
+    weft_error trouble; /* the first that spoils the recording; status OK: none */
+    const void **uses;  /* arrays and modules, each once */
+    size_t n_uses, room;
+    weft_cuda_array *arrays;         /* freed meanwhile, by next */
+    weft_cuda_module *modules;       /* the same */
+    weft_cuda_recording *recordings; /* the same */
+} weft_cuda_recorder;
+
 typedef struct weft_cuda_state {
     weft_cuda_driver driver;
     weft_nvrtc nvrtc; /* opened with the first module */
@@ -180,6 +285,13 @@ typedef struct weft_cuda_state {
     pthread_mutex_t mutex;     /* of failure, last_kernel, arrays and of what modules open */
     pthread_mutex_t transfers; /* of the stages; taken before mutex */
     weft_cuda_array arrays;    /* head of a ring of all there are */
+
+    weft_cuda_recorder *recorder;    /* NULL: none is made */
+    weft_cuda_recording *recordings; /* that there are; of mutex */
+    int records;                     /* 0: not tried yet, 1: it does, -1: it does not */
+    weft_cu_module condition;        /* with the kernel that sets a loop's condition */
+    weft_cu_function set_condition;
+
     void *stage[WEFT_CUDA_STAGES];
     weft_cu_event staged[WEFT_CUDA_STAGES]; /* the stage is free again */
 
@@ -205,6 +317,9 @@ weft_status weft_cuda_memory_write(weft_memory *memory, size_t offset, const voi
 weft_status weft_cuda_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                                   weft_error *error);
 weft_status weft_cuda_memory_zero(weft_memory *memory, weft_error *error);
+weft_status weft_cuda_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                                  weft_error *error);
+size_t weft_cuda_memory_left(const weft_device *device);
 weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error *error);
 void weft_cuda_stages_free(weft_cuda_state *state);
 
@@ -215,5 +330,32 @@ bool weft_cuda_module_figures(const weft_module *module, const char *kernel,
 /** Errors WEFT_ERROR_DEVICE: there is no such kernel. The context must be current. */
 weft_status weft_cuda_module_kernel(const weft_module *module, const char *kernel,
                                     weft_cu_function *out, weft_error *error);
+
+weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
+                             weft_error *error);
+int weft_cuda_resident_blocks(const weft_device *device, const weft_module *module,
+                              const char *kernel, int block_threads, int shared_bytes);
+
+extern const weft_timer_table weft_cuda_timer;
+extern const weft_recording_table weft_cuda_recording_table;
+/** Load the kernel set_condition(handle, const uint32_t *flag), which sets a loop's condition to
+ *  what the flag holds: compiled by NVRTC, else written in PTX for the driver's own compiler.
+ *  Errors WEFT_ERROR_DEVICE: the driver takes neither */
+weft_status weft_cuda_condition_load(weft_cuda_state *state, weft_error *error);
+/** Note what a recorded launch uses: its memories and its module. */
+weft_status weft_cuda_record_uses(weft_cuda_state *state, const weft_launch *launch,
+                                  weft_error *error);
+weft_status weft_cuda_record_use(weft_cuda_state *state, const void *used, weft_error *error);
+/** Something is freed: recordings that use it are not run any more. While one is made, `array` or
+ *  `module` (the other is NULL) is taken over until its end: then true. */
+bool weft_cuda_record_freed(weft_cuda_state *state, weft_cuda_array *array,
+                            weft_cuda_module *module);
+weft_status weft_cuda_recording_run(weft_device *device, void *recording, weft_error *error);
+void weft_cuda_recording_free(weft_device *device, void *recording);
+void weft_cuda_recording_end(weft_cuda_state *state, weft_cuda_recording *recording);
+/** Drop the recording that is being made, if there is one; the context must be current. */
+void weft_cuda_recorder_close(weft_cuda_state *state);
+void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array);
+void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *module);
 
 #endif

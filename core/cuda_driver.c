@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Functions are asked for as they were in this version, the first with every one of them. */
-enum { ASKED_VERSION = 12000 };
+enum { ASKED_VERSION = 12000, GRAPHS_VERSION = 12030 };
 
 typedef weft_cu_result (*find_function)(const char *name, void **address, int version,
                                         uint64_t flags, int *status);
@@ -38,6 +38,13 @@ static weft_status find_all(weft_cuda_driver *out, weft_error *error) {
         return too_old(#name, error);                                                              \
     memcpy(&out->name, &symbol, sizeof symbol);
     WEFT_CU_FUNCTIONS(FIND)
+#undef FIND
+    out->graphs = true;
+#define FIND(name, parameters)                                                                     \
+    symbol = NULL;                                                                                 \
+    out->graphs = find(#name, &symbol, GRAPHS_VERSION, 0, NULL) == 0 && symbol && out->graphs;     \
+    memcpy(&out->name, &symbol, sizeof symbol);
+    WEFT_CU_GRAPH_FUNCTIONS(FIND)
 #undef FIND
     return WEFT_OK;
 }

@@ -8,7 +8,12 @@
 #define STAGE ((size_t)8 << 20)
 /* What one thread copies at a time; below twice that, one thread does it all. */
 #define PIECE ((size_t)1 << 20)
-enum { LISTED = 5, EVENT_WITHOUT_TIME = 2 };
+enum {
+    LISTED = 5,
+    EVENT_WITHOUT_TIME = 2,
+    POOL_RESERVED = 5, /* CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT */
+    POOL_USED = 7,     /* CU_MEMPOOL_ATTR_USED_MEM_CURRENT */
+};
 
 static void list_add(weft_cuda_state *state, weft_cuda_array *array) {
     pthread_mutex_lock(&state->mutex);
@@ -136,10 +141,16 @@ done:
 void weft_cuda_memory_free(weft_memory *memory) {
     weft_cuda_state *state = memory->device->state;
     weft_cuda_array *array = memory->state;
-    weft_error ignored;
     if (!array)
         return;
+    memory->state = NULL;
     list_remove(state, array);
+    if (!weft_cuda_record_freed(state, array, NULL))
+        weft_cuda_array_end(state, array);
+}
+
+void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array) {
+    weft_error ignored;
     /* Once the device has failed, its memory goes with the process. */
     if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
         (void)weft_cuda_check(state, give_back(state, array->address), "freeing an array",
@@ -147,7 +158,44 @@ void weft_cuda_memory_free(weft_memory *memory) {
         weft_cuda_leave(state);
     }
     free(array);
-    memory->state = NULL;
+}
+
+weft_status weft_cuda_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = to->device->state;
+    const weft_cuda_array *target = to->state, *source = from->state;
+    TRY(weft_cuda_enter(state, error));
+    status = weft_cuda_check(
+        state,
+        state->driver.cuMemcpyDtoDAsync(target->address, source->address, bytes, state->stream),
+        "copying an array", error);
+    if (status == WEFT_OK)
+        status = weft_cuda_record_use(state, target, error);
+    if (status == WEFT_OK)
+        status = weft_cuda_record_use(state, source, error);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+/* The GPU's free memory and what the pool holds unused; limits.memory_bytes where it does not
+ * answer. */
+size_t weft_cuda_memory_left(const weft_device *device) {
+    weft_cuda_state *state = device->state;
+    const weft_cuda_driver *driver = &state->driver;
+    weft_error ignored;
+    size_t left = 0, all = 0;
+    uint64_t reserved = 0, used = 0;
+    if (weft_cuda_enter(state, &ignored) != WEFT_OK)
+        return 0;
+    if (driver->cuMemGetInfo(&left, &all) != 0)
+        left = device->limits.memory_bytes;
+    if (state->pool && driver->cuMemPoolGetAttribute(state->pool, POOL_RESERVED, &reserved) == 0 &&
+        driver->cuMemPoolGetAttribute(state->pool, POOL_USED, &used) == 0 && reserved > used)
+        left += (size_t)(reserved - used);
+    weft_cuda_leave(state);
+    return left;
 }
 
 weft_status weft_cuda_memory_zero(weft_memory *memory, weft_error *error) {
@@ -159,6 +207,8 @@ weft_status weft_cuda_memory_zero(weft_memory *memory, weft_error *error) {
         status = weft_cuda_check(
             state, state->driver.cuMemsetD8Async(array->address, 0, memory->bytes, state->stream),
             "clearing an array", error);
+    if (status == WEFT_OK)
+        status = weft_cuda_record_use(state, array, error);
     weft_cuda_leave(state);
 done:
     return status;

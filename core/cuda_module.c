@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct cuda_module {
-    weft_cu_module handle;
-    weft_cubin cubin; /* kept for its figures */
-} cuda_module;
-
 /* The cache and NVRTC are opened with the first module. */
 static weft_status prepare(weft_cuda_state *state, const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -44,7 +39,7 @@ static weft_status make_keys(const weft_cuda_state *state, const char *source, w
     return WEFT_OK;
 }
 
-static weft_status load(weft_cuda_state *state, cuda_module *out, weft_error *error) {
+static weft_status load(weft_cuda_state *state, weft_cuda_module *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char what[200];
     snprintf(what, sizeof what,
@@ -61,7 +56,7 @@ done:
 
 /* A sound entry that the driver refuses is made anew. */
 static bool load_entry(weft_cuda_state *state, const weft_entry *entry, bool again,
-                       cuda_module *out) {
+                       weft_cuda_module *out) {
     weft_error error;
     size_t size = 0;
     unsigned char *payload = weft_cache_load(&state->cache, entry, again, &size);
@@ -81,7 +76,7 @@ static bool load_entry(weft_cuda_state *state, const weft_entry *entry, bool aga
 }
 
 static weft_status make(weft_cuda_state *state, weft_module *module, const char *source,
-                        cuda_module *out, weft_error *error) {
+                        weft_cuda_module *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_monitor *monitor = module->device->monitor;
     weft_entry entry = {.kind = WEFT_ENTRY_CUDA_MODULE};
@@ -116,7 +111,7 @@ done:
 weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = module->device->state;
-    cuda_module *made = calloc(1, sizeof *made);
+    weft_cuda_module *made = calloc(1, sizeof *made);
     if (!made)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
     TRY(make(state, module, source, made, error));
@@ -130,11 +125,15 @@ done:
 }
 
 void weft_cuda_module_free(weft_module *module) {
-    cuda_module *made = module->state;
+    weft_cuda_module *made = module->state;
     weft_cuda_state *state = module->device->state;
+    module->state = NULL;
+    if (made && !weft_cuda_record_freed(state, NULL, made))
+        weft_cuda_module_end(state, made);
+}
+
+void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *made) {
     weft_error ignored;
-    if (!made)
-        return;
     if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
         /* Its kernels may still run. */
         (void)weft_cuda_check(state, state->driver.cuStreamSynchronize(state->stream),
@@ -145,18 +144,17 @@ void weft_cuda_module_free(weft_module *module) {
     }
     weft_cubin_free(&made->cubin);
     free(made);
-    module->state = NULL;
 }
 
 bool weft_cuda_module_figures(const weft_module *module, const char *kernel,
                               weft_kernel_figures *out) {
-    const cuda_module *made = module->state;
+    const weft_cuda_module *made = module->state;
     return weft_cubin_figures(&made->cubin, kernel, out);
 }
 
 weft_status weft_cuda_module_kernel(const weft_module *module, const char *kernel,
                                     weft_cu_function *out, weft_error *error) {
-    const cuda_module *made = module->state;
+    const weft_cuda_module *made = module->state;
     weft_cuda_state *state = module->device->state;
     enum { NOT_FOUND = 500 };
     weft_cu_result code = state->driver.cuModuleGetFunction(out, made->handle, kernel);

@@ -111,6 +111,13 @@ size_t weft_device_bytes(const weft_device *device) {
     return atomic_load(&device->bytes);
 }
 
+size_t weft_device_bytes_free(const weft_device *device) {
+    size_t most = device->limits.memory_bytes, used = weft_device_bytes(device);
+    size_t left = used < most ? most - used : 0;
+    size_t here = device->table->memory_left ? device->table->memory_left(device) : left;
+    return here < left ? here : left;
+}
+
 size_t weft_device_bytes_peak(const weft_device *device) {
     return atomic_load(&device->bytes_peak);
 }
@@ -161,7 +168,16 @@ bool weft_module_figures(const weft_module *module, const char *kernel, weft_ker
 }
 
 weft_status weft_device_wait(weft_device *device, weft_error *error) {
-    return device->table->wait ? device->table->wait(device, error) : WEFT_OK;
+    weft_status status = weft_recording_refuses(device, "waiting", error);
+    return status == WEFT_OK && device->table->wait ? device->table->wait(device, error) : status;
+}
+
+int weft_device_resident_blocks(const weft_device *device, const weft_module *module,
+                                const char *kernel, int block_threads, int shared_bytes) {
+    if (!device->table->resident_blocks || !module || module->device != device || !kernel ||
+        block_threads < 0 || shared_bytes < 0)
+        return 0;
+    return device->table->resident_blocks(device, module, kernel, block_threads, shared_bytes);
 }
 
 weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user,

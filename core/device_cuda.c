@@ -8,12 +8,8 @@
 /* One stream a device: memory, copies and launches happen in the order of the calls. */
 
 enum {
-    BLOCK_THREADS = 128,
-    FEW_ARGUMENTS = 64,
-    PLAIN_SHARED = 48 * 1024,
-    FUNCTION_SHARED = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    STREAM_ALONE = 1,    /* CU_STREAM_NON_BLOCKING */
-    POOL_KEEP = 4,       /* CU_MEMPOOL_ATTR_RELEASE_THRESHOLD */
+    STREAM_ALONE = 1, /* CU_STREAM_NON_BLOCKING */
+    POOL_KEEP = 4,    /* CU_MEMPOOL_ATTR_RELEASE_THRESHOLD */
 };
 
 weft_status weft_cuda_enter(weft_cuda_state *state, weft_error *error) {
@@ -57,94 +53,6 @@ weft_status weft_cuda_check(weft_cuda_state *state, weft_cu_result code, const c
     return WEFT_ERROR_DEVICE;
 }
 
-static weft_status set_shared(weft_cuda_state *state, weft_cu_function function, int bytes,
-                              weft_error *error) {
-    if (bytes <= PLAIN_SHARED)
-        return WEFT_OK;
-    return weft_cuda_check(state,
-                           state->driver.cuFuncSetAttribute(function, FUNCTION_SHARED, bytes),
-                           "giving a kernel more shared memory", error);
-}
-
-static weft_status check_launch(const weft_device *device, const weft_launch *launch,
-                                int64_t n_groups, weft_error *error) {
-    if (launch->schedule)
-        return weft_error_set(
-            error, WEFT_ERROR_UNSUPPORTED,
-            "launch of %s: a GPU runs no schedule of blocks; its kernels store by "
-            "atomic addition or by the owner",
-            launch->kernel);
-    if (launch->block_threads < 0 || launch->block_threads > 1024 || launch->shared_bytes < 0 ||
-        (size_t)launch->shared_bytes > device->limits.onchip_bytes)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "launch of %s: a block of %d threads with %d bytes of shared memory "
-                              "is more than %s has (1024, %zu)",
-                              launch->kernel, launch->block_threads, launch->shared_bytes,
-                              device->limits.name, device->limits.onchip_bytes);
-    if (n_groups > INT32_MAX)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "launch of %s: %lld instances are more than one launch takes",
-                              launch->kernel, (long long)launch->n_instances);
-    return WEFT_OK;
-}
-
-static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch, int threads,
-                              int64_t n_groups, void **parameters, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cu_function function = NULL;
-    char what[160];
-    TRY(weft_cuda_module_kernel(launch->module, launch->kernel, &function, error));
-    TRY(set_shared(state, function, launch->shared_bytes, error));
-    pthread_mutex_lock(&state->mutex);
-    snprintf(state->last_kernel, sizeof state->last_kernel, "%s", launch->kernel);
-    pthread_mutex_unlock(&state->mutex);
-    weft_cu_result code = state->driver.cuLaunchKernel(
-        function, (unsigned)n_groups, 1, 1, (unsigned)threads, 1, 1, (unsigned)launch->shared_bytes,
-        state->stream, parameters, NULL);
-    if (code != 0) {
-        snprintf(what, sizeof what, "launch of %.100s", launch->kernel);
-        status = weft_cuda_check(state, code, what, error);
-    }
-done:
-    return status;
-}
-
-/* NAME(long long n_instances, T0 *argument0, ...), a thread an instance. */
-static weft_status cuda_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cuda_state *state = device->state;
-    void *few[FEW_ARGUMENTS + 1], **parameters = few;
-    long long n = launch->n_instances;
-    int threads = launch->block_threads > 0 ? launch->block_threads : BLOCK_THREADS;
-    int64_t n_groups = n / threads + (n % threads > 0);
-    (void)n_blocks;
-    TRY(check_launch(device, launch, n_groups, error));
-    if (launch->n_arguments > FEW_ARGUMENTS)
-        parameters = malloc(((size_t)launch->n_arguments + 1) * sizeof *parameters);
-    if (!parameters) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch");
-        goto done;
-    }
-    parameters[0] = &n;
-    for (int i = 0; i < launch->n_arguments; ++i) {
-        weft_cuda_array *array = launch->arguments[i]->state;
-        parameters[i + 1] = &array->address;
-    }
-    TRY(weft_cuda_enter(state, error));
-    if (n_groups > 0) {
-        status = run_kernel(state, launch, threads, n_groups, parameters, error);
-    } else {
-        weft_cu_function function = NULL;
-        status = weft_cuda_module_kernel(launch->module, launch->kernel, &function, error);
-    }
-    weft_cuda_leave(state);
-done:
-    if (parameters != few)
-        free(parameters);
-    return status;
-}
-
 static weft_status cuda_wait(weft_device *device, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
@@ -159,8 +67,11 @@ done:
 static void state_free(weft_cuda_state *state) {
     const weft_cuda_driver *driver = &state->driver;
     if (state->context && driver->cuCtxPushCurrent(state->context) == 0) {
+        weft_cuda_recorder_close(state);
         if (state->stream)
             (void)driver->cuStreamSynchronize(state->stream);
+        if (state->condition)
+            (void)driver->cuModuleUnload(state->condition);
         weft_cuda_stages_free(state);
         if (state->pool)
             (void)driver->cuMemPoolDestroy(state->pool);
@@ -194,12 +105,17 @@ static const weft_device_table table = {
     .memory_write = weft_cuda_memory_write,
     .memory_read = weft_cuda_memory_read,
     .memory_zero = weft_cuda_memory_zero,
+    .memory_copy = weft_cuda_memory_copy,
+    .memory_left = weft_cuda_memory_left,
     .memory_full = weft_cuda_memory_full,
     .module_make = weft_cuda_module_make,
     .module_free = weft_cuda_module_free,
     .module_figures = weft_cuda_module_figures,
-    .launch = cuda_launch,
+    .launch = weft_cuda_launch,
+    .resident_blocks = weft_cuda_resident_blocks,
     .wait = cuda_wait,
+    .recording = &weft_cuda_recording_table,
+    .timer = &weft_cuda_timer,
     .close = cuda_close,
 };
 
@@ -231,8 +147,10 @@ static weft_status fill_limits(weft_cuda_state *state, weft_limits *limits, weft
         .kind = WEFT_DEVICE_CUDA,
         .lanes_double = 32,
         .lanes_float = 32,
+        .multiprocessors = attribute(state, WEFT_CU_MULTIPROCESSORS),
         .register_bytes = 4 * (size_t)attribute(state, WEFT_CU_REGISTERS),
         .onchip_bytes = (size_t)attribute(state, WEFT_CU_SHARED_OPTIN),
+        .l2_bytes = (size_t)attribute(state, WEFT_CU_L2_BYTES),
         .memory_bytes = bytes,
         /* two words a cycle */
         .bandwidth = 2e3 * attribute(state, WEFT_CU_MEMORY_CLOCK_KHZ) *

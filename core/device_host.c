@@ -58,6 +58,13 @@ static weft_status host_memory_zero(weft_memory *memory, weft_error *error) {
     return WEFT_OK;
 }
 
+static weft_status host_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                                    weft_error *error) {
+    (void)error;
+    memmove(to->host, from->host, bytes);
+    return WEFT_OK;
+}
+
 static weft_status host_module_make(weft_module *module, const char *source, weft_error *error) {
     const host_state *state = module->device->state;
     return weft_host_module_make(state->compile, module, source, error);
@@ -112,6 +119,10 @@ static weft_status host_launch(weft_device *device, const weft_launch *launch, i
     void *few[FEW_ARGUMENTS];
     void **arguments = few;
     host_run run = {.n_instances = launch->n_instances, .n_blocks = n_blocks};
+    if (launch->cooperative)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "launch of %s: blocks on the host do not run all at once",
+                              launch->kernel);
     run.kernel = weft_host_module_kernel(launch->module, launch->kernel);
     if (!run.kernel) {
         status = weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
@@ -152,6 +163,7 @@ static const weft_device_table table = {
     .memory_write = host_memory_write,
     .memory_read = host_memory_read,
     .memory_zero = host_memory_zero,
+    .memory_copy = host_memory_copy,
     .module_make = host_module_make,
     .module_free = weft_host_module_free,
     .launch = host_launch,
@@ -171,6 +183,18 @@ static double clock_rate(void) {
     return kilohertz > 0 ? kilohertz * 1e3 : 2.5e9;
 }
 
+/* The last level that the system tells of; that of a small core where it tells of none. */
+static size_t last_cache(void) {
+    static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                                 _SC_LEVEL2_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; ++i) {
+        long bytes = sysconf(levels[i]);
+        if (bytes > 0)
+            return (size_t)bytes;
+    }
+    return (size_t)1 << 20;
+}
+
 static void fill_limits(weft_limits *limits, int threads) {
     weft_processor processor;
     weft_processor_read(&processor);
@@ -181,8 +205,10 @@ static void fill_limits(weft_limits *limits, int threads) {
         .lanes_double = lanes,
         .lanes_float = 2 * lanes,
         .threads = threads,
+        .multiprocessors = threads,
         .register_bytes = (size_t)processor.vector_bytes * (size_t)processor.n_registers,
         .onchip_bytes = level_one > 0 ? (size_t)level_one : 32768,
+        .l2_bytes = last_cache(),
         .memory_bytes = weft_memory_available(),
         /* A core draws about 12 GB/s, a socket not more than about 200; a fused multiply and add on
          * each of two ports a cycle. */

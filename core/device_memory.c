@@ -14,7 +14,9 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, w
                                weft_error *error) {
     weft_status status = WEFT_OK;
     size_t most = device->limits.memory_bytes, used = weft_device_bytes(device);
-    weft_memory *memory = calloc(1, sizeof *memory);
+    weft_memory *memory = NULL;
+    TRY(weft_recording_refuses(device, "making an array", error));
+    memory = calloc(1, sizeof *memory);
     if (!memory) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
@@ -87,6 +89,8 @@ static weft_status check_range(const weft_memory *memory, size_t offset, size_t 
 weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n,
                               weft_error *error) {
     weft_status status = check_range(memory, offset, n, error);
+    if (status == WEFT_OK)
+        status = weft_recording_refuses(memory->device, "writing an array", error);
     if (status == WEFT_OK && n > 0 && memory->device->table->memory_write)
         status = memory->device->table->memory_write(memory, offset, bytes, n, error);
     return status;
@@ -95,6 +99,8 @@ weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *by
 weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                              weft_error *error) {
     weft_status status = check_range(memory, offset, n, error);
+    if (status == WEFT_OK)
+        status = weft_recording_refuses(memory->device, "reading an array", error);
     if (status != WEFT_OK || n == 0)
         return status;
     if (memory->device->table->memory_read)
@@ -107,4 +113,17 @@ weft_status weft_memory_zero(weft_memory *memory, weft_error *error) {
     if (memory->device->table->memory_zero)
         return memory->device->table->memory_zero(memory, error);
     return WEFT_OK;
+}
+
+weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                             weft_error *error) {
+    if (!to || !from || to->device != from->device)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "a copy needs two memories of the same device");
+    weft_status status = check_range(to, 0, bytes, error);
+    if (status == WEFT_OK)
+        status = check_range(from, 0, bytes, error);
+    if (status == WEFT_OK && to != from && bytes > 0 && to->device->table->memory_copy)
+        status = to->device->table->memory_copy(to, from, bytes, error);
+    return status;
 }

@@ -73,8 +73,10 @@ static const weft_limits plain_limits = {
     .lanes_double = 8,
     .lanes_float = 16,
     .threads = 1,
+    .multiprocessors = 1,
     .register_bytes = 2048,
     .onchip_bytes = 32768,
+    .l2_bytes = (size_t)1 << 20,
     .memory_bytes = (size_t)16 << 30,
     .bandwidth = 20e9,
     .flops = 80e9,
@@ -82,15 +84,18 @@ static const weft_limits plain_limits = {
 };
 
 /* NVIDIA H200 (SXM, 132 multiprocessors): 64 K registers of 4 bytes each, 227 KB of shared memory a
- * block; copy bandwidth rather than the data sheet's 4.8 TB/s; FP64 without tensor cores. */
+ * block, 60 MB of L2; copy bandwidth rather than the data sheet's 4.8 TB/s; FP64 without tensor
+ * cores. */
 static const weft_limits h200_limits = {
     .kind = WEFT_DEVICE_NULL,
     .name = "null: NVIDIA H200, 132 multiprocessors, records, computes nothing",
     .lanes_double = 32,
     .lanes_float = 32,
     .threads = 1,
+    .multiprocessors = 132,
     .register_bytes = 65536 * 4,
     .onchip_bytes = 227 * 1024,
+    .l2_bytes = 60000000,
     .memory_bytes = 141000000000,
     .bandwidth = 4.3e12,
     .flops = 33.4e12,

@@ -22,6 +22,8 @@ static weft_status check_arguments(const weft_device *device, const weft_launch 
         return wrong_launch(launch, "it needs a kernel in a module of this device", error);
     if (launch->n_instances < 0 || launch->lanes < 1 || launch->n_arguments < 0)
         return wrong_launch(launch, "a count is negative, or there are no lanes", error);
+    if (launch->n_blocks < 0)
+        return wrong_launch(launch, "its number of thread blocks is negative", error);
     for (int i = 0; i < launch->n_arguments; ++i)
         if (!launch->arguments[i] || launch->arguments[i]->device != device)
             return weft_error_set(error, WEFT_ERROR_USAGE,
@@ -59,7 +61,8 @@ weft_status weft_device_launch(weft_device *device, const weft_launch *launch, w
         launch->n_instances / launch->lanes + (launch->n_instances % launch->lanes > 0);
     TRY(check_schedule(launch, n_blocks, error));
     TRY(device->table->launch(device, launch, n_blocks, error));
-    atomic_fetch_add(&device->launches, 1);
+    if (!atomic_load(&device->recording))
+        atomic_fetch_add(&device->launches, 1);
 done:
     return status;
 }

@@ -150,11 +150,14 @@ typedef struct weft_limits {
                          on cuda */
     int lanes_float;  /* the same for float */
     int threads;      /* worker threads (host), 1 on null */
+    int multiprocessors;   /* the same on the host */
     size_t register_bytes; /* vector registers a core, or registers a multiprocessor */
-    size_t onchip_bytes;   /* L1 data cache a core, or shared memory a block */
-    size_t memory_bytes;   /* device memory in all */
-    double bandwidth;      /* bytes a second, nominal; for analytic costs */
-    double flops;          /* double-precision operations a second, nominal */
+    size_t onchip_bytes; /* L1 data cache a core, or shared memory a block (the most a block can ask
+                            for) */
+    size_t l2_bytes;     /* the last cache before memory: the host's last level, a GPU's L2 */
+    size_t memory_bytes; /* device memory in all */
+    double bandwidth;    /* bytes a second, nominal; for analytic costs */
+    double flops;        /* double-precision operations a second, nominal */
     double launch_seconds; /* one launch, nominal */
 } weft_limits;
 
@@ -173,7 +176,8 @@ weft_device_options weft_device_options_default(const weft_monitor *monitor);
 /** A device outlives the memories and modules made on it. Memories and modules may be made, and
  * work launched, from several threads at once; launches of two threads do not share the workers. */
 typedef struct weft_device weft_device;
-/** Open a device by name: "auto" (WEFT_DEVICE of the environment, else host), "host",
+/** Open a device by name: "auto" (WEFT_DEVICE of the environment, else cuda where driver, GPU and
+ * NVRTC are there, else host; which, and why, is logged), "host",
  * "host:THREADS", "cuda" or "cuda:NUMBER" (a GPU, from 0; driver and NVRTC are looked for then),
  * "null" (records launches, computes nothing), "null:h200" (with an H200's limits).
  *  Errors WEFT_ERROR_USAGE (lists the names that exist), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
@@ -200,6 +204,11 @@ weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *by
 weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                              weft_error *error);
 weft_status weft_memory_zero(weft_memory *memory, weft_error *error);
+/** The first `bytes` of one memory to the start of another, both of one device, in the order of the
+ *  launches. Nothing is done for to == from.
+ *  Errors WEFT_ERROR_USAGE: two devices, or more bytes than one of them has */
+weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                             weft_error *error);
 /** The address itself where the host can use it; NULL on devices with memory of their own and on
  *  null (whose memories record their size and hold nothing). */
 void *weft_memory_host(const weft_memory *memory);
@@ -252,8 +261,18 @@ typedef struct weft_launch {
     const weft_schedule *schedule; /* NULL: every block is independent */
     int block_threads;             /* cuda: threads a thread block; 0: 128 */
     int shared_bytes;              /* cuda: shared memory beside what the kernel declares */
+    int64_t n_blocks;              /* cuda: thread blocks; 0: ceil(n_instances / block_threads) */
+    bool cooperative; /* cuda: every block runs at once, so that they may wait for each other; a
+                         grid that does not fit (weft_device_resident_blocks) is refused */
 } weft_launch;
+/** Errors WEFT_ERROR_USAGE: a wrong argument, a block or a cooperative grid that is too large;
+ *  WEFT_ERROR_UNSUPPORTED: a schedule on cuda, a cooperative launch on the host */
 weft_status weft_device_launch(weft_device *device, const weft_launch *launch, weft_error *error);
+/** Thread blocks of a kernel that the device runs at the same time: the largest grid of a
+ *  cooperative launch. block_threads 0: 128. On null from the limits alone, registers not counted;
+ *  0 on the host, and where there is no such kernel or block. */
+int weft_device_resident_blocks(const weft_device *device, const weft_module *module,
+                                const char *kernel, int block_threads, int shared_bytes);
 /** Wait for everything launched and written on the device; reports what has failed since.
  *  Launches return before they are done on cuda; weft_memory_read waits by itself. */
 weft_status weft_device_wait(weft_device *device, weft_error *error);
@@ -264,11 +283,91 @@ typedef void (*weft_task)(void *user, int64_t i);
 weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user,
                             weft_error *error);
 
-/** What null (and any device, when asked) has recorded: launches so far. */
+/** Launches so far, on any device; what is recorded does not count, a recording's run counts as
+ *  one. */
 int64_t weft_device_launches(const weft_device *device);
 /** Bytes of the weft_memory there is now, made or wrapped, and at most so far. */
 size_t weft_device_bytes(const weft_device *device);
 size_t weft_device_bytes_peak(const weft_device *device);
+/** Bytes that can still be made: on cuda what the GPU has free, other processes counted. */
+size_t weft_device_bytes_free(const weft_device *device);
+
+/* ---- recordings: launches with their loops, run without the host -------------------------------
+ */
+
+/** A list of launches, zeroes and copies, with loops, that the device runs by itself (cuda: a graph
+ *  with conditional nodes). For example
+ *
+ *      TRY(weft_recording_begin(device, error));
+ *      TRY(weft_device_launch(device, &first, error));      recorded, not run
+ *      TRY(weft_recording_while(device, flag, error));      while (*flag != 0) {
+ *      TRY(weft_device_launch(device, &turn, error));           one of these sets *flag
+ *      TRY(weft_recording_end_while(device, error));        }
+ *      TRY(weft_recording_end(device, &recording, error));
+ *      TRY(weft_recording_run(recording, error));           as often as wanted
+ *
+ *  From begin to end the device takes launches, weft_memory_zero and weft_memory_copy, and what any
+ *  thread asks for is recorded. Kernels may be compiled meanwhile. Everything else is refused by
+ *  WEFT_ERROR_USAGE and is to be done before: making and wrapping memory, reading, writing,
+ * waiting, timers, running. Memory or a module that is freed meanwhile is kept until the end, which
+ * then answers that mistake. A recording holds addresses: a memory or module that it uses must
+ * outlive it. Where one was freed, weft_recording_run says so and runs nothing. It is freed before
+ * its device. */
+typedef struct weft_recording weft_recording;
+/** Can the device record? Not host, null, nor a driver before CUDA 12.3, which is logged. */
+bool weft_device_records(const weft_device *device);
+/** Errors WEFT_ERROR_UNSUPPORTED: the device does not record; WEFT_ERROR_USAGE: it does already */
+weft_status weft_recording_begin(weft_device *device, weft_error *error);
+/** Begin a loop that is repeated while the uint32_t at the start of `flag` is not 0, tested before
+ *  each turn. Loops may stand in loops, 8 deep.
+ *  Errors WEFT_ERROR_USAGE: nothing is being recorded, or flag is no memory of 4 bytes of this
+ *  device; WEFT_ERROR_DEVICE, after which end answers the same */
+weft_status weft_recording_while(weft_device *device, weft_memory *flag, weft_error *error);
+weft_status weft_recording_end_while(weft_device *device, weft_error *error);
+/** End the recording, in any case: where it answers an error (a loop is open, something was freed
+ *  meanwhile, a step failed) what was recorded is dropped and *out untouched.
+ *  out NULL: drop it. */
+weft_status weft_recording_end(weft_device *device, weft_recording **out, weft_error *error);
+/** Start it, after what was launched before; returns before it is done, as launches do. */
+weft_status weft_recording_run(weft_recording *recording, weft_error *error);
+/** Waits for its runs. */
+void weft_recording_free(weft_recording **recording);
+
+/* ---- timers -----------------------------------------------------------------------------------
+ */
+
+/** The time between two points of a device's work: events on cuda (half a microsecond apart at
+ *  best), the clock elsewhere, whose devices have done what was asked when the call returns. */
+typedef struct weft_timer weft_timer;
+weft_status weft_timer_make(weft_device *device, weft_timer **out, weft_error *error);
+void weft_timer_free(weft_timer **timer);
+weft_status weft_timer_start(weft_timer *timer, weft_error *error);
+weft_status weft_timer_stop(weft_timer *timer, weft_error *error);
+/** Waits for the stop. Errors WEFT_ERROR_USAGE: it was not started and stopped */
+weft_status weft_timer_seconds(weft_timer *timer, double *seconds, weft_error *error);
+
+/* ---- forecasts of memory ------------------------------------------------------------------------
+ */
+
+/** Arrays that are about to be made on a device. Start from {0}. */
+enum { WEFT_FORECAST_ARRAYS = 48, WEFT_FORECAST_NAME = 40 };
+typedef struct weft_forecast_array {
+    char name[WEFT_FORECAST_NAME];
+    size_t bytes;
+} weft_forecast_array;
+typedef struct weft_forecast {
+    weft_forecast_array arrays[WEFT_FORECAST_ARRAYS]; /* in the order of their first mention */
+    int n_arrays;
+    size_t bytes; /* of all; SIZE_MAX where that overflows */
+} weft_forecast;
+/** count * size bytes under a name; what has the same name is added to it, and what has no place
+ *  in the list is added to its last array, "others". */
+void weft_forecast_add(weft_forecast *forecast, const char *name, size_t count, size_t size);
+/** Log the arrays with their total and what the device has free (level info), and refuse what
+ * cannot fit before any of it is made. hint    what needs less, for the error; may be NULL Errors
+ * WEFT_ERROR_MEMORY (names the largest arrays) */
+weft_status weft_forecast_check(const weft_forecast *forecast, const weft_device *device,
+                                const char *hint, weft_error *error);
 
 /* ---- the JIT cache, for the tool --------------------------------------------------------------
  */

@@ -1,0 +1,86 @@
+#include "cuda_api.h"
+
+#include <string.h>
+
+/* cudaGraphSetConditional is a function of the device runtime that the driver itself provides when
+ * it loads a module: the compiler leaves it unresolved. Of the two ways to such a module the first
+ * needs no compiler in the driver, the second no NVRTC. */
+
+static const char kernel_name[] = "set_condition";
+
+static const char source[] =
+    "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long handle,\n"
+    "                                                   unsigned value);\n"
+    "extern \"C\" __global__ void set_condition(unsigned long long handle, const unsigned *flag)\n"
+    "{\n"
+    "    cudaGraphSetConditional(handle, *flag);\n"
+    "}\n";
+
+static const char assembly[] =
+    ".version 6.0\n"
+    ".target sm_60\n"
+    ".address_size 64\n"
+    ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
+    ".visible .entry set_condition(.param .u64 handle, .param .u64 flag)\n"
+    "{\n"
+    "    .reg .b32 %value;\n"
+    "    .reg .b64 %handle, %flag;\n"
+    "    ld.param.u64 %handle, [handle];\n"
+    "    ld.param.u64 %flag, [flag];\n"
+    "    cvta.to.global.u64 %flag, %flag;\n"
+    "    ld.global.u32 %value, [%flag];\n"
+    "    {\n"
+    "        .param .b64 first;\n"
+    "        .param .b32 second;\n"
+    "        st.param.b64 [first], %handle;\n"
+    "        st.param.b32 [second], %value;\n"
+    "        call.uni cudaGraphSetConditional, (first, second);\n"
+    "    }\n"
+    "    ret;\n"
+    "}\n";
+
+static weft_status load(weft_cuda_state *state, const void *image, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cuda_driver *driver = &state->driver;
+    weft_cu_module module = NULL;
+    TRY(weft_cuda_check(state, driver->cuModuleLoadData(&module, image),
+                        "loading the kernel that sets a loop's condition", error));
+    status = weft_cuda_check(
+        state, driver->cuModuleGetFunction(&state->set_condition, module, kernel_name),
+        "finding the kernel that sets a loop's condition", error);
+    if (status != WEFT_OK)
+        (void)driver->cuModuleUnload(module);
+    else
+        state->condition = module;
+done:
+    return status;
+}
+
+static weft_status compile_and_load(weft_cuda_state *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cubin cubin = {0};
+    pthread_mutex_lock(&state->mutex);
+    if (!state->nvrtc.library)
+        status = weft_nvrtc_open(&state->nvrtc, error);
+    pthread_mutex_unlock(&state->mutex);
+    if (status != WEFT_OK)
+        goto done;
+    TRY(weft_nvrtc_compile(&state->nvrtc, state->architecture, kernel_name, source, &cubin, error));
+    status = load(state, cubin.bytes, error);
+done:
+    weft_cubin_free(&cubin);
+    return status;
+}
+
+weft_status weft_cuda_condition_load(weft_cuda_state *state, weft_error *error) {
+    weft_error first;
+    if (compile_and_load(state, &first) == WEFT_OK || load(state, assembly, error) == WEFT_OK)
+        return WEFT_OK;
+    if (error) {
+        char second[400];
+        memcpy(second, error->message, sizeof second - 1);
+        second[sizeof second - 1] = '\0';
+        weft_error_set(error, WEFT_ERROR_DEVICE, "%.400s; before: %.400s", second, first.message);
+    }
+    return WEFT_ERROR_DEVICE;
+}
