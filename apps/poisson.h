@@ -17,6 +17,13 @@
 
 typedef enum poisson_kind { POISSON_DIRICHLET, POISSON_NEUMANN, POISSON_ROBIN } poisson_kind;
 
+typedef enum poisson_ordering {
+    POISSON_ORDERING_AUTO, /* meshes of Gmsh everywhere, all on a GPU: by bisection */
+    POISSON_ORDERING_BISECTION,
+    POISSON_ORDERING_METIS,
+    POISSON_ORDERING_NONE
+} poisson_ordering;
+
 /** One --dirichlet, --neumann or --robin. */
 typedef struct poisson_condition {
     poisson_kind kind;
@@ -36,6 +43,7 @@ typedef struct poisson_options {
     const char *device, *output, *json; /* output and json may be NULL */
     double size, tolerance;
     int max_iterations;
+    poisson_ordering ordering;
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
@@ -61,7 +69,7 @@ typedef struct poisson_part {
 } poisson_part;
 
 typedef struct poisson_seconds {
-    double mesh, plan, compile, assembly, solve, output;
+    double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */
 } poisson_seconds;
 
 /** Everything of one run, in the order in which it is made. Free with poisson_clear. */
@@ -74,7 +82,7 @@ typedef struct poisson {
     bool is_null; /* the device computes nothing */
 
     weft_mesh *mesh;
-    bool ordered;
+    const char *ordered;      /* by what, or NULL */
     weft_connectivity *cells; /* cells -> nodes */
     poisson_part *parts;      /* [n_conditions] */
     int32_t *constrained;     /* Dirichlet nodes, ascending */

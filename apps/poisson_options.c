@@ -16,6 +16,7 @@ enum {
     KEY_DIRICHLET,
     KEY_NEUMANN,
     KEY_ROBIN,
+    KEY_ORDERING,
     KEY_ASSEMBLY,
     KEY_PLAN,
     KEY_DEVICE,
@@ -33,6 +34,10 @@ static const struct argp_option options_table[] = {
      "N^3 tetrahedra)",
      0},
     {"size", KEY_SIZE, "H", 0, "Mesh size for FILE.geo, in its unit", 0},
+    {"ordering", KEY_ORDERING, "NAME", 0,
+     "How the nodes are numbered anew: bisection (of coordinates), metis, none, or auto (default): "
+     "bisection for .geo and .msh files, and for every mesh on a GPU",
+     0},
 
     {NULL, 0, NULL, 0, "Problem: -div(k grad u) = f", 2},
     {"source", KEY_SOURCE, "EXPR", 0, "f (default 1)", 0},
@@ -156,6 +161,7 @@ done:
 static weft_status read_choice(poisson_options *options, int key, const char *text,
                                weft_error *error) {
     static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
+    static const char *const orderings[] = {"auto", "bisection", "metis", "none"};
     static const char *const plans[] = {"fused", "unfused"};
     static const char *const preconditioners[] = {"none", "jacobi"};
     weft_status status = WEFT_OK;
@@ -163,6 +169,9 @@ static weft_status read_choice(poisson_options *options, int key, const char *te
     if (key == KEY_ASSEMBLY) {
         TRY(app_parse_choice("--assembly", text, assemblies, 4, &choice, error));
         options->assembly = (weft_assembly)choice;
+    } else if (key == KEY_ORDERING) {
+        TRY(app_parse_choice("--ordering", text, orderings, 4, &choice, error));
+        options->ordering = (poisson_ordering)choice;
     } else if (key == KEY_PLAN) {
         TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
         options->plan = (weft_plan_kind)choice;

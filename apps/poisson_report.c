@@ -30,9 +30,9 @@ static void print_count(const char *what, int64_t n, const char *thing, const ch
 
 void poisson_mesh_print(const poisson *run) {
     const weft_mesh *mesh = run->mesh;
-    printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s\n", mesh->source, mesh->n_cells,
+    printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
            mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
-           run->ordered ? ", ordered by METIS" : "");
+           run->ordered ? ", ordered by " : "", run->ordered ? run->ordered : "");
     print_count("mended", mesh->n_flipped_cells, "inverted cell", "flipped");
     print_count("mended", mesh->n_dropped_nodes, "unused node", "dropped");
     print_count("ignored", mesh->n_ignored_facets, "group facet", "of no cell");

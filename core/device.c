@@ -184,6 +184,6 @@ weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void
                             weft_error *error) {
     if (n < 0 || !task)
         return weft_error_set(error, WEFT_ERROR_USAGE, "%lld tasks cannot be run", (long long)n);
-    weft_threads_run(device->threads, n, task, user);
+    weft_threads_run(device ? device->threads : NULL, n, task, user);
     return WEFT_OK;
 }

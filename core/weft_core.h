@@ -278,7 +278,8 @@ int weft_device_resident_blocks(const weft_device *device, const weft_module *mo
 weft_status weft_device_wait(weft_device *device, weft_error *error);
 
 /** Run task(user, i) for i in [0, n) on the host's worker threads (in order of i on one thread for
- *  devices without threads). Tasks must not depend on each other. */
+ *  devices without threads, and for NULL). Tasks must not depend on each other.
+ *  Errors  WEFT_ERROR_USAGE (n < 0, no task) alone */
 typedef void (*weft_task)(void *user, int64_t i);
 weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void *user,
                             weft_error *error);

@@ -3,92 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Simplices by their lowest node and then by the others. */
-typedef struct weft_simplex_key {
-    int32_t nodes[4]; /* ascending */
-} weft_simplex_key;
+enum { SHARES = 256 };
 
-static weft_simplex_key key_of(const int32_t *nodes, int width) {
-    weft_simplex_key key = {{0}};
-    for (int i = 0; i < width; ++i) {
-        int k = i;
-        for (; k > 0 && key.nodes[k - 1] > nodes[i]; --k)
-            key.nodes[k] = key.nodes[k - 1];
-        key.nodes[k] = nodes[i];
+typedef struct nodes_move {
+    const int32_t *old; /* new -> old */
+    int32_t *new_of;
+    const double *x;
+    double *moved;
+    int64_t n;
+    int d;
+} nodes_move;
+
+static void share_move(void *user, int64_t share) {
+    const nodes_move *m = user;
+    int64_t last = m->n * (share + 1) / SHARES;
+    for (int64_t i = m->n * share / SHARES; i < last; ++i) {
+        int64_t from = m->old[i];
+        m->new_of[from] = (int32_t)i;
+        for (int c = 0; c < m->d; ++c)
+            m->moved[i * m->d + c] = m->x[from * m->d + c];
     }
-    return key;
-}
-
-static bool key_less(const weft_simplex_key *a, const weft_simplex_key *b, int width) {
-    for (int i = 0; i < width; ++i)
-        if (a->nodes[i] != b->nodes[i])
-            return a->nodes[i] < b->nodes[i];
-    return false;
-}
-
-static int32_t lowest(const int32_t *nodes, int width) {
-    int32_t least = nodes[0];
-    for (int i = 1; i < width; ++i)
-        if (nodes[i] < least)
-            least = nodes[i];
-    return least;
-}
-
-/* order [n]: which simplex comes at each place. Counting sort by lowest node; the few with the same
- * one by insertion. start: [n_nodes + 1]. */
-static void simplices_sort(const int32_t *simplices, int64_t n, int width, int64_t n_nodes,
-                           int64_t *start, int32_t *order) {
-    memset(start, 0, ((size_t)n_nodes + 1) * sizeof *start);
-    for (int64_t i = 0; i < n; ++i)
-        start[lowest(simplices + i * width, width) + 1] += 1;
-    for (int64_t node = 0; node < n_nodes; ++node)
-        start[node + 1] += start[node];
-    for (int64_t i = 0; i < n; ++i)
-        order[start[lowest(simplices + i * width, width)]++] = (int32_t)i;
-    for (int64_t i = 1; i < n; ++i) {
-        int32_t moved = order[i];
-        weft_simplex_key key = key_of(simplices + (int64_t)moved * width, width);
-        int64_t k = i;
-        for (; k > 0; --k) {
-            weft_simplex_key before = key_of(simplices + (int64_t)order[k - 1] * width, width);
-            if (!key_less(&key, &before, width))
-                break;
-            order[k] = order[k - 1];
-        }
-        order[k] = moved;
-    }
-}
-
-static void simplices_map(const int32_t *simplices, int64_t n, int width, const int32_t *new_of,
-                          int32_t *out) {
-    for (int64_t i = 0; i < n * width; ++i)
-        out[i] = new_of[simplices[i]];
-}
-
-static void simplices_permute(const int32_t *simplices, int64_t n, int width, const int32_t *order,
-                              int32_t *out) {
-    for (int64_t i = 0; i < n; ++i)
-        memcpy(out + i * width, simplices + (int64_t)order[i] * width, (size_t)width * sizeof *out);
 }
 
 static int compare_numbers(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Facets sort within the boundary and within the rest; groups hold their numbers, ascending. */
-static void facets_renumber(weft_mesh *mesh, const int32_t *facets, int64_t *start, int32_t *order,
-                            int32_t *new_facet) {
-    int d = mesh->dimension;
-    int64_t n_boundary = mesh->n_boundary_facets;
-    const int64_t ranges[2][2] = {{0, n_boundary}, {n_boundary, mesh->n_facets - n_boundary}};
-    for (int r = 0; r < 2; ++r) {
-        int64_t first = ranges[r][0], n = ranges[r][1];
-        simplices_sort(facets + first * d, n, d, mesh->n_nodes, start, order);
-        simplices_permute(facets + first * d, n, d, order, mesh->facets + first * d);
-        for (int64_t i = 0; i < n; ++i)
-            new_facet[first + order[i]] = (int32_t)(first + i);
-    }
+/* Groups hold facet numbers, ascending. new_facet [n_facets] */
+static void groups_renumber(weft_mesh *mesh, const int32_t *new_facet) {
     for (int g = 0; g < mesh->n_groups; ++g) {
         const weft_group *group = &mesh->groups[g];
         int32_t *list = mesh->group_facets + group->first_facet;
@@ -98,35 +41,60 @@ static void facets_renumber(weft_mesh *mesh, const int32_t *facets, int64_t *sta
     }
 }
 
-weft_status weft_mesh_renumber(weft_mesh *mesh, const int32_t *new_of, weft_error *error) {
+/* Facets sort within the boundary and within the rest. from, new_facet [n_facets] */
+static weft_status facets_renumber(weft_device *device, weft_mesh *mesh, int32_t *facets,
+                                   const int32_t *new_of, int32_t *from, int32_t *new_facet,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    int d = mesh->dimension;
-    int64_t n_most = mesh->n_cells > mesh->n_facets ? mesh->n_cells : mesh->n_facets;
-    double *x = weft_array_make((size_t)mesh->n_nodes, (size_t)d * sizeof *x);
-    int64_t *start = malloc(((size_t)mesh->n_nodes + 1) * sizeof *start);
-    int32_t *order = malloc(((size_t)n_most + 1) * sizeof *order);
-    int32_t *new_facet = malloc(((size_t)mesh->n_facets + 1) * sizeof *new_facet);
-    int32_t *mapped = malloc(((size_t)n_most + 1) * (size_t)(d + 1) * sizeof *mapped);
-    if (!x || !start || !order || !new_facet || !mapped) {
+    int64_t d = mesh->dimension, n_boundary = mesh->n_boundary_facets;
+    const int64_t ranges[2][2] = {{0, n_boundary}, {n_boundary, mesh->n_facets - n_boundary}};
+    for (int r = 0; r < 2; ++r) {
+        int64_t first = ranges[r][0], n = ranges[r][1];
+        if (n == 0)
+            continue;
+        TRY(weft_simplices_sort(device, facets + first * d, n, (int)d, new_of, mesh->n_nodes,
+                                from + first, error));
+        for (int64_t i = first; i < first + n; ++i)
+            new_facet[first + from[i]] = (int32_t)i;
+    }
+done:
+    return status;
+}
+
+/* Everything that can fail comes before the mesh is touched; the cells, the largest, are last. */
+weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32_t *old,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t d = (size_t)mesh->dimension, n = (size_t)mesh->n_nodes,
+           n_facets = (size_t)mesh->n_facets;
+    nodes_move move = {.old = old, .x = mesh->x, .n = mesh->n_nodes, .d = mesh->dimension};
+    int32_t *from = malloc((n_facets + 1) * sizeof *from);
+    int32_t *new_facet = malloc((n_facets + 1) * sizeof *new_facet);
+    int32_t *facets = weft_array_make(n_facets, d * sizeof *facets);
+    move.new_of = weft_scratch_make(n, sizeof *move.new_of);
+    move.moved = weft_array_make_unset((uint64_t)n * d * sizeof *move.moved);
+    if (!from || !new_facet || !facets || !move.new_of || !move.moved) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
                                 mesh->source, (long long)mesh->n_cells);
         goto done;
     }
-    for (int64_t i = 0; i < mesh->n_nodes; ++i)
-        memcpy(x + (int64_t)new_of[i] * d, mesh->x + i * d, (size_t)d * sizeof *x);
+    memcpy(facets, mesh->facets, n_facets * d * sizeof *facets);
+    TRY(weft_device_for(device, SHARES, share_move, &move, error));
+    TRY(facets_renumber(device, mesh, facets, move.new_of, from, new_facet, error));
+    TRY(weft_simplices_sort(device, mesh->cells, mesh->n_cells, mesh->dimension + 1, move.new_of,
+                            mesh->n_nodes, NULL, error));
+    groups_renumber(mesh, new_facet);
     free(mesh->x);
-    mesh->x = x;
-    x = NULL;
-    simplices_map(mesh->cells, mesh->n_cells, d + 1, new_of, mapped);
-    simplices_sort(mapped, mesh->n_cells, d + 1, mesh->n_nodes, start, order);
-    simplices_permute(mapped, mesh->n_cells, d + 1, order, mesh->cells);
-    simplices_map(mesh->facets, mesh->n_facets, d, new_of, mapped);
-    facets_renumber(mesh, mapped, start, order, new_facet);
+    free(mesh->facets);
+    mesh->x = move.moved;
+    mesh->facets = facets;
+    move.moved = NULL;
+    facets = NULL;
 done:
-    free(x);
-    free(start);
-    free(order);
+    free(from);
     free(new_facet);
-    free(mapped);
+    free(facets);
+    free(move.new_of);
+    free(move.moved);
     return status;
 }

@@ -107,14 +107,24 @@ weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **o
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                   weft_error *error);
 
-/** Renumber nodes and cells for locality: METIS parts of the node graph of about part_nodes nodes
- * each, nodes by part and breadth first inside, cells by their lowest node. *permutation (NULL
- * allowed) gets new -> old node numbers, caller's. Deterministic. Memory: about 12 bytes a
- * tetrahedron and what METIS takes. */
-weft_status weft_mesh_order(weft_mesh *mesh, int64_t part_nodes, const weft_monitor *monitor,
-                            int32_t **permutation, weft_error *error);
-/** Mean distance of node numbers within a cell, over n_nodes: what an ordering should lower. */
-double weft_mesh_bandwidth(const weft_mesh *mesh);
+typedef enum weft_ordering {
+    WEFT_ORDERING_BISECTION, /* recursive coordinate bisection: parallel, parts of equal size */
+    WEFT_ORDERING_METIS      /* METIS parts of the node graph, breadth first inside: one thread */
+} weft_ordering;
+/** Renumber nodes and cells for locality: nodes in compact parts, the parts too in an order that
+ *  keeps neighbours near; cells by their lowest node.
+ *  device      its worker threads are used; NULL: one thread. The result does not depend on them
+ *  part_nodes  nodes of a part: every part_nodes consecutive ones (the last part may have fewer)
+ *              with WEFT_ORDERING_BISECTION, about so many with METIS; 0: 512, 4096 with METIS
+ *  permutation NULL allowed; gets new -> old node numbers, caller's
+ *  Memory      while it runs, 20 bytes a tetrahedron and 36 a node; and what METIS takes
+ *  Errors      WEFT_ERROR_MEMORY */
+weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering method,
+                            int64_t part_nodes, const weft_monitor *monitor, int32_t **permutation,
+                            weft_error *error);
+/** Mean distance of node numbers within a cell, over n_nodes: what an ordering should lower.
+ *  device  as for weft_mesh_order */
+double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh);
 /** The cell that holds a point and its barycentric coordinates [d+1]; *cell = -1 when outside, by
  *  more than 1e-10 in a coordinate. A scan over all cells: for probes, not for clouds of points. */
 void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,

@@ -48,9 +48,8 @@ static weft_status use_order(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     int32_t *permutation = NULL;
-    (void)user;
     TRY(weft_mesh_make_square(8, &mesh, error));
-    TRY(weft_mesh_order(mesh, 20, NULL, &permutation, error));
+    TRY(weft_mesh_order(NULL, mesh, *(const weft_ordering *)user, 20, NULL, &permutation, error));
 done:
     free(permutation);
     weft_mesh_free(&mesh);
@@ -114,7 +113,9 @@ done:
 static void libraries_and_orders(void **state) {
     (void)state;
     test_every_allocation("library", use_library, NULL);
-    test_every_allocation("order", use_order, NULL);
+    weft_ordering bisection = WEFT_ORDERING_BISECTION, metis = WEFT_ORDERING_METIS;
+    test_every_allocation("bisection", use_order, &bisection);
+    test_every_allocation("metis", use_order, &metis);
 }
 
 static void connectivities_and_patterns(void **state) {

@@ -99,25 +99,58 @@ static void check_mesh(const weft_mesh *mesh, int64_t n) {
     }
 }
 
-static void check_order(int d, int64_t n, int64_t part_nodes, double most) {
-    weft_mesh *mesh = NULL, *again = NULL;
-    int32_t *permutation = NULL;
+static weft_mesh *shuffled(int d, int64_t n) {
+    weft_mesh *mesh = NULL;
     assert_int_equal(d == 2 ? weft_mesh_make_square(n, &mesh, NULL)
                             : weft_mesh_make_cube(n, &mesh, NULL),
                      WEFT_OK);
-    assert_int_equal(d == 2 ? weft_mesh_make_square(n, &again, NULL)
-                            : weft_mesh_make_cube(n, &again, NULL),
-                     WEFT_OK);
     shuffle(mesh, 99);
-    shuffle(again, 99);
+    return mesh;
+}
+
+static bool same_meshes(const weft_mesh *a, const weft_mesh *b) {
+    size_t d = (size_t)a->dimension;
+    return memcmp(a->x, b->x, (size_t)a->n_nodes * d * sizeof(double)) == 0 &&
+           memcmp(a->cells, b->cells, (size_t)a->n_cells * (d + 1) * sizeof(int32_t)) == 0 &&
+           memcmp(a->facets, b->facets, (size_t)a->n_facets * d * sizeof(int32_t)) == 0 &&
+           memcmp(a->group_facets, b->group_facets, (size_t)a->n_facets * sizeof(int32_t)) == 0;
+}
+
+/* Ascending by their nodes in ascending order, compared one after another. */
+static bool simplices_ascend(const int32_t *nodes, int64_t n, int width) {
+    int32_t last[4] = {-1, -1, -1, -1};
+    for (int64_t i = 0; i < n; ++i) {
+        int32_t sorted[4] = {0};
+        memcpy(sorted, nodes + i * width, (size_t)width * sizeof *sorted);
+        for (int a = 0; a < width; ++a)
+            for (int b = a + 1; b < width; ++b)
+                if (sorted[b] < sorted[a]) {
+                    int32_t swapped = sorted[a];
+                    sorted[a] = sorted[b];
+                    sorted[b] = swapped;
+                }
+        int k = 0;
+        while (k < width - 1 && sorted[k] == last[k])
+            ++k;
+        if (sorted[k] <= last[k])
+            return false;
+        memcpy(last, sorted, sizeof last);
+    }
+    return true;
+}
+
+static void check_order(int d, int64_t n, weft_ordering method, int64_t part_nodes, double most) {
+    weft_mesh *mesh = shuffled(d, n), *again = shuffled(d, n);
+    int32_t *permutation = NULL;
     check_mesh(mesh, n);
-    double before = weft_mesh_bandwidth(mesh);
+    double before = weft_mesh_bandwidth(NULL, mesh);
     assert_true(before > 0.2); /* two random numbers differ by a third */
     double *old = malloc((size_t)(mesh->n_nodes * d) * sizeof *old);
     memcpy(old, mesh->x, (size_t)(mesh->n_nodes * d) * sizeof *old);
-    assert_int_equal(weft_mesh_order(mesh, part_nodes, NULL, &permutation, NULL), WEFT_OK);
+    assert_int_equal(weft_mesh_order(NULL, mesh, method, part_nodes, NULL, &permutation, NULL),
+                     WEFT_OK);
     check_mesh(mesh, n);
-    assert_true(weft_mesh_bandwidth(mesh) < most);
+    assert_true(weft_mesh_bandwidth(NULL, mesh) < most);
     char *seen = calloc((size_t)mesh->n_nodes, 1);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         assert_in_range(permutation[i], 0, mesh->n_nodes - 1);
@@ -125,18 +158,10 @@ static void check_order(int d, int64_t n, int64_t part_nodes, double most) {
         assert_memory_equal(mesh->x + i * d, old + (int64_t)permutation[i] * d,
                             (size_t)d * sizeof *old);
     }
-    for (int64_t cell = 1; cell < mesh->n_cells; ++cell) {
-        int32_t lowest[2] = {INT32_MAX, INT32_MAX};
-        for (int side = 0; side < 2; ++side)
-            for (int k = 0; k <= d; ++k) {
-                int32_t node = mesh->cells[(cell - 1 + side) * (d + 1) + k];
-                lowest[side] = node < lowest[side] ? node : lowest[side];
-            }
-        assert_true(lowest[0] <= lowest[1]);
-    }
-    assert_int_equal(weft_mesh_order(again, part_nodes, NULL, NULL, NULL), WEFT_OK);
-    assert_memory_equal(mesh->cells, again->cells,
-                        (size_t)(mesh->n_cells * (d + 1)) * sizeof(int32_t));
+    assert_true(simplices_ascend(mesh->cells, mesh->n_cells, d + 1));
+    assert_true(simplices_ascend(mesh->facets, mesh->n_boundary_facets, d));
+    assert_int_equal(weft_mesh_order(NULL, again, method, part_nodes, NULL, NULL, NULL), WEFT_OK);
+    assert_true(same_meshes(mesh, again));
     free(seen);
     free(old);
     free(permutation);
@@ -145,34 +170,141 @@ static void check_order(int d, int64_t n, int64_t part_nodes, double most) {
 }
 
 /* Row after row, neighbours of n x n points differ by n of n^2 at most, on average by about 2n/3:
- * 0.01 for n = 64. Parts of p nodes put most of them within p. */
+ * 0.01 for n = 64. Parts of p nodes put most of them within p. Bisection: halving once cuts one
+ * edge in n (or of those along the other axes none), and the ends of those cut at depth k differ by
+ * about 2^-k of all numbers; the number of those cut grows as 2^(k/d), so that the sum is some
+ * 2 / n in the plane and 3 / n in space. */
 static void squares_regain_their_order(void **state) {
     (void)state;
-    check_order(2, 64, 1000, 0.04);
-    check_order(2, 64, 100000, 0.03); /* one part */
+    check_order(2, 64, WEFT_ORDERING_METIS, 1000, 0.04);
+    check_order(2, 64, WEFT_ORDERING_METIS, 100000, 0.03); /* one part */
+    check_order(2, 64, WEFT_ORDERING_BISECTION, 0, 0.04);
+    check_order(2, 64, WEFT_ORDERING_BISECTION, 1, 0.04);
+    check_order(2, 64, WEFT_ORDERING_BISECTION, 100000, 0.04); /* one part */
 }
 
 static void cubes_regain_their_order(void **state) {
     (void)state;
-    check_order(3, 12, 300, 0.12);
-    check_order(3, 12, 100000, 0.12);
+    check_order(3, 12, WEFT_ORDERING_METIS, 300, 0.12);
+    check_order(3, 12, WEFT_ORDERING_METIS, 100000, 0.12);
+    check_order(3, 12, WEFT_ORDERING_BISECTION, 0, 0.2);
+    check_order(3, 12, WEFT_ORDERING_BISECTION, 37, 0.2);
+}
+
+/* Halving 16 x 16 x 16 points three times leaves eight blocks of 8 x 8 x 8, ties and all. */
+static void parts_are_blocks(void **state) {
+    (void)state;
+    weft_mesh *mesh = shuffled(3, 15);
+    assert_int_equal(mesh->n_nodes, 8 * 512);
+    assert_int_equal(weft_mesh_order(NULL, mesh, WEFT_ORDERING_BISECTION, 512, NULL, NULL, NULL),
+                     WEFT_OK);
+    for (int64_t part = 0; part < 8; ++part)
+        for (int c = 0; c < 3; ++c) {
+            double low = 1, high = 0;
+            for (int64_t i = part * 512; i < (part + 1) * 512; ++i) {
+                low = fmin(low, mesh->x[i * 3 + c]);
+                high = fmax(high, mesh->x[i * 3 + c]);
+            }
+            assert_double_near(high - low, 7.0 / 15, 1e-12, 0);
+        }
+    weft_mesh_free(&mesh);
+}
+
+/* Large enough that all threads work on one range: the numbers are those of one thread. */
+static void threads_change_nothing(void **state) {
+    (void)state;
+    const char *const devices[] = {"host:1", "host:2", "host:5"};
+    for (int d = 2; d <= 3; ++d) {
+        int64_t n = d == 2 ? 400 : 45;
+        weft_mesh *one = shuffled(d, n);
+        assert_int_equal(weft_mesh_order(NULL, one, WEFT_ORDERING_BISECTION, 0, NULL, NULL, NULL),
+                         WEFT_OK);
+        for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i) {
+            weft_device *device = NULL;
+            const weft_device_options options = weft_device_options_default(NULL);
+            weft_mesh *mesh = shuffled(d, n);
+            assert_int_equal(weft_device_open(devices[i], &options, &device, NULL), WEFT_OK);
+            assert_int_equal(
+                weft_mesh_order(device, mesh, WEFT_ORDERING_BISECTION, 0, NULL, NULL, NULL),
+                WEFT_OK);
+            assert_true(same_meshes(one, mesh));
+            assert_true(weft_mesh_bandwidth(device, mesh) == weft_mesh_bandwidth(NULL, one));
+            weft_mesh_free(&mesh);
+            weft_device_free(&device);
+        }
+        weft_mesh_free(&one);
+    }
+}
+
+/* Coordinates that coincide, have next to no extent, or overflow when they are subtracted. */
+static void coordinates_of_any_kind(void **state) {
+    (void)state;
+    const double scales[] = {0, 1e-320, 1.7e308};
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i) {
+        weft_mesh *mesh = shuffled(2, 30);
+        int64_t n = mesh->n_nodes * 2, positive[2] = {0, 0};
+        for (int64_t k = 0; k < n; ++k) {
+            mesh->x[k] = (mesh->x[k] * 2 - 1) * scales[i];
+            positive[0] += mesh->x[k] > 0;
+        }
+        assert_int_equal(weft_mesh_order(NULL, mesh, WEFT_ORDERING_BISECTION, 64, NULL, NULL, NULL),
+                         WEFT_OK);
+        for (int64_t k = 0; k < n; ++k)
+            positive[1] += mesh->x[k] > 0;
+        assert_int_equal(positive[0], positive[1]);
+        assert_true(simplices_ascend(mesh->cells, mesh->n_cells, 3));
+        /* 31 columns of 31 points, 8 of 16 parts on the left: 16 columns and some of the next */
+        for (int64_t k = 0; scales[i] > 1 && k < 8 * 64; ++k)
+            assert_true(mesh->x[2 * k] <= 1.01 / 15 * scales[i]);
+        weft_mesh_free(&mesh);
+    }
+}
+
+/* A wheel whose hub gets the lowest number, so that one bucket and one node have all cells. */
+static void a_wheel(void **state) {
+    (void)state;
+    enum { RIM = 5000 };
+    weft_mesh_data data = {.dimension = 2, .n_nodes = RIM + 1, .n_cells = RIM};
+    weft_mesh *mesh = NULL;
+    data.x = weft_array_make((RIM + 1) * 2, sizeof *data.x);
+    data.cells = weft_array_make(RIM * 3, sizeof *data.cells);
+    for (int32_t i = 0; i < RIM; ++i) {
+        data.x[2 * i] = cos(2 * M_PI * i / RIM);
+        data.x[2 * i + 1] = sin(2 * M_PI * i / RIM);
+        const int32_t nodes[3] = {RIM, (i * 7) % RIM, (i * 7 + 1) % RIM};
+        memcpy(data.cells + (int64_t)3 * i, nodes, sizeof nodes);
+    }
+    assert_int_equal(weft_mesh_make(&data, "wheel", NULL, &mesh, NULL), WEFT_OK);
+    mesh->x[(int64_t)2 * RIM] = -2;
+    assert_int_equal(weft_mesh_order(NULL, mesh, WEFT_ORDERING_BISECTION, 0, NULL, NULL, NULL),
+                     WEFT_OK);
+    int64_t n_hub = 0;
+    for (int64_t i = 0; i < mesh->n_cells; ++i)
+        n_hub += mesh->x[2 * mesh->cells[3 * i]] == -2;
+    assert_int_equal(n_hub, RIM);
+    assert_true(simplices_ascend(mesh->cells, mesh->n_cells, 3));
+    weft_mesh_free(&mesh);
 }
 
 static void the_smallest_meshes(void **state) {
     (void)state;
+    const weft_ordering methods[] = {WEFT_ORDERING_BISECTION, WEFT_ORDERING_METIS};
     weft_mesh *mesh = NULL;
     assert_int_equal(weft_mesh_make_square(1, &mesh, NULL), WEFT_OK);
-    assert_int_equal(weft_mesh_order(mesh, 1, NULL, NULL, NULL), WEFT_OK);
-    check_mesh(mesh, 1);
-    assert_int_equal(weft_mesh_order(mesh, 4096, NULL, NULL, NULL), WEFT_OK);
-    check_mesh(mesh, 1);
+    for (int m = 0; m < 2; ++m) {
+        assert_int_equal(weft_mesh_order(NULL, mesh, methods[m], 1, NULL, NULL, NULL), WEFT_OK);
+        check_mesh(mesh, 1);
+        assert_int_equal(weft_mesh_order(NULL, mesh, methods[m], 4096, NULL, NULL, NULL), WEFT_OK);
+        check_mesh(mesh, 1);
+    }
     weft_mesh_free(&mesh);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(squares_regain_their_order),
-        cmocka_unit_test(cubes_regain_their_order),
+        cmocka_unit_test(squares_regain_their_order), cmocka_unit_test(cubes_regain_their_order),
+        cmocka_unit_test(parts_are_blocks),           cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(coordinates_of_any_kind),    cmocka_unit_test(a_wheel),
         cmocka_unit_test(the_smallest_meshes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
