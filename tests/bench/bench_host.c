@@ -1,5 +1,6 @@
 /* The host's figures, each against its rival or its floor in one run: ratios count.
- *      bench_host [--quick] */
+ *      bench_host [--quick]
+ *      bench_host --setup [N [bisection|metis|none [DEVICE...]]] */
 #include "bench_host.h"
 #include "bench_host_rivals.h"
 
@@ -154,8 +155,11 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     char directory[4096];
     const bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    if (argc > 1 && !quick) {
-        printf("usage: bench_host [--quick]\nMedians of %d runs, rivals in turns; see "
+    const bool setup = argc > 1 && strcmp(argv[1], "--setup") == 0;
+    if (argc > 1 && !quick && !setup) {
+        printf("usage: bench_host [--quick]\n"
+               "       bench_host --setup [N [bisection|metis|none [DEVICE...]]]\nMedians of %d "
+               "runs, rivals in turns; see "
                "docs/measurements.md.\n",
                REPEATS);
         return strcmp(argv[1], "--help") == 0 ? 0 : 2;
@@ -166,12 +170,14 @@ int main(int argc, char **argv) {
         *slash = '\0';
     else
         snprintf(directory, sizeof directory, ".");
-    if (run(quick, directory, &error) != WEFT_OK) {
+    if ((setup ? bench_setup(argc - 2, argv + 2, &error) : run(quick, directory, &error)) !=
+        WEFT_OK) {
         char text[4096];
         weft_error_text(&error, text, sizeof text);
         fprintf(stderr, "%s\n", text);
         return weft_status_exit_code(error.status);
     }
-    printf("\n%d figure%s short of what was asked\n", n_short, n_short == 1 ? "" : "s");
+    if (!setup)
+        printf("\n%d figure%s short of what was asked\n", n_short, n_short == 1 ? "" : "s");
     return 0;
 }

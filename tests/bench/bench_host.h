@@ -35,6 +35,9 @@ int bench_short(void);
 weft_status bench_local(bench_case *c, weft_error *error);
 weft_status bench_operators(bench_case *c, weft_error *error);
 weft_status bench_python(bench_case *c, int64_t n, weft_error *error);
+/** Times each phase of set-up. words: [N [bisection|metis|none [DEVICE...]]]; cube:N, shuffled
+ *  unless none. With WEFT_BENCH_PRODUCTS in the environment products are timed too. */
+weft_status bench_setup(int n_words, char **words, weft_error *error);
 weft_status bench_process(const char *bin_directory, weft_error *error);
 
 #endif
