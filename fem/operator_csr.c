@@ -1,5 +1,5 @@
 /* The operator as one sparse matrix: every form by Addto, the first from zero, the others added. */
-#include "operator_internal.h"
+#include "sliced.h"
 
 #include <stdlib.h>
 
@@ -90,9 +90,18 @@ done:
     return status;
 }
 
+/* A GPU, or a null device with one's limits. */
+static bool takes_slices(const weft_device *device) {
+    const weft_limits *limits = weft_device_limits(device);
+    return limits->kind == WEFT_DEVICE_CUDA ||
+           (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double == WEFT_SLICE);
+}
+
 weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
                                    weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (takes_slices(context->device))
+        return weft_operator_make_sliced(context, forms, n_forms, out, error);
     weft_operator *op = calloc(1, sizeof *op);
     weft_csr_operator *csr = calloc(1, sizeof *csr);
     weft_csr_part *parts = calloc((size_t)n_forms, sizeof *parts);
@@ -105,12 +114,6 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
     }
     *csr = (weft_csr_operator){context, parts, n_forms};
     *op = (weft_operator){&csr_table, csr, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
-    if (weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "the assembly csr does not run on a GPU yet");
-        weft_error_hint(error, "use the assembly matrix-free, lma or lma-gather");
-        goto done;
-    }
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(context, op, &forms[i], &parts[i], error));
     *out = op;

@@ -58,6 +58,9 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
                                      weft_error *error);
 weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
                                    weft_operator **out, weft_error *error);
+/** csr on a GPU (operator_sliced.c). */
+weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
+                                      weft_operator **out, weft_error *error);
 /** Memory for the local matrices of a connectivity: [block][i * width + j][lane]. */
 weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
                             weft_memory **out, weft_error *error);

@@ -231,9 +231,14 @@ weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *
 /** d = diag(A). */
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error);
 int64_t weft_operator_dofs(const weft_operator *op);
-/** CSR only: borrowed pattern and values, else NULL. */
+/** CSR only: borrowed pattern and, where the operator keeps them in its order (not on a GPU), its
+ * values, else NULL. */
 const weft_pattern *weft_operator_pattern(const weft_operator *op);
 weft_memory *weft_operator_values(const weft_operator *op);
+/** CSR only: the values in the order of the pattern as they are now, on the operator's device;
+ * where it keeps another order they are copied into it by each call. Borrowed.
+ *  Errors WEFT_ERROR_USAGE (another assembly), _MEMORY, _DEVICE */
+weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_error *error);
 /** Local matrices of form i (lma only), interleaved; borrowed, else NULL. */
 weft_memory *weft_operator_local(const weft_operator *op, int form);
 

@@ -27,7 +27,7 @@ neumann=(--mesh square:60 --source "x-0.5" --neumann left=0)
 for problem in square mixed neumann; do
     declare -n arguments=$problem
     run "$problem-host" host --assembly lma "${arguments[@]}"
-    for assembly in lma lma-gather matrix-free; do
+    for assembly in lma lma-gather csr matrix-free; do
         for plan in fused unfused; do
             run "$problem-$assembly-$plan" cuda --assembly "$assembly" --plan "$plan" "${arguments[@]}"
         done
@@ -51,7 +51,7 @@ worst, compared = 0.0, 0
 for problem in ("square", "mixed", "neumann"):
     with open(os.path.join(folder, f"{problem}-host.json"), encoding="utf-8") as file:
         host = json.load(file)
-    for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[lm]*.json"))):
+    for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[clm]*.json"))):
         with open(path, encoding="utf-8") as file:
             gpu = json.load(file)
         assert gpu["outcome"] == "converged" and "cuda" in gpu["device"], path

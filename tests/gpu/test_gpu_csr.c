@@ -1,0 +1,144 @@
+/* labels: gpu */
+/* csr on the GPU against csr on the host: values, diagonal, products. The terms are the same, their
+ * order is not: 1e-13 of the largest leaves room for some tens of them. */
+#include "gpu_support.h"
+
+#include "../unit/operator_fixture.h"
+
+static const double tolerance = 1e-13;
+
+static weft_status make(fixture *f, int n_forms, weft_operator **op, weft_error *error) {
+    weft_form_input inputs[] = {{"x", f->x}};
+    weft_parameter dimension = {"d", f->d};
+    weft_expression k = {"diffusivity", "1 + x + 2*y", "test"}, alpha = {"alpha", "1 + y", "test"};
+    weft_form forms[2] = {{.name = "poisson",
+                           .text = weft_fem_script("poisson_diffusivity"),
+                           .dofs = f->cells,
+                           .inputs = inputs,
+                           .n_inputs = 1,
+                           .expressions = &k,
+                           .n_expressions = 1,
+                           .parameters = &dimension,
+                           .n_parameters = 1},
+                          {.name = "robin",
+                           .text = weft_fem_script("robin"),
+                           .dofs = f->facets,
+                           .inputs = inputs,
+                           .n_inputs = 1,
+                           .expressions = &alpha,
+                           .n_expressions = 1,
+                           .parameters = &dimension,
+                           .n_parameters = 1}};
+    return weft_operator_make(&f->context, WEFT_ASSEMBLY_CSR, forms, n_forms, op, error);
+}
+
+static double *numbers(const weft_memory *memory, size_t n) {
+    weft_error error = {0};
+    double *out = malloc((n + 1) * sizeof *out);
+    gpu_check(weft_memory_read(memory, 0, out, n * sizeof *out, &error), &error);
+    return out;
+}
+
+static void compare(const char *what, const weft_memory *gpu, const weft_memory *host, size_t n) {
+    double *a = numbers(gpu, n), *b = numbers(host, n), most = 0;
+    for (size_t i = 0; i < n; ++i)
+        most = fmax(most, fabs(b[i]));
+    for (size_t i = 0; i < n; ++i)
+        if (!(fabs(a[i] - b[i]) <= tolerance * most))
+            fail_msg("%s %zu of %zu: %.17g, on the host %.17g", what, i, n, a[i], b[i]);
+    free(a);
+    free(b);
+}
+
+static void check(int d, int64_t cells_a_side, int n_forms) {
+    fixture gpu = fixture_make("cuda", d, cells_a_side, WEFT_PLAN_FUSED);
+    fixture host = fixture_make("host", d, cells_a_side, WEFT_PLAN_FUSED);
+    fixture *both[] = {&gpu, &host};
+    weft_operator *op[2] = {NULL, NULL};
+    weft_memory *v[2], *y[2], *a[2];
+    weft_error error = {0};
+    const size_t n = (size_t)gpu.n, bytes = n * sizeof(double);
+    double *values = malloc(bytes);
+    uint64_t seed = 3;
+    for (size_t i = 0; i < n; ++i)
+        values[i] = fixture_random(&seed) - 0.5;
+    for (int turn = 0; turn < 2; ++turn) /* again: not twice as much */
+        for (int i = 0; i < 2; ++i) {
+            if (turn == 0) {
+                gpu_check(make(both[i], n_forms, &op[i], &error), &error);
+                v[i] = fixture_vector(both[i]);
+                y[i] = fixture_vector(both[i]);
+                gpu_check(weft_memory_write(v[i], 0, values, bytes, &error), &error);
+            }
+            gpu_check(weft_operator_assemble(op[i], &error), &error);
+            gpu_check(weft_operator_matrix(op[i], &a[i], &error), &error);
+            gpu_check(weft_operator_apply(op[i], v[i], y[i], &error), &error);
+        }
+    compare("value", a[0], a[1], (size_t)weft_operator_pattern(op[1])->n_entries);
+    compare("product", y[0], y[1], n);
+    for (int i = 0; i < 2; ++i)
+        gpu_check(weft_operator_diagonal(op[i], y[i], &error), &error);
+    compare("diagonal", y[0], y[1], n);
+    for (int i = 0; i < 2; ++i) {
+        weft_operator_free(&op[i]);
+        weft_memory_free(&v[i]);
+        weft_memory_free(&y[i]);
+        fixture_free(both[i]);
+    }
+    free(values);
+}
+
+static void the_host_agrees(void **state) {
+    (void)state;
+    weft_device *device = gpu_open(NULL); /* skips where there is none */
+    weft_device_free(&device);
+    for (int n_forms = 1; n_forms <= 2; ++n_forms) {
+        check(2, 1, n_forms);
+        check(2, 25, n_forms);
+        check(2, 150, n_forms);
+        check(3, 1, n_forms);
+        check(3, 8, n_forms);
+        check(3, 41, n_forms); /* 74088 nodes; planes 1764 apart */
+    }
+}
+
+/* The product of one matrix is the same bits every time. */
+static void products_repeat(void **state) {
+    (void)state;
+    weft_device *device = gpu_open(NULL);
+    weft_device_free(&device);
+    fixture f = fixture_make("cuda", 3, 20, WEFT_PLAN_FUSED);
+    weft_operator *op = NULL;
+    weft_error error = {0};
+    weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
+    const size_t n = (size_t)f.n;
+    double *first = NULL, *values = malloc(n * sizeof *values);
+    for (size_t i = 0; i < n; ++i)
+        values[i] = sin((double)i);
+    gpu_check(weft_memory_write(v, 0, values, n * sizeof *values, &error), &error);
+    gpu_check(make(&f, 2, &op, &error), &error);
+    gpu_check(weft_operator_assemble(op, &error), &error);
+    for (int i = 0; i < 20; ++i) {
+        gpu_check(weft_operator_apply(op, v, y, &error), &error);
+        double *now = numbers(y, n);
+        if (first)
+            assert_memory_equal(now, first, n * sizeof *now);
+        free(first);
+        first = now;
+    }
+    free(first);
+    free(values);
+    weft_operator_free(&op);
+    weft_memory_free(&v);
+    weft_memory_free(&y);
+    fixture_free(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_host_agrees),
+        cmocka_unit_test(products_repeat),
+    };
+    const size_t n = sizeof tests / sizeof tests[0];
+    return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL), n);
+}

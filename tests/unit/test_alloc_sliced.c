@@ -1,0 +1,54 @@
+/* labels: full */
+/* csr on a GPU (here one that computes nothing), rerun with the n-th allocation failing. */
+#include "allocation.h"
+#include "test_support.h"
+
+#include "operator_fixture.h"
+
+static weft_status use_operator(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    fixture *f = user;
+    weft_connectivity *cells = NULL, *facets = NULL;
+    weft_operator *op = NULL;
+    weft_memory *v = NULL, *y = NULL, *values = NULL;
+    weft_form_input inputs[] = {{"x", f->x}};
+    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
+                               error));
+    TRY(weft_connectivity_make(f->device, f->facet_nodes, f->n_facets, 2, f->n, &facets, error));
+    weft_form forms[] = {{.name = "poisson",
+                          .text = weft_fem_script("poisson"),
+                          .dofs = cells,
+                          .inputs = inputs,
+                          .n_inputs = 1},
+                         {.name = "robin",
+                          .text = weft_fem_script("robin"),
+                          .dofs = facets,
+                          .inputs = inputs,
+                          .n_inputs = 1}};
+    TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &v, error));
+    TRY(weft_memory_make(f->device, (size_t)f->n * sizeof(double), &y, error));
+    TRY(weft_operator_make(&f->context, WEFT_ASSEMBLY_CSR, forms, 2, &op, error));
+    TRY(weft_operator_assemble(op, error));
+    TRY(weft_operator_apply(op, v, y, error));
+    TRY(weft_operator_diagonal(op, y, error));
+    TRY(weft_operator_matrix(op, &values, error));
+done:
+    weft_operator_free(&op);
+    weft_memory_free(&v);
+    weft_memory_free(&y);
+    weft_connectivity_free(&cells);
+    weft_connectivity_free(&facets);
+    return status;
+}
+
+static void csr_in_slices(void **state) {
+    (void)state;
+    fixture f = fixture_make("null:h200", 2, 4, WEFT_PLAN_FUSED);
+    test_every_allocation("csr in slices", use_operator, &f);
+    fixture_free(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(csr_in_slices)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

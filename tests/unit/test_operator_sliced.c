@@ -1,0 +1,138 @@
+/* labels: quick */
+/* csr on a device with a GPU's limits, which computes nothing: what is made and launched; and the
+ * kernels' text compiles, where NVRTC is. Numbers are in tests/gpu/test_gpu_csr.c. */
+#include "test_support.h"
+
+#include "cuda_api.h"
+#include "operator_fixture.h"
+#include "sliced.h"
+
+#include <stdio.h>
+
+static void fail_with(const weft_error *error) {
+    char text[4096];
+    weft_error_text(error, text, sizeof text);
+    fail_msg("%s", text);
+}
+
+static void operator_is_made_and_launched(void **state) {
+    (void)state;
+    for (int d = 2; d <= 3; ++d) {
+        fixture f = fixture_make("null:h200", d, 5, WEFT_PLAN_FUSED);
+        weft_form_input inputs[] = {{"x", f.x}};
+        weft_parameter dimension = {"d", d};
+        weft_expression alpha = {"alpha", "1", "test"};
+        weft_form forms[2] = {{.name = "poisson",
+                               .text = weft_fem_script("poisson"),
+                               .dofs = f.cells,
+                               .inputs = inputs,
+                               .n_inputs = 1,
+                               .parameters = &dimension,
+                               .n_parameters = 1},
+                              {.name = "robin",
+                               .text = weft_fem_script("robin"),
+                               .dofs = f.facets,
+                               .inputs = inputs,
+                               .n_inputs = 1,
+                               .expressions = &alpha,
+                               .n_expressions = 1,
+                               .parameters = &dimension,
+                               .n_parameters = 1}};
+        weft_operator *op = NULL;
+        weft_error error = {0};
+        weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f), *values = NULL;
+        if (weft_operator_make(&f.context, WEFT_ASSEMBLY_CSR, forms, 2, &op, &error) != WEFT_OK)
+            fail_with(&error);
+        int64_t before = weft_device_launches(f.device);
+        assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK);
+        assert_int_equal(weft_device_launches(f.device), before + 2);
+        assert_int_equal(weft_operator_apply(op, v, y, &error), WEFT_OK);
+        assert_int_equal(weft_operator_diagonal(op, y, &error), WEFT_OK);
+        assert_int_equal(weft_device_launches(f.device), before + 4);
+        assert_null(weft_operator_values(op));
+        assert_non_null(weft_operator_pattern(op));
+        assert_int_equal(weft_operator_matrix(op, &values, &error), WEFT_OK);
+        assert_int_equal(weft_device_launches(f.device), before + 5);
+        assert_int_equal(weft_memory_bytes(values),
+                         (size_t)weft_operator_pattern(op)->n_entries * sizeof(double));
+        weft_operator_free(&op);
+        assert_int_equal(weft_operator_make(&f.context, WEFT_ASSEMBLY_LMA, forms, 1, &op, &error),
+                         WEFT_OK);
+        assert_int_equal(weft_operator_matrix(op, &values, &error), WEFT_ERROR_USAGE);
+        weft_operator_free(&op);
+        weft_memory_free(&v);
+        weft_memory_free(&y);
+        fixture_free(&f);
+    }
+}
+
+static void on_the_host_the_values_are_the_matrix(void **state) {
+    (void)state;
+    fixture f = fixture_make("host:1", 2, 4, WEFT_PLAN_FUSED);
+    weft_form_input inputs[] = {{"x", f.x}};
+    weft_parameter dimension = {"d", 2};
+    weft_form form = {.name = "poisson",
+                      .text = weft_fem_script("poisson"),
+                      .dofs = f.cells,
+                      .inputs = inputs,
+                      .n_inputs = 1,
+                      .parameters = &dimension,
+                      .n_parameters = 1};
+    weft_operator *op = NULL;
+    weft_memory *values = NULL;
+    assert_int_equal(weft_operator_make(&f.context, WEFT_ASSEMBLY_CSR, &form, 1, &op, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_operator_matrix(op, &values, NULL), WEFT_OK);
+    assert_ptr_equal(values, weft_operator_values(op));
+    weft_operator_free(&op);
+    fixture_free(&f);
+}
+
+static void positions_of_other_rows_are_refused(void **state) {
+    (void)state;
+    fixture f = fixture_make("null:h200", 2, 4, WEFT_PLAN_FUSED);
+    weft_connectivity *other = NULL;
+    weft_pattern *pattern = NULL;
+    weft_sliced_matrix *matrix = NULL;
+    weft_memory *positions = NULL;
+    weft_error error = {0};
+    assert_int_equal(weft_connectivity_make(f.device, f.mesh->cells, 2, 3, f.n + 1, &other, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_pattern_make(f.device, f.cells, 32, &pattern, NULL, &error), WEFT_OK);
+    assert_int_equal(weft_sliced_matrix_make(f.device, pattern, &matrix, &error), WEFT_OK);
+    assert_int_equal(weft_sliced_positions(matrix, other, &positions, &error), WEFT_ERROR_SHAPE);
+    assert_null(positions);
+    weft_sliced_matrix_free(&matrix);
+    weft_pattern_free(&pattern);
+    weft_connectivity_free(&other);
+    fixture_free(&f);
+}
+
+static void kernels_compile(void **state) {
+    (void)state;
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    weft_cubin cubin = {0};
+    weft_text text = {0};
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK) {
+        printf("skipped: %s\n", error.message);
+        skip();
+    }
+    assert_int_equal(weft_sliced_source(&text, &error), WEFT_OK);
+    if (weft_nvrtc_compile(&nvrtc, 90, "sell", text.data, &cubin, &error) != WEFT_OK)
+        fail_with(&error);
+    assert_memory_equal(cubin.bytes, "\177ELF", 4);
+    weft_cubin_free(&cubin);
+    weft_text_free(&text);
+    weft_nvrtc_close(&nvrtc);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operator_is_made_and_launched),
+        cmocka_unit_test(on_the_host_the_values_are_the_matrix),
+        cmocka_unit_test(positions_of_other_rows_are_refused),
+        cmocka_unit_test(kernels_compile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
