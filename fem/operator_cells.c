@@ -2,7 +2,12 @@
  * product (matrix-free). */
 #include "operator_internal.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Rounding apart, stars and stores in place give the same; against the product's norm. */
+#define STARS_APART 1e-9
 
 typedef struct weft_part {
     weft_form form;
@@ -10,6 +15,8 @@ typedef struct weft_part {
     weft_compiled assemble; /* form, stored */
     weft_compiled product;  /* form or local, product */
     weft_compiled diagonal; /* form or local, diagonal; made when first asked for */
+    weft_scatter scatter;   /* of product and diagonal */
+    bool is_checked;        /* stars have given what stores in place give */
 } weft_part;
 
 typedef struct weft_cells_operator {
@@ -42,8 +49,7 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const c
         fragments[0] = shipped("local.weft");
         options = (weft_compile_options){.parameters = &width, .n_parameters = 1};
     }
-    if (cells->assembly == WEFT_ASSEMBLY_LMA_GATHER)
-        options.scatter = WEFT_SCATTER_GATHERED;
+    options.scatter = part->scatter;
     if (i > 0)
         fragments[n++] = shipped("continue.weft");
     fragments[n++] = shipped(tail);
@@ -95,15 +101,133 @@ done:
     return status;
 }
 
+static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_bind(product->program, "v", v, error));
+    TRY(weft_program_bind(product->program, "y", y, error));
+    TRY(weft_program_run(product->program, error));
+done:
+    return status;
+}
+
+static bool has_stars(const weft_compiled *compiled) {
+    bool stars = false;
+    for (int k = 0; k < weft_compilation_kernels(compiled->compilation); ++k) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compiled->compilation, k, &info);
+        stars |= info.stars;
+    }
+    return stars;
+}
+
+/* How far two vectors on the device are apart, against the first. */
+static weft_status vectors_apart(const weft_memory *a, const weft_memory *b, int64_t n,
+                                 double *apart, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)n * sizeof(double);
+    double *x = weft_array_make((size_t)n, sizeof *x), *y = weft_array_make((size_t)n, sizeof *y);
+    double sum = 0, difference = 0;
+    if (!x || !y) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to compare two vectors");
+        goto done;
+    }
+    TRY(weft_memory_read(a, 0, x, bytes, error));
+    TRY(weft_memory_read(b, 0, y, bytes, error));
+    for (int64_t i = 0; i < n; ++i) {
+        sum += x[i] * x[i];
+        difference += (x[i] - y[i]) * (x[i] - y[i]);
+    }
+    *apart = difference == 0 ? 0 : sqrt(difference / sum);
+done:
+    free(x);
+    free(y);
+    return status;
+}
+
+/* Numbers between -1 and 1 that look random. */
+static weft_status write_trial(weft_memory *v, int64_t n, weft_error *error) {
+    uint64_t state = 1;
+    double *values = weft_array_make((size_t)n, sizeof *values);
+    if (!values)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a vector");
+    for (int64_t i = 0; i < n; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        values[i] = (double)(int64_t)state * 0x1p-63;
+    }
+    weft_status status = weft_memory_write(v, 0, values, (size_t)n * sizeof *values, error);
+    free(values);
+    return status;
+}
+
+/* The same product by stores in place: what of it differs from stars. */
+static weft_status stars_apart(const weft_cells_operator *cells, int i, int64_t n,
+                               const weft_compiled *plain, double *apart, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = cells->context->device;
+    weft_memory *v = NULL, *y[2] = {NULL, NULL};
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[0], error));
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[1], error));
+    TRY(write_trial(v, n, error));
+    TRY(product_run(plain, v, y[0], error));
+    TRY(product_run(&cells->parts[i].product, v, y[1], error));
+    TRY(vectors_apart(y[0], y[1], n, apart, error));
+done:
+    weft_memory_free(&v);
+    weft_memory_free(&y[0]);
+    weft_memory_free(&y[1]);
+    return status;
+}
+
+/* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
+ * symmetric, say) is none for stars, nor is a mesh whose patches touch too many nodes. Found out by
+ * a trial, and stores in place take over. */
+static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cells_operator *cells = op->state;
+    weft_part *part = &cells->parts[i];
+    weft_compiled plain = {0};
+    weft_error why = {0};
+    double apart = 0;
+    if (part->is_checked)
+        return WEFT_OK;
+    part->is_checked = true;
+    if (!has_stars(&part->product))
+        return WEFT_OK;
+    part->scatter = WEFT_SCATTER_COLOURED;
+    TRY(part_compile(cells, i, "product.weft", &plain, error));
+    status = stars_apart(cells, i, op->n_dofs, &plain, &apart, &why);
+    if (status != WEFT_OK && status != WEFT_ERROR_UNSUPPORTED) {
+        if (error)
+            *error = why;
+        goto done;
+    }
+    if (status == WEFT_OK && apart <= STARS_APART) {
+        part->scatter = WEFT_SCATTER_STARS;
+        goto done;
+    }
+    if (status == WEFT_OK)
+        snprintf(why.message, sizeof why.message,
+                 "its values depend on the numbering of a cell's vertices (by %.1e)", apart);
+    status = WEFT_OK;
+    weft_log(cells->context->monitor, WEFT_LOG_WARNING,
+             "%s: the product stores atomically, not by stars: %s", part->form.name, why.message);
+    weft_compiled_free(&part->product);
+    part->product = plain;
+    plain = (weft_compiled){0};
+done:
+    weft_compiled_free(&plain);
+    return status;
+}
+
 static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
     for (int i = 0; i < cells->n_parts; ++i) {
-        weft_program *program = cells->parts[i].product.program;
-        TRY(weft_program_bind(program, "v", v, error));
-        TRY(weft_program_bind(program, "y", y, error));
-        TRY(weft_program_run(program, error));
+        TRY(part_check(op, i, error));
+        TRY(product_run(&cells->parts[i].product, v, y, error));
     }
 done:
     return status;
@@ -113,6 +237,7 @@ static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error 
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
     for (int i = 0; i < cells->n_parts; ++i) {
+        TRY(part_check(op, i, error));
         weft_compiled *diagonal = &cells->parts[i].diagonal;
         if (!diagonal->program)
             TRY(part_compile(cells, i, "diagonal.weft", diagonal, error));
@@ -138,6 +263,19 @@ static void cells_free(weft_operator *op) {
     free(cells);
 }
 
+/* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. */
+static weft_scatter scatter_of(const weft_context *context, weft_assembly assembly,
+                               const weft_form *form) {
+    const int64_t width = weft_connectivity_width(form->dofs);
+    if (assembly == WEFT_ASSEMBLY_LMA_GATHER)
+        return WEFT_SCATTER_GATHERED;
+    if (assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
+        weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA && width > 2 &&
+        weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs))
+        return WEFT_SCATTER_STARS;
+    return WEFT_SCATTER_COLOURED;
+}
+
 static const weft_operator_table cells_table = {cells_assemble, cells_apply, cells_diagonal,
                                                 cells_free};
 
@@ -158,8 +296,10 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     *cells = (weft_cells_operator){context, assembly, parts, n_forms};
     *op =
         (weft_operator){&cells_table, cells, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
-    for (int i = 0; i < n_forms; ++i)
+    for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
+        parts[i].scatter = scatter_of(context, assembly, &forms[i]);
+    }
     for (int i = 0; i < n_forms; ++i) {
         if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
             TRY(part_store(cells, &parts[i], error));

@@ -128,6 +128,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
+        .stars = kernel->stars,
     };
 }
 

@@ -1,4 +1,5 @@
 #include "connectivity_internal.h"
+#include "star_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct weft_connectivity {
     int64_t n_from, n_to;
     int width;
     weft_connectivity_form *forms;
+    weft_stars *stars;
 };
 
 static weft_status no_memory(weft_error *error, const char *what, int64_t n) {
@@ -56,7 +58,7 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
         status = no_memory(error, "connectivity", n_from);
         goto done;
     }
-    *made = (weft_connectivity){device, indices, n_from, n_to, width, NULL};
+    *made = (weft_connectivity){device, indices, n_from, n_to, width, NULL, NULL};
     *out = made;
 done:
     return status;
@@ -74,6 +76,11 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         weft_schedule_free(&form->schedule);
         free(form);
         form = next;
+    }
+    while ((*connectivity)->stars) {
+        weft_stars *next = (*connectivity)->stars->next;
+        weft_stars_free(&(*connectivity)->stars);
+        (*connectivity)->stars = next;
     }
     free(*connectivity);
     *connectivity = NULL;
@@ -251,6 +258,22 @@ weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lane
     if (!form->schedule)
         TRY(weft_schedule_make(connectivity, lanes, &form->schedule, error));
     *out = form->schedule;
+done:
+    return status;
+}
+
+weft_status weft_connectivity_stars(weft_connectivity *connectivity, int nodes, bool with_cells,
+                                    const weft_stars **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_stars *stars = connectivity->stars;
+    while (stars && (stars->nodes != nodes || stars->with_cells < with_cells))
+        stars = stars->next;
+    if (!stars) {
+        TRY(weft_stars_make(connectivity->device, connectivity, nodes, with_cells, &stars, error));
+        stars->next = connectivity->stars;
+        connectivity->stars = stars;
+    }
+    *out = stars;
 done:
     return status;
 }

@@ -434,6 +434,8 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
 #define WEFT_CUDA_LANES 32            /* a warp */
 #define WEFT_CUDA_THREADS 128         /* a thread block */
 #define WEFT_CUDA_FINISH_THREADS 1024 /* the one that joins partial results */
+#define WEFT_STAR_NODES 512           /* of a patch (star_internal.h) */
+#define WEFT_STAR_THREADS 128
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
@@ -441,13 +443,14 @@ typedef enum weft_argument_kind {
     ARGUMENT_MAP,       /* interleaved connectivity */
     ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
     ARGUMENT_PARTIALS,  /* a reduction's partial results, one a chunk: index is its datum */
+    ARGUMENT_STAR,      /* the stars of a map: part is a place in weft_star_arguments */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
 typedef struct weft_argument {
     weft_argument_kind kind;
     int index; /* datum or map; ARGUMENT_GATHER: map */
-    int part;  /* ARGUMENT_GATHER: 0 start, 1 positions */
+    int part;  /* ARGUMENT_GATHER: 0 start, 1 positions; ARGUMENT_STAR */
 } weft_argument;
 
 typedef struct weft_plan_kernel {
@@ -461,7 +464,8 @@ typedef struct weft_plan_kernel {
     int *scatters; /* accumulations done by coloured stores */
     int n_scatters;
     int gather; /* accumulation that this kernel gathers, or -1 */
-    bool adds;  /* a gather that adds to what is there, else it writes */
+    bool stars; /* its one accumulation is done by the owner, star by star */
+    bool adds;  /* a gather, or stars, that add to what is there, else they write */
     weft_argument *arguments;
     int n_arguments;
     int *reductions; /* calls whose partial results this kernel makes */

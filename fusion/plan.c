@@ -1,5 +1,5 @@
 /* From a cover to kernels, their arguments, buffers and launches in order. */
-#include "graph_internal.h"
+#include "source_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +108,14 @@ done:
     return status;
 }
 
+/* Has another kernel begun the list that this one accumulates into first? */
+static bool first_target_started(const planner *p, const weft_plan_kernel *kernel) {
+    for (int k = 0; k < p->graph->n_accumulations; ++k)
+        if (in_fusion(kernel->implementation->fusion, p->graph->accumulations[k].call))
+            return p->started[p->graph->accumulations[k].target];
+    return false;
+}
+
 static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
@@ -125,6 +133,36 @@ static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_er
             kernel->zero[kernel->n_zero++] = a->target;
         p->started[a->target] = true;
     }
+done:
+    return status;
+}
+
+/* What is accumulated by stars has other arguments and starts from nothing. */
+static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_started,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (p->options->scatter != WEFT_SCATTER_STARS || p->plan->lanes != WEFT_CUDA_LANES ||
+        kernel->n_scatters != 1 || kernel->n_stores > 0 || kernel->n_reductions > 0)
+        return WEFT_OK;
+    const weft_star_source star = weft_star_source_of(p->graph, kernel);
+    if (!weft_star_source_fits(p->graph, &star))
+        return WEFT_OK;
+    const bool reads_cells = weft_star_source_reads_cells(p->graph, &star);
+    const int target = star.accumulation->target;
+    kernel->stars = true;
+    kernel->adds = was_started || p->graph->data[target].is_input;
+    kernel->n_zero = 0;
+    kernel->n_arguments = 0;
+    kernel->arguments = NULL;
+    for (int i = 0; i < kernel->n_loads; ++i)
+        TRY(argument_add(p, kernel,
+                         (weft_argument){ARGUMENT_DATUM,
+                                         weft_datum_storage(p->graph, kernel->loads[i].datum), 0},
+                         error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, target, 0}, error));
+    for (int part = 0; part < WEFT_STAR_ARGUMENTS - !reads_cells; ++part)
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_STAR, star.accumulation->map, part},
+                         error));
 done:
     return status;
 }
@@ -201,7 +239,9 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
             return weft_no_memory(error);
         TRY(kernel_allocate(p, kernel, error));
         TRY(kernel_loads_and_stores(p, kernel, error));
+        const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
+        TRY(kernel_stars(p, kernel, was_started, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));
         TRY(gathers_after(p, cover->list[i]->fusion, error));

@@ -1,5 +1,7 @@
 /* Running a program: memory for what is not bound, then every launch of the plan. */
 #include "program_internal.h"
+#include "source_internal.h"
+#include "star_internal.h"
 
 #include <stdlib.h>
 
@@ -184,6 +186,60 @@ static weft_memory *datum_memory(const weft_program *p, int datum) {
     return buffer >= 0 ? p->buffers[buffer] : p->data[datum];
 }
 
+/* With the numbers of the cells where any kernel asks for them, so that all share one. */
+static weft_status program_stars(const weft_program *p, int map, const weft_stars **out,
+                                 weft_error *error) {
+    const weft_plan *plan = p->compilation->plan;
+    bool with_cells = false;
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i) {
+            const weft_argument *argument = &plan->kernels[k].arguments[i];
+            with_cells |= argument->kind == ARGUMENT_STAR && argument->index == map &&
+                          argument->part == WEFT_STAR_ARGUMENTS - 1;
+        }
+    return weft_connectivity_stars(p->maps[map], WEFT_STAR_NODES, with_cells, out, error);
+}
+
+static weft_status star_argument(const weft_program *p, const weft_argument *argument,
+                                 weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_stars *stars = NULL;
+    TRY(program_stars(p, argument->index, &stars, error));
+    weft_memory *const memories[WEFT_STAR_ARGUMENTS] = {
+        stars->halo_start, stars->halo, stars->order, stars->rows, stars->words, stars->cells};
+    *out = memories[argument->part];
+done:
+    return status;
+}
+
+/* A block a patch; what it stages must fit in its's shared memory. */
+static weft_status launch_stars(const weft_program *p, const weft_plan_kernel *kernel,
+                                weft_launch *launch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    const weft_star_source star = weft_star_source_of(graph, kernel);
+    const weft_stars *stars = NULL;
+    TRY(program_stars(p, star.accumulation->map, &stars, error));
+    const size_t bytes =
+        weft_star_source_shared(graph, &star, stars->most_local,
+                                p->compilation->options.single ? sizeof(float) : sizeof(double));
+    if (bytes > p->compilation->limits.onchip_bytes) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%d nodes in and round a patch of %d need %zu bytes of shared memory, %s "
+                       "has %zu a block",
+                       stars->most_local, stars->nodes, bytes, p->compilation->limits.name,
+                       p->compilation->limits.onchip_bytes);
+        weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    launch->n_instances = stars->n_nodes;
+    launch->block_threads = star.threads;
+    launch->n_blocks = stars->n_patches;
+    launch->shared_bytes = (int)bytes;
+done:
+    return status;
+}
+
 static weft_status launch_argument(weft_program *p, const weft_argument *argument,
                                    weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -200,10 +256,15 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
         *out = p->positions[argument->index];
         break;
     case ARGUMENT_MAP:
+    case ARGUMENT_STAR:
     case ARGUMENT_GATHER:
         if (p->maps[argument->index] == NULL) {
             status = weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
                                     p->compilation->graph->maps[argument->index].name);
+            break;
+        }
+        if (argument->kind == ARGUMENT_STAR) {
+            status = star_argument(p, argument, out, error);
             break;
         }
         if (argument->kind == ARGUMENT_MAP) {
@@ -269,7 +330,10 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
         TRY(weft_memory_zero(datum_memory(p, kernel->zero[i]), error));
     for (int i = 0; i < kernel->n_arguments; ++i)
         TRY(launch_argument(p, &kernel->arguments[i], &p->arguments[i], error));
-    TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
+    if (kernel->stars)
+        TRY(launch_stars(p, kernel, &launch, error));
+    else
+        TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
     if (kernel->finishes) { /* one thread, told the number of partial results and one more */
         launch.n_instances = count_chunks(p, kernel->index_set) + 1;
         launch.lanes = (int)launch.n_instances;

@@ -42,6 +42,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
         weft_text_add(w->out, "scalar *restrict partials_%s",
                       weft_source_variable(w, argument->index, -1) + 2);
         break;
+    case ARGUMENT_STAR:
+        weft_text_add(w->out, "%s", weft_star_arguments[argument->part]);
+        break;
     case ARGUMENT_GATHER:
         weft_text_add(w->out, argument->part == 0 ? "const int64_t *restrict start"
                                                   : "const uint32_t *restrict position");
@@ -160,6 +163,13 @@ static void write_reductions_end(const source_writer *w, const weft_plan_kernel 
                           "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
                           join_name(call), name, w->plan->reduction_blocks, result_count(w, call),
                           name, result_count(w, call));
+    }
+}
+
+void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_arguments; ++i) {
+        weft_text_add(w->out, ",\n    ");
+        write_argument(w, kernel, &kernel->arguments[i]);
     }
 }
 
@@ -332,6 +342,8 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
     for (int i = 0; i < plan->n_kernels; ++i) {
         if (plan->kernels[i].gather >= 0)
             write_gather_kernel(&writer, &plan->kernels[i]);
+        else if (plan->kernels[i].stars)
+            TRY(weft_source_star_kernel(&writer, &plan->kernels[i], error));
         else if (plan->kernels[i].finishes)
             write_finish_kernel(&writer, &plan->kernels[i]);
         else

@@ -32,4 +32,42 @@ const char *weft_source_variable(const source_writer *w, int datum, int map);
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error);
 
+/** An accumulating store done by the owner of each target (star_internal.h): what its kernel
+ *  computes for a cell. */
+typedef struct weft_star_source {
+    const weft_accumulation *accumulation;
+    const int *calls, *variants; /* [n_calls] over the cells, in order */
+    int n_calls;
+    const weft_operand *loads; /* [n_loads] uniform, over the cells, or through the store's map */
+    int n_loads;
+    int vector;         /* the datum that LOAD(j) gives, of one component; -1: none */
+    int nodes, threads; /* ROWS_NODES, ROWS_THREADS */
+} weft_star_source;
+
+/** source_star.c: can it be written so? Cells of 3 or 4 vertices; nothing given by cell that may
+ *  depend on the numbering of its vertices (a size that is theirs). */
+bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star);
+/** Does it read anything over the cells, so that words need their numbers? */
+bool weft_star_source_reads_cells(const weft_graph *graph, const weft_star_source *star);
+/** Dynamic shared memory of a block where most_local nodes are in and round a patch. */
+size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *star,
+                               int most_local, size_t real_bytes);
+/** The statements of a block: own[k] and y[k * components + c] of row first_row + k * ROWS_THREADS
+ *  + threadIdx.x. In scope: first_row, n_rows, shared, LOAD(j), the prelude, the data as p_NAME,
+ * and const int64_t *star_halo_start; const int32_t *star_halo, *star_cells; const uint32_t
+ * *star_rows; const unsigned short *star_order; const unsigned long long *star_words; own, y and
+ * star_cells where they are used. */
+weft_status weft_source_star_body(const source_writer *w, const weft_star_source *star,
+                                  weft_error *error);
+/** A whole kernel of such a body that stores or adds (see weft_plan_kernel). */
+weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error);
+/** source.c: ",\n    TYPE NAME" for each argument, of a threaded backend. */
+void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel);
+/** How arguments of stars are declared; the cells come last. */
+enum { WEFT_STAR_ARGUMENTS = 6 };
+extern const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS];
+/** What a plan's kernel computes in its stars. */
+weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel);
+
 #endif

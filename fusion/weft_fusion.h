@@ -79,9 +79,18 @@ typedef struct weft_variant_choice {
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
 /** How an accumulating store avoids races: colours of cell ranges that share no target, or a store
- *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic.
+ *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic
+ *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the target's owner
+ *  evaluates each cell round it, renumbered so that it is local vertex 0, and keeps row 0 alone;
+ *  deterministic. For one accumulation from triangles or tetrahedra in a kernel whose values do not
+ *  depend on an even renumbering of a cell's vertices (which is the caller's to know: see
+ *  weft_kernel_info); where it cannot be done, and on the host, it is the first.
  */
-typedef enum weft_scatter { WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED } weft_scatter;
+typedef enum weft_scatter {
+    WEFT_SCATTER_COLOURED,
+    WEFT_SCATTER_GATHERED,
+    WEFT_SCATTER_STARS
+} weft_scatter;
 
 typedef struct weft_compile_options {
     weft_plan_kind plan;
@@ -124,6 +133,7 @@ typedef struct weft_kernel_info {
     int n_calls;
     double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
     double flops;
+    bool stars; /* it accumulates by stars */
 } weft_kernel_info;
 int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);

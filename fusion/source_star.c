@@ -1,0 +1,391 @@
+/* The text of stars (star_internal.h). Nodal data of a patch and its halo are staged in pairs, so
+ * that a vertex is read by few wide loads from shared memory; the register arrays of the calls are
+ * filled from there in the renumbered order, so that the calls' text is the same as elsewhere and
+ * the compiler drops what only other rows need. */
+#include "source_internal.h"
+#include "star_internal.h"
+
+#include <string.h>
+
+const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS] = {
+    "const int64_t *restrict star_halo_start",       "const int32_t *restrict star_halo",
+    "const unsigned short *restrict star_order",     "const uint32_t *restrict star_rows",
+    "const unsigned long long *restrict star_words", "const int32_t *restrict star_cells"};
+
+/* One staged number of a node. */
+typedef struct staged {
+    const weft_operand *load;
+    int component;
+} staged;
+
+typedef struct star_writer {
+    const source_writer *w;
+    const weft_star_source *star;
+    int width, n_results;
+    staged *parts;
+    int n_parts;
+} star_writer;
+
+static int load_count(const weft_graph *graph, const weft_operand *load) {
+    return weft_shape_count(&graph->data[load->datum].shape);
+}
+
+static bool is_nodal(const weft_star_source *star, const weft_operand *load) {
+    return load->map == star->accumulation->map;
+}
+
+static int count_staged(const weft_graph *graph, const weft_star_source *star) {
+    int n = 0;
+    for (int i = 0; i < star->n_loads; ++i)
+        if (is_nodal(star, &star->loads[i]))
+            n += load_count(graph, &star->loads[i]);
+    return n;
+}
+
+static int count_results(const weft_graph *graph, const weft_star_source *star) {
+    return weft_shape_count(&graph->data[star->accumulation->target].shape);
+}
+
+bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star) {
+    const weft_accumulation *a = star->accumulation;
+    const weft_map *map = &graph->maps[a->map];
+    if (a->matrix || (map->width != 3 && map->width != 4))
+        return false;
+    for (int i = 0; i < star->n_loads; ++i) {
+        const weft_operand *load = &star->loads[i];
+        const weft_datum *datum = &graph->data[load->datum];
+        if (is_nodal(star, load) || datum->index_set < 0)
+            continue;
+        if (load->map >= 0 || datum->index_set != map->from)
+            return false;
+        for (int k = 0; k < datum->shape.rank; ++k)
+            if (datum->shape.sizes[k] == map->width)
+                return false;
+    }
+    for (int i = 0; i < star->n_calls; ++i)
+        if (graph->calls[star->calls[i]].reduction != NULL)
+            return false;
+    return true;
+}
+
+bool weft_star_source_reads_cells(const weft_graph *graph, const weft_star_source *star) {
+    for (int i = 0; i < star->n_loads; ++i)
+        if (star->loads[i].map < 0 && graph->data[star->loads[i].datum].index_set >= 0)
+            return true;
+    return false;
+}
+
+size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *star,
+                               int most_local, size_t real_bytes) {
+    const size_t values = (size_t)most_local * (size_t)count_staged(graph, star);
+    const size_t sums = (size_t)star->nodes * (size_t)count_results(graph, star);
+    return (values + sums) * real_bytes;
+}
+
+/* ---- staging ---- */
+
+static weft_status list_staged(star_writer *s, weft_error *error) {
+    const weft_graph *graph = s->w->graph;
+    s->parts =
+        weft_arena_alloc(s->w->arena, (size_t)count_staged(graph, s->star) + 1, sizeof *s->parts);
+    if (s->parts == NULL)
+        return weft_no_memory(error);
+    for (int pass = 0; pass < 2;
+         ++pass) /* the vector first: it may be computed where it is loaded */
+        for (int i = 0; i < s->star->n_loads; ++i) {
+            const weft_operand *load = &s->star->loads[i];
+            if (is_nodal(s->star, load) && (load->datum == s->star->vector) == (pass == 0))
+                for (int c = 0; c < load_count(graph, load); ++c)
+                    s->parts[s->n_parts++] = (staged){load, c};
+        }
+    return WEFT_OK;
+}
+
+/* "s1[local].b", or "s2[local]" of the last one when their number is odd */
+static void write_staged(const star_writer *s, int part, const char *local) {
+    const char *member = part == s->n_parts - 1 && part % 2 == 0 ? "" : part % 2 ? ".b" : ".a";
+    weft_text_add(s->w->out, "s%d[%s]%s", part / 2, local, member);
+}
+
+static void write_shared(const star_writer *s) {
+    weft_text *out = s->w->out;
+    weft_text_add(out, "    struct __align__(2 * sizeof(scalar)) star_pair { scalar a, b; };\n"
+                       "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
+                       "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
+                       "halo_first);\n"
+                       "    unsigned char *staged = shared;\n");
+    for (int i = 0; 2 * i < s->n_parts; ++i) {
+        const char *type = 2 * i + 1 < s->n_parts ? "star_pair" : "scalar";
+        weft_text_add(out,
+                      "    %s *const s%d = (%s *)staged;\n"
+                      "    staged += (ROWS_NODES + n_halo) * sizeof(%s);\n",
+                      type, i, type, type);
+    }
+    weft_text_add(out, "    scalar *const sums = (scalar *)staged;\n");
+}
+
+/* A node's numbers, from j in memory to `local` in shared memory. */
+static void write_stage_node(const star_writer *s, bool own) {
+    weft_text *out = s->w->out;
+    for (int i = 0; i < s->n_parts; ++i) {
+        const weft_operand *load = s->parts[i].load;
+        weft_text_add(out, "            ");
+        write_staged(s, i, "local");
+        if (load->datum == s->star->vector)
+            weft_text_add(out, own ? " = own[k] = LOAD(j);\n" : " = LOAD(j);\n");
+        else
+            weft_text_add(
+                out, " = p_%s[j * %d + %d];\n",
+                weft_source_variable(s->w, weft_datum_storage(s->w->graph, load->datum), -1) + 2,
+                load_count(s->w->graph, load), s->parts[i].component);
+    }
+}
+
+static void write_staging(const star_writer *s) {
+    weft_text *out = s->w->out;
+    weft_text_add(out, "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                       "        const int local = k * ROWS_THREADS + threadIdx.x;\n"
+                       "        const int64_t j = first_row + local;\n");
+    if (s->star->vector >= 0)
+        weft_text_add(out, "        own[k] = 0;\n");
+    weft_text_add(out, "        if (j < n_rows) {\n");
+    write_stage_node(s, true);
+    weft_text_add(out, "        }\n    }\n"
+                       "    for (int i = threadIdx.x; i < n_halo; i += ROWS_THREADS) {\n"
+                       "        const int local = ROWS_NODES + i;\n"
+                       "        const int64_t j = star_halo[halo_first + i];\n        {\n");
+    write_stage_node(s, false);
+    weft_text_add(out, "        }\n    }\n    __syncthreads();\n\n");
+}
+
+/* ---- stars ---- */
+
+/* Local vertex v of every staged register array, from shared memory. */
+static void write_vertex(const star_writer *s, int v, const char *local, const char *indent) {
+    for (int i = 0; i < s->n_parts; ++i) {
+        const weft_operand *load = s->parts[i].load;
+        weft_text_add(s->w->out, "%s%s[%d] = ", indent,
+                      weft_source_variable(s->w, load->datum, load->map),
+                      v * load_count(s->w->graph, load) + s->parts[i].component);
+        write_staged(s, i, local);
+        weft_text_add(s->w->out, ";\n");
+    }
+}
+
+/* Vertex `to` becomes what `from` was; both are C text of a vertex' number. */
+static void write_move(const star_writer *s, const char *format, int to, int from, int other) {
+    for (int i = 0; i < s->n_parts; ++i) {
+        const weft_operand *load = s->parts[i].load;
+        const int count = load_count(s->w->graph, load), c = s->parts[i].component;
+        const char *name = weft_source_variable(s->w, load->datum, load->map);
+        weft_text_add(s->w->out, format, name, to * count + c, name, from * count + c, name,
+                      other * count + c);
+    }
+}
+
+/* Registers, the star's own node, and the first width - 2 vertices. */
+static void write_star_start(const star_writer *s) {
+    weft_text *out = s->w->out;
+    weft_text_add(out,
+                  "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                  "        const int slot = k * ROWS_THREADS + threadIdx.x, lane = slot %% LANES;\n"
+                  "        const uint32_t *row = star_rows + 2 * ((first_row + slot) / LANES);\n"
+                  "        const int64_t group = row[0];\n"
+                  "        const int n_words = row[1], node = star_order[first_row + slot];\n"
+                  "        const unsigned long long *words = star_words + group * LANES + lane;\n"
+                  "        unsigned long long bits = words[0];\n"
+                  "        real sum[%d] = {0};\n",
+                  s->n_results);
+    for (int i = 0; i < s->star->n_loads; ++i)
+        if (is_nodal(s->star, &s->star->loads[i]))
+            weft_text_add(
+                out, "        real %s[%d];\n",
+                weft_source_variable(s->w, s->star->loads[i].datum, s->star->loads[i].map),
+                s->width * load_count(s->w->graph, &s->star->loads[i]));
+    write_vertex(s, 0, "node", "        ");
+    for (int v = 2; v < s->width; ++v) {
+        weft_text_add(out, "        { const int e = bits & %d;\n", WORD_LOCAL);
+        write_vertex(s, v, "e", "            ");
+        weft_text_add(out, "        }\n        bits >>= 16;\n");
+    }
+    if (s->width == 4)
+        write_move(s, "        %s[%d] = %s[%d];\n", 1, 2, 0);
+    else /* the star's first vertex, which a star that closes comes back to */
+        for (int i = 0; i < s->n_parts; ++i) {
+            const weft_operand *load = s->parts[i].load;
+            weft_text_add(out, "        const real first%d = %s[%d];\n", i,
+                          weft_source_variable(s->w, load->datum, load->map),
+                          2 * load_count(s->w->graph, load) + s->parts[i].component);
+        }
+}
+
+/* The next cell's registers. */
+static void write_step_vertex(const star_writer *s) {
+    weft_text *out = s->w->out;
+    if (s->width == 4) {
+        weft_text_add(out, "            const bool turn = word & %d;\n", WORD_TURN);
+        write_move(s, "            %s[%d] = turn ? %s[%d] : %s[%d];\n", 1, 1, 3);
+        write_move(s, "            %s[%d] = turn ? %s[%d] : %s[%d];\n", 2, 3, 2);
+        write_vertex(s, 3, "e", "            ");
+        return;
+    }
+    write_move(s, "            %s[%d] = %s[%d];\n", 1, 2, 0);
+    weft_text_add(out, "            if (word & %d) {\n", WORD_CLOSE);
+    for (int i = 0; i < s->n_parts; ++i) {
+        const weft_operand *load = s->parts[i].load;
+        weft_text_add(out, "                %s[%d] = first%d;\n",
+                      weft_source_variable(s->w, load->datum, load->map),
+                      2 * load_count(s->w->graph, load) + s->parts[i].component, i);
+    }
+    weft_text_add(out, "            } else {\n");
+    write_vertex(s, 2, "e", "                ");
+    weft_text_add(out, "            }\n");
+}
+
+static void write_cell_loads(const star_writer *s) {
+    weft_text *out = s->w->out;
+    if (!weft_star_source_reads_cells(s->w->graph, s->star))
+        return;
+    weft_text_add(out,
+                  "            const int64_t cell = star_cells[((group + first / %d) * %d + i) "
+                  "* LANES + lane];\n",
+                  WEFT_STAR_GROUP, WEFT_STAR_GROUP);
+    for (int i = 0; i < s->star->n_loads; ++i) {
+        const weft_operand *load = &s->star->loads[i];
+        const int count = load_count(s->w->graph, load);
+        if (load->map >= 0 || s->w->graph->data[load->datum].index_set < 0)
+            continue;
+        const char *v = weft_source_variable(s->w, load->datum, -1);
+        weft_text_add(out,
+                      "            real %s[%d];\n"
+                      "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% "
+                      "LANES, %d);\n",
+                      v, count, v,
+                      weft_source_variable(s->w, weft_datum_storage(s->w->graph, load->datum), -1) +
+                          2,
+                      count, count);
+    }
+}
+
+static weft_status write_star(const star_writer *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text *out = s->w->out;
+    const char *source = weft_source_variable(s->w, s->star->accumulation->source, -1);
+    write_star_start(s);
+    weft_text_add(
+        out,
+        "        int i = %d;\n"
+        "        _Pragma(\"unroll 1\") for (int first = 0; first < n_words; first += %d) {\n"
+        "        const unsigned long long ahead = words[(first / %d + 1) * LANES];\n"
+        "        const int n = n_words - first < %d ? n_words - first : %d;\n"
+        "        _Pragma(\"unroll 1\") for (; i < n; ++i, bits >>= 16) {\n"
+        "            const int word = (int)bits, e = word & %d;\n",
+        s->width - 2, WEFT_STAR_GROUP, WEFT_STAR_GROUP, WEFT_STAR_GROUP, WEFT_STAR_GROUP,
+        WORD_LOCAL);
+    write_step_vertex(s);
+    write_cell_loads(s);
+    for (int i = 0; i < s->star->n_calls; ++i)
+        TRY(weft_source_call(s->w, &s->w->graph->calls[s->star->calls[i]], s->star->variants[i],
+                             error));
+    weft_text_add(out,
+                  "            UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "                sum[c] += word & %d ? (real)0 : %s[c];\n"
+                  "        }\n"
+                  "        i = 0;\n"
+                  "        bits = ahead;\n"
+                  "        }\n"
+                  "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "            sums[node * %d + c] = sum[c];\n"
+                  "    }\n",
+                  s->n_results, WORD_SKIP, source, s->n_results, s->n_results);
+done:
+    return status;
+}
+
+weft_status weft_source_star_body(const source_writer *w, const weft_star_source *star,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    star_writer s = {.w = w,
+                     .star = star,
+                     .width = w->graph->maps[star->accumulation->map].width,
+                     .n_results = count_results(w->graph, star)};
+    TRY(list_staged(&s, error));
+    write_shared(&s);
+    for (int i = 0; i < star->n_loads; ++i)
+        if (w->graph->data[star->loads[i].datum].index_set < 0) {
+            const char *v = weft_source_variable(w, star->loads[i].datum, -1);
+            const int count = load_count(w->graph, &star->loads[i]);
+            const int storage = weft_datum_storage(w->graph, star->loads[i].datum);
+            weft_text_add(w->out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n", v, count,
+                          v, weft_source_variable(w, storage, -1) + 2, count);
+        }
+    write_staging(&s);
+    TRY(write_star(&s, error));
+    weft_text_add(w->out,
+                  "    __syncthreads();\n"
+                  "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k)\n"
+                  "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "            y[k * %d + c] = sums[(k * ROWS_THREADS + threadIdx.x) * %d + c];\n",
+                  s.n_results, s.n_results, s.n_results);
+done:
+    return status;
+}
+
+/* ---- a kernel of its own ---- */
+
+weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
+                             .calls = kernel->implementation->order,
+                             .variants = kernel->implementation->variants,
+                             .n_calls = kernel->implementation->fusion->n_calls,
+                             .loads = kernel->loads,
+                             .n_loads = kernel->n_loads,
+                             .vector = -1,
+                             .nodes = WEFT_STAR_NODES,
+                             .threads = WEFT_STAR_THREADS};
+    for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
+        if (is_nodal(&star, &kernel->loads[i]) && load_count(graph, &kernel->loads[i]) == 1)
+            star.vector = kernel->loads[i].datum;
+    return star;
+}
+
+weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_star_source star = weft_star_source_of(w->graph, kernel);
+    const int n_results = count_results(w->graph, &star);
+    const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
+    const char *const define = "#define %s %d\n";
+    weft_text_add(w->out, define, "ROWS_NODES", star.nodes);
+    weft_text_add(w->out, define, "ROWS_THREADS", star.threads);
+    weft_text_add(w->out, define, "ROWS_PER_THREAD", star.nodes / star.threads);
+    if (star.vector >= 0)
+        weft_text_add(w->out, "#define LOAD(j) p_%s[j]\n",
+                      weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
+    weft_text_add(w->out,
+                  "/* %s:%d  %s[%s] += ..., by the owner, star by star */\n"
+                  "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS) %s(int64_t n_rows",
+                  star.accumulation->place.source->name, star.accumulation->place.line,
+                  w->graph->data[star.accumulation->target].name,
+                  w->graph->maps[star.accumulation->map].name, kernel->name);
+    weft_source_arguments(w, kernel);
+    weft_text_add(w->out,
+                  ")\n{\n"
+                  "    extern __shared__ __align__(16) unsigned char shared[];\n"
+                  "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
+                  "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
+                  n_results);
+    TRY(weft_source_star_body(w, &star, error));
+    weft_text_add(w->out,
+                  "    (void)own;\n"
+                  "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                  "        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;\n"
+                  "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "            if (row < n_rows)\n"
+                  "                p_%s[row * %d + c] %s y[k * %d + c];\n"
+                  "    }\n}\n"
+                  "#undef LOAD\n#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n",
+                  n_results, target, n_results, kernel->adds ? "+=" : "=", n_results);
+done:
+    return status;
+}

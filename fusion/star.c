@@ -1,0 +1,296 @@
+/* All patches of a connectivity: which cells touch which patch, the patches in parallel, and their
+ * parts one after the other in device memory. */
+#include "star_internal.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNKS = 64, /* of cells, each counted by one task */
+    TASK_PATCHES = 16,
+    NODES_MOST = 4096
+};
+
+typedef struct star_builder {
+    weft_device *device;
+    weft_star_source_cells source;
+    int64_t n_from, n_patches;
+    int32_t *list;
+    int64_t *start;   /* [n_patches + 1] */
+    uint32_t *counts; /* [CHUNKS][n_patches], then where a chunk's cells go in a patch's */
+    weft_star_patch *patches;
+    int64_t *first_group, *first_halo; /* [n_patches + 1] */
+    atomic_bool failed;
+    weft_error error; /* of the task that failed first */
+    weft_stars *stars;
+    uint16_t *order, *words;
+    uint32_t *rows;
+    int32_t *halo, *cells;
+} star_builder;
+
+static weft_status no_memory(weft_error *error, int64_t n) {
+    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of %lld cells", (long long)n);
+    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+    return WEFT_ERROR_MEMORY;
+}
+
+/* ---- cells by patch: a counting sort by chunks, so that a patch's cells ascend ---- */
+
+static int cell_patches(const star_builder *b, int64_t cell, int32_t patches[4]) {
+    const int width = b->source.width;
+    const int32_t *indices = b->source.indices + cell * width;
+    int n = 0;
+    for (int v = 0; v < width; ++v) {
+        const int32_t patch = indices[v] / b->source.nodes;
+        int k = 0;
+        while (k < n && patches[k] != patch)
+            ++k;
+        if (k == n)
+            patches[n++] = patch;
+    }
+    return n;
+}
+
+static void count_cells(void *user, int64_t chunk) {
+    star_builder *b = user;
+    uint32_t *counts = b->counts + chunk * b->n_patches;
+    int32_t patches[4];
+    for (int64_t cell = b->n_from * chunk / CHUNKS; cell < b->n_from * (chunk + 1) / CHUNKS; ++cell)
+        for (int k = cell_patches(b, cell, patches) - 1; k >= 0; --k)
+            ++counts[patches[k]];
+}
+
+static void list_cells(void *user, int64_t chunk) {
+    star_builder *b = user;
+    uint32_t *counts = b->counts + chunk * b->n_patches;
+    int32_t patches[4];
+    for (int64_t cell = b->n_from * chunk / CHUNKS; cell < b->n_from * (chunk + 1) / CHUNKS; ++cell)
+        for (int k = cell_patches(b, cell, patches) - 1; k >= 0; --k)
+            b->list[b->start[patches[k]] + counts[patches[k]]++] = (int32_t)cell;
+}
+
+static weft_status sort_cells(star_builder *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n_patches = (size_t)b->n_patches;
+    b->counts = weft_array_make(CHUNKS * n_patches + 1, sizeof *b->counts);
+    b->start = weft_array_make(n_patches + 1, sizeof *b->start);
+    if (!b->counts || !b->start)
+        return no_memory(error, b->n_from);
+    TRY(weft_device_for(b->device, CHUNKS, count_cells, b, error));
+    int64_t sum = 0;
+    for (int64_t p = 0; p < b->n_patches; ++p) {
+        uint32_t in_patch = 0;
+        b->start[p] = sum;
+        for (int64_t chunk = 0; chunk < CHUNKS; ++chunk) {
+            const uint32_t count = b->counts[chunk * b->n_patches + p];
+            b->counts[chunk * b->n_patches + p] = in_patch;
+            in_patch += count;
+        }
+        sum += in_patch;
+    }
+    b->start[b->n_patches] = sum;
+    b->list = malloc(((size_t)sum + 1) * sizeof *b->list);
+    if (!b->list)
+        return no_memory(error, b->n_from);
+    TRY(weft_device_for(b->device, CHUNKS, list_cells, b, error));
+    b->source.list = b->list;
+    b->source.start = b->start;
+done:
+    return status;
+}
+
+/* ---- the patches ---- */
+
+static void make_patches(void *user, int64_t task) {
+    star_builder *b = user;
+    weft_star_scratch scratch = {0};
+    weft_error error = {0};
+    for (int64_t p = task * TASK_PATCHES; p < b->n_patches && p < (task + 1) * TASK_PATCHES; ++p) {
+        if (atomic_load_explicit(&b->failed, memory_order_relaxed))
+            break;
+        if (weft_star_patch_make(&b->source, p, &scratch, &b->patches[p], &error) != WEFT_OK &&
+            !atomic_exchange(&b->failed, true))
+            b->error = error;
+    }
+    weft_star_scratch_free(&scratch);
+}
+
+static void copy_patches(void *user, int64_t task) {
+    star_builder *b = user;
+    const size_t nodes = (size_t)b->source.nodes, n_rows = nodes / WEFT_STAR_LANES;
+    const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
+    for (int64_t p = task * TASK_PATCHES; p < b->n_patches && p < (task + 1) * TASK_PATCHES; ++p) {
+        weft_star_patch *patch = &b->patches[p];
+        const size_t g = (size_t)b->first_group[p], n_words = (size_t)patch->n_groups * group;
+        memcpy(b->order + (size_t)p * nodes, patch->order, nodes * sizeof *b->order);
+        memcpy(b->words + g * group, patch->words, n_words * sizeof *b->words);
+        if (b->cells)
+            memcpy(b->cells + g * group, patch->cells, n_words * sizeof *b->cells);
+        memcpy(b->halo + b->first_halo[p], patch->halo, (size_t)patch->n_halo * sizeof *b->halo);
+        for (size_t r = 0; r < n_rows; ++r) {
+            uint32_t *row = b->rows + 2 * ((size_t)p * n_rows + r);
+            row[0] = (uint32_t)g + patch->rows[2 * r];
+            row[1] = patch->rows[2 * r + 1];
+        }
+        weft_star_patch_free(patch);
+    }
+}
+
+static int64_t count_tasks(const star_builder *b) {
+    return (b->n_patches + TASK_PATCHES - 1) / TASK_PATCHES;
+}
+
+static weft_status build_patches(star_builder *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_stars *stars = b->stars;
+    b->patches = weft_array_make((size_t)b->n_patches + 1, sizeof *b->patches);
+    b->first_group = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_group);
+    b->first_halo = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_halo);
+    if (!b->patches || !b->first_group || !b->first_halo)
+        return no_memory(error, b->n_from);
+    TRY(weft_device_for(b->device, count_tasks(b), make_patches, b, error));
+    if (atomic_load(&b->failed)) {
+        if (error)
+            *error = b->error;
+        return b->error.status;
+    }
+    for (int64_t p = 0; p < b->n_patches; ++p) {
+        const weft_star_patch *patch = &b->patches[p];
+        b->first_group[p + 1] = b->first_group[p] + patch->n_groups;
+        b->first_halo[p + 1] = b->first_halo[p] + patch->n_halo;
+        if (b->source.nodes + patch->n_halo > stars->most_local)
+            stars->most_local = b->source.nodes + patch->n_halo;
+    }
+    stars->n_groups = b->first_group[b->n_patches];
+    stars->n_halo = b->first_halo[b->n_patches];
+    if (stars->n_groups > UINT32_MAX)
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%lld cells are too many for stars",
+                                (long long)b->n_from);
+done:
+    return status;
+}
+
+/* ---- device memory ---- */
+
+/* The memory and the array to fill: the memory itself where the host can use it. */
+static weft_status place(weft_device *device, size_t count, size_t size, weft_memory **memory,
+                         void **array, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_memory_make(device, count * size, memory, error));
+    *array = weft_memory_host(*memory);
+    if (!*array && !(*array = weft_array_make(count, size)))
+        status = no_memory(error, (int64_t)count);
+done:
+    return status;
+}
+
+/* What was filled beside its memory goes there. */
+static weft_status send(weft_memory *memory, void *array, weft_error *error) {
+    if (!array || array == weft_memory_host(memory))
+        return WEFT_OK;
+    return weft_memory_write(memory, 0, array, weft_memory_bytes(memory), error);
+}
+
+static void drop(weft_memory *memory, void *array) {
+    if (!memory || array != weft_memory_host(memory))
+        free(array);
+}
+
+static weft_status store_patches(star_builder *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_stars *s = b->stars;
+    const size_t n_slots = (size_t)s->n_patches * (size_t)s->nodes;
+    const size_t n_words = (size_t)s->n_groups * WEFT_STAR_GROUP * WEFT_STAR_LANES;
+    void *order = NULL, *rows = NULL, *words = NULL, *halo = NULL, *cells = NULL;
+    TRY(weft_memory_make(b->device, ((size_t)s->n_patches + 1) * sizeof *b->first_halo,
+                         &s->halo_start, error));
+    TRY(place(b->device, n_slots, sizeof *b->order, &s->order, &order, error));
+    TRY(place(b->device, n_slots / WEFT_STAR_LANES * 2, sizeof *b->rows, &s->rows, &rows, error));
+    TRY(place(b->device, n_words, sizeof *b->words, &s->words, &words, error));
+    TRY(place(b->device, (size_t)s->n_halo, sizeof *b->halo, &s->halo, &halo, error));
+    if (s->with_cells)
+        TRY(place(b->device, n_words, sizeof *b->cells, &s->cells, &cells, error));
+    b->order = order;
+    b->rows = rows;
+    b->words = words;
+    b->halo = halo;
+    b->cells = cells;
+    TRY(weft_device_for(b->device, count_tasks(b), copy_patches, b, error));
+    TRY(weft_memory_write(s->halo_start, 0, b->first_halo, weft_memory_bytes(s->halo_start),
+                          error));
+    TRY(send(s->order, order, error));
+    TRY(send(s->rows, rows, error));
+    TRY(send(s->words, words, error));
+    TRY(send(s->halo, halo, error));
+    TRY(send(s->cells, cells, error));
+done:
+    drop(s->order, order);
+    drop(s->rows, rows);
+    drop(s->words, words);
+    drop(s->halo, halo);
+    drop(s->cells, cells);
+    return status;
+}
+
+static void builder_free(star_builder *b) {
+    for (int64_t p = 0; b->patches && p < b->n_patches; ++p)
+        weft_star_patch_free(&b->patches[p]);
+    free(b->patches);
+    free(b->first_group);
+    free(b->first_halo);
+    free(b->list);
+    free(b->start);
+    free(b->counts);
+    weft_stars_free(&b->stars);
+}
+
+weft_status weft_stars_make(weft_device *device, const weft_connectivity *connectivity, int nodes,
+                            bool with_cells, weft_stars **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int width = weft_connectivity_width(connectivity);
+    const int64_t n_to = weft_connectivity_to(connectivity);
+    star_builder b = {.device = device, .n_from = weft_connectivity_from(connectivity)};
+    if ((width != 3 && width != 4) || b.n_from > INT32_MAX || nodes < WEFT_STAR_LANES ||
+        nodes > NODES_MOST || nodes % WEFT_STAR_LANES != 0)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "stars are made of up to 2^31 triangles or tetrahedra in patches of "
+                              "32, 64 ... %d nodes; here are %lld cells of %d and patches of %d",
+                              NODES_MOST, (long long)b.n_from, width, nodes);
+    b.n_patches = (n_to + nodes - 1) / nodes;
+    b.source = (weft_star_source_cells){.indices = weft_connectivity_indices(connectivity),
+                                        .n_to = n_to,
+                                        .width = width,
+                                        .nodes = nodes,
+                                        .with_cells = with_cells};
+    b.stars = calloc(1, sizeof *b.stars);
+    if (!b.stars)
+        return no_memory(error, b.n_from);
+    *b.stars = (weft_stars){.nodes = nodes,
+                            .width = width,
+                            .n_nodes = n_to,
+                            .n_patches = b.n_patches,
+                            .most_local = nodes,
+                            .with_cells = with_cells};
+    TRY(sort_cells(&b, error));
+    TRY(build_patches(&b, error));
+    TRY(store_patches(&b, error));
+    *out = b.stars;
+    b.stars = NULL;
+done:
+    builder_free(&b);
+    return status;
+}
+
+void weft_stars_free(weft_stars **stars) {
+    if (!stars || !*stars)
+        return;
+    weft_memory_free(&(*stars)->halo_start);
+    weft_memory_free(&(*stars)->halo);
+    weft_memory_free(&(*stars)->order);
+    weft_memory_free(&(*stars)->rows);
+    weft_memory_free(&(*stars)->words);
+    weft_memory_free(&(*stars)->cells);
+    free(*stars);
+    *stars = NULL;
+}

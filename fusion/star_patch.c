@@ -1,0 +1,264 @@
+/* The stars of one patch: local numbers, links, words in rows of lanes. */
+#include "star_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Even renumberings that bring local vertex l to the front. */
+static const int turned[2][4][4] = {{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}},
+                                    {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 0, 1, 3}, {3, 0, 2, 1}}};
+
+typedef struct patch_work {
+    const weft_star_source_cells *source;
+    int64_t first;
+    int n_own, n_cells, n_corners;
+    const int32_t *cells;  /* numbers */
+    int32_t *local;        /* [n_cells][width] */
+    int32_t *corner_start; /* [nodes + 1] */
+    int32_t *corners;      /* [n_corners] place in local */
+    uint32_t mask;
+    int32_t *keys, *values; /* local numbers of the halo; key -1: free */
+    weft_star_link *links;
+    uint16_t *words; /* of all stars, one after the other */
+    int32_t *word_cells, *word_start;
+} patch_work;
+
+static void work_free(patch_work *work) {
+    free(work->local);
+    free(work->corner_start);
+    free(work->corners);
+    free(work->keys);
+    free(work->values);
+    free(work->links);
+    free(work->words);
+    free(work->word_cells);
+    free(work->word_start);
+}
+
+void weft_star_patch_free(weft_star_patch *patch) {
+    free(patch->halo);
+    free(patch->order);
+    free(patch->rows);
+    free(patch->words);
+    free(patch->cells);
+    *patch = (weft_star_patch){0};
+}
+
+static weft_status no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of a patch");
+}
+
+static int compare(const void *a, const void *b) {
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t halo_slot(const patch_work *work, int32_t node) {
+    uint32_t slot = ((uint32_t)node * 0x9e3779b1u >> 8) & work->mask;
+    while (work->keys[slot] >= 0 && work->keys[slot] != node)
+        slot = (slot + 1) & work->mask;
+    return slot;
+}
+
+/* The nodes of the cells that the patch does not own, ascending, and their local numbers. */
+static weft_status number_halo(patch_work *work, weft_star_patch *out, weft_error *error) {
+    const weft_star_source_cells *source = work->source;
+    const int width = source->width;
+    const size_t places = (size_t)work->n_cells * (size_t)width;
+    uint32_t size = 64;
+    while (size < 2 * places)
+        size *= 2;
+    work->mask = size - 1;
+    work->keys = malloc(size * sizeof *work->keys);
+    work->values = malloc(size * sizeof *work->values);
+    work->local = malloc((places + 1) * sizeof *work->local);
+    out->halo = malloc((places + 1) * sizeof *out->halo);
+    if (!work->keys || !work->values || !work->local || !out->halo)
+        return no_memory(error);
+    memset(work->keys, 0xff, size * sizeof *work->keys);
+    for (int c = 0; c < work->n_cells; ++c)
+        for (int v = 0; v < width; ++v) {
+            const int32_t node = source->indices[(int64_t)work->cells[c] * width + v];
+            const int64_t own = node - work->first;
+            work->local[c * width + v] = (int32_t)own;
+            if (own >= 0 && own < work->n_own)
+                continue;
+            const uint32_t slot = halo_slot(work, node);
+            if (work->keys[slot] < 0) {
+                work->keys[slot] = node;
+                out->halo[out->n_halo++] = node;
+            }
+            work->local[c * width + v] = -1 - (int32_t)slot;
+        }
+    if (source->nodes + out->n_halo > WORD_LOCAL + 1) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%d nodes touch a patch of %d: too many for stars", out->n_halo,
+                       source->nodes);
+        weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    qsort(out->halo, (size_t)out->n_halo, sizeof *out->halo, compare);
+    for (int i = 0; i < out->n_halo; ++i)
+        work->values[halo_slot(work, out->halo[i])] = source->nodes + i;
+    for (size_t i = 0; i < places; ++i)
+        if (work->local[i] < 0)
+            work->local[i] = work->values[-1 - work->local[i]];
+    return WEFT_OK;
+}
+
+/* The corners of cells at each own node, in ascending order of cell. */
+static weft_status list_corners(patch_work *work, weft_error *error) {
+    const int width = work->source->width, nodes = work->source->nodes;
+    const int n_places = work->n_cells * width;
+    work->corner_start = calloc((size_t)nodes + 2, sizeof *work->corner_start);
+    work->corners = malloc(((size_t)n_places + 1) * sizeof *work->corners);
+    if (!work->corner_start || !work->corners)
+        return no_memory(error);
+    int32_t *start = work->corner_start + 1; /* shifted, so that filling leaves the starts */
+    for (int i = 0; i < n_places; ++i)
+        if (work->local[i] < nodes)
+            ++start[work->local[i]];
+    int32_t sum = 0;
+    for (int i = 0; i < nodes; ++i) {
+        const int32_t count = start[i];
+        start[i] = sum;
+        sum += count;
+    }
+    for (int i = 0; i < n_places; ++i)
+        if (work->local[i] < nodes)
+            work->corners[start[work->local[i]]++] = i;
+    work->n_corners = sum;
+    return WEFT_OK;
+}
+
+static int make_links(const patch_work *work, int node) {
+    const int width = work->source->width;
+    int n = 0;
+    for (int i = work->corner_start[node]; i < work->corner_start[node + 1]; ++i) {
+        const int cell = work->corners[i] / width, l = work->corners[i] % width;
+        weft_star_link *link = &work->links[n++];
+        for (int v = 1; v < width; ++v)
+            link->v[v - 1] = work->local[cell * width + turned[width - 3][l][v]];
+        link->cell = work->cells[cell];
+    }
+    return n;
+}
+
+static weft_status order_stars(patch_work *work, weft_star_scratch *scratch, weft_error *error) {
+    const int nodes = work->source->nodes;
+    int most = 0;
+    for (int i = 0; i < nodes; ++i)
+        if (work->corner_start[i + 1] - work->corner_start[i] > most)
+            most = work->corner_start[i + 1] - work->corner_start[i];
+    const size_t n_words = 3 * (size_t)work->n_corners + (size_t)nodes;
+    work->links = malloc(((size_t)most + 1) * sizeof *work->links);
+    work->words = malloc((n_words + 1) * sizeof *work->words);
+    work->word_cells = malloc((n_words + 1) * sizeof *work->word_cells);
+    work->word_start = malloc(((size_t)nodes + 1) * sizeof *work->word_start);
+    if (!work->links || !work->words || !work->word_cells || !work->word_start)
+        return no_memory(error);
+    work->word_start[0] = 0;
+    for (int i = 0; i < nodes; ++i) {
+        const int n = make_links(work, i), at = work->word_start[i];
+        const int n_made = weft_star_order(scratch, work->links, n, work->source->width,
+                                           work->words + at, work->word_cells + at);
+        if (n_made < 0)
+            return no_memory(error);
+        work->word_start[i + 1] = at + n_made;
+    }
+    return WEFT_OK;
+}
+
+static int count_words(const patch_work *work, int node) {
+    return work->word_start[node + 1] - work->word_start[node];
+}
+
+/* Longest first, nodes with equally many words in ascending order: a counting sort. */
+static weft_status sort_nodes(const patch_work *work, weft_star_patch *out, weft_error *error) {
+    const int nodes = work->source->nodes;
+    int most = 0;
+    for (int i = 0; i < nodes; ++i)
+        if (count_words(work, i) > most)
+            most = count_words(work, i);
+    int32_t *first = calloc((size_t)most + 2, sizeof *first);
+    out->order = malloc((size_t)nodes * sizeof *out->order);
+    if (!first || !out->order) {
+        free(first);
+        return no_memory(error);
+    }
+    for (int i = 0; i < nodes; ++i)
+        ++first[most - count_words(work, i) + 1];
+    for (int i = 0; i < most; ++i)
+        first[i + 1] += first[i];
+    for (int i = 0; i < nodes; ++i)
+        out->order[first[most - count_words(work, i)]++] = (uint16_t)i;
+    free(first);
+    return WEFT_OK;
+}
+
+/* Where each row starts. A row has one group at least, which its first words are read from. */
+static weft_status size_rows(const patch_work *work, weft_star_patch *out, weft_error *error) {
+    const int n_rows = work->source->nodes / WEFT_STAR_LANES;
+    out->rows = malloc((size_t)n_rows * 2 * sizeof *out->rows);
+    if (!out->rows)
+        return no_memory(error);
+    for (int r = 0; r < n_rows; ++r) {
+        const int n_words = count_words(work, out->order[r * WEFT_STAR_LANES]);
+        out->rows[2 * r] = (uint32_t)out->n_groups;
+        out->rows[2 * r + 1] = (uint32_t)n_words;
+        out->n_groups +=
+            n_words > WEFT_STAR_GROUP ? (n_words + WEFT_STAR_GROUP - 1) / WEFT_STAR_GROUP : 1;
+    }
+    return WEFT_OK;
+}
+
+static weft_status write_rows(const patch_work *work, weft_star_patch *out, weft_error *error) {
+    const weft_star_source_cells *source = work->source;
+    const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
+    out->words = malloc((size_t)out->n_groups * group * sizeof *out->words);
+    if (source->with_cells)
+        out->cells = calloc((size_t)out->n_groups * group, sizeof *out->cells);
+    if (!out->words || (source->with_cells && !out->cells))
+        return no_memory(error);
+    for (int slot = 0; slot < source->nodes; ++slot) {
+        const int node = out->order[slot], lane = slot % WEFT_STAR_LANES;
+        const uint32_t *row = &out->rows[2 * (slot / WEFT_STAR_LANES)];
+        const int n = count_words(work, node), at = work->word_start[node];
+        const int padded = row[1] > WEFT_STAR_GROUP ? ((int)row[1] + 3) / 4 * 4 : WEFT_STAR_GROUP;
+        for (int i = 0; i < padded; ++i) {
+            const size_t g = (row[0] + (size_t)i / WEFT_STAR_GROUP) * group;
+            const int j = i % WEFT_STAR_GROUP;
+            out->words[g + (size_t)(lane * WEFT_STAR_GROUP + j)] =
+                i < n ? work->words[at + i] : (uint16_t)(node | WORD_SKIP);
+            if (out->cells && n > 0)
+                out->cells[g + (size_t)(j * WEFT_STAR_LANES + lane)] =
+                    work->word_cells[at + (i < n ? i : n - 1)];
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t patch,
+                                 weft_star_scratch *scratch, weft_star_patch *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t left = source->n_to - patch * source->nodes;
+    weft_star_patch made = {0};
+    patch_work work = {.source = source,
+                       .first = patch * source->nodes,
+                       .n_own = left < source->nodes ? (int)left : source->nodes,
+                       .n_cells = (int)(source->start[patch + 1] - source->start[patch]),
+                       .cells = source->list + source->start[patch]};
+    TRY(number_halo(&work, &made, error));
+    TRY(list_corners(&work, error));
+    TRY(order_stars(&work, scratch, error));
+    TRY(sort_nodes(&work, &made, error));
+    TRY(size_rows(&work, &made, error));
+    TRY(write_rows(&work, &made, error));
+    *out = made;
+    made = (weft_star_patch){0};
+done:
+    weft_star_patch_free(&made);
+    work_free(&work);
+    return status;
+}

@@ -1,0 +1,168 @@
+/* labels: quick */
+/* The text of stars for what is shipped, in two and three dimensions, compiled by NVRTC for an
+ * H200: nothing spills, and the other rows cost nothing. And when stars are not taken. */
+#include "test_support.h"
+
+#include "cuda_api.h"
+#include "weft_fem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fixture {
+    weft_device *device;
+    weft_library *library;
+} fixture;
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    weft_error error = {0};
+    assert_int_equal(weft_device_open("null:h200", NULL, &f->device, &error), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&f->library, &error), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    weft_library_free(&f->library);
+    weft_device_free(&f->device);
+    free(f);
+    return 0;
+}
+
+static weft_compilation *compiled(const fixture *f, const weft_limits *limits, const char *form,
+                                  const char *tail, int d, bool single) {
+    weft_compilation *compilation = NULL;
+    weft_error error = {0};
+    const weft_parameter dimension = {"d", d};
+    const weft_expression source = {"diffusivity", "1 + exp(x*y)", "test"};
+    const bool has_formula = strstr(form, "diffusivity(") != NULL;
+    const weft_compile_options options = {.scatter = WEFT_SCATTER_STARS,
+                                          .single = single,
+                                          .expressions = &source,
+                                          .n_expressions = has_formula,
+                                          .parameters = &dimension,
+                                          .n_parameters = 1};
+    const weft_fragment fragments[] = {{"form", form}, {"tail", tail}};
+    if (weft_compile(f->library, limits ? limits : weft_device_limits(f->device), fragments, 2,
+                     &options, &compilation, &error) != WEFT_OK)
+        fail_msg("%s (%s)", error.message, error.source_line);
+    return compilation;
+}
+
+static int count_star_kernels(const weft_compilation *compilation) {
+    int n = 0;
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        n += info.stars;
+    }
+    return n;
+}
+
+static const char by_cell[] = "parameter d = 2;\nindex cells, nodes;\n"
+                              "connectivity dofs : cells -> nodes[d + 1];\n"
+                              "input x : real[d] over nodes;\ninput k : real over cells;\n"
+                              "input scale : real;\n"
+                              "J = jacobian(x[dofs]);\n"
+                              "K = smmul(dshape_dot_dshape(tform_dshape(J), J), k * scale);\n";
+
+/* Registers of the one kernel; skips where there is no NVRTC. */
+static int registers_of(const fixture *f, const char *form, const char *tail, int d, bool single) {
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    weft_cubin cubin = {0};
+    weft_kernel_info info;
+    weft_kernel_figures figures = {0};
+    weft_compilation *compilation = compiled(f, NULL, form, tail, d, single);
+    assert_int_equal(weft_compilation_kernels(compilation), 1);
+    assert_int_equal(count_star_kernels(compilation), 1);
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK) {
+        weft_compilation_free(&compilation);
+        skip_test(error.message);
+    }
+    if (weft_nvrtc_compile(&nvrtc, 90, "stars", weft_compilation_source(compilation), &cubin,
+                           &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    weft_compilation_kernel(compilation, 0, &info);
+    assert_true(weft_cubin_figures(&cubin, info.name, &figures));
+    assert_in_range(figures.stack_bytes, 0, 32); /* a call that divides, or exp: no array */
+    assert_int_equal(figures.spill_store_bytes, 0);
+    assert_int_equal(figures.spill_load_bytes, 0);
+    weft_cubin_free(&cubin);
+    weft_nvrtc_close(&nvrtc);
+    weft_compilation_free(&compilation);
+    return figures.registers;
+}
+
+/* Five blocks of 128 threads on a multiprocessor: 102 registers a thread. */
+static void figures(void **state) {
+    const fixture *f = *state;
+    const char *product = weft_fem_script("product.weft");
+    const char *diagonal = weft_fem_script("diagonal.weft");
+    const char *poisson = weft_fem_script("poisson.weft");
+    const char *diffusivity = weft_fem_script("poisson_diffusivity.weft");
+    for (int d = 2; d <= 3; ++d) {
+        const int most = d == 2 ? 80 : 102;
+        assert_in_range(registers_of(f, poisson, product, d, false), 16, most);
+        assert_in_range(registers_of(f, poisson, product, d, true), 16, most);
+        assert_in_range(registers_of(f, poisson, diagonal, d, false), 16, most);
+        assert_in_range(registers_of(f, diffusivity, product, d, false), 16, 168);
+        assert_in_range(registers_of(f, by_cell, product, d, false), 16, most);
+    }
+}
+
+static const char whole[] = "K = shape_shape(J);\n";
+
+/* Where stars are none, stores are what they are without. */
+static void not_taken(void **state) {
+    const fixture *f = *state;
+    static const struct {
+        const char *form, *tail;
+        int d;
+    } cases[] = {
+        /* local matrices as they are numbered */
+        {"parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
+         "input K : real[d + 1,d + 1] over cells;\n",
+         "product.weft", 2},
+        /* segments: to exchange two vertices is odd */
+        {"parameter d = 1;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
+         "input x : real[d] over nodes;\nJ = jacobian(x[dofs]);\n",
+         whole, 1},
+        /* something else is stored */
+        {"parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
+         "input x : real[d] over nodes;\nJ = jacobian(x[dofs]);\nreturn J;\n",
+         whole, 2}};
+    char tail[400];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const bool shipped = cases[i].tail != whole;
+        snprintf(tail, sizeof tail, "%s%s", shipped ? "" : cases[i].tail,
+                 weft_fem_script("product.weft"));
+        weft_compilation *compilation = compiled(f, NULL, cases[i].form, tail, cases[i].d, false);
+        assert_int_equal(count_star_kernels(compilation), 0);
+        assert_non_null(strstr(weft_compilation_source(compilation), "add_indirect(p_y"));
+        weft_compilation_free(&compilation);
+    }
+}
+
+/* On the host stores are coloured, to the letter of the text. */
+static void host(void **state) {
+    const fixture *f = *state;
+    weft_device *device = NULL;
+    weft_error error = {0};
+    assert_int_equal(weft_device_open("host:1", NULL, &device, &error), WEFT_OK);
+    weft_compilation *compilation =
+        compiled(f, weft_device_limits(device), weft_fem_script("poisson.weft"),
+                 weft_fem_script("product.weft"), 2, false);
+    assert_int_equal(count_star_kernels(compilation), 0);
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figures), cmocka_unit_test(not_taken),
+                                       cmocka_unit_test(host)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
