@@ -212,7 +212,7 @@ done:
     return status;
 }
 
-/* A block a patch; what it stages must fit in its's shared memory. */
+/* A block a patch; what it stages must fit in its shared memory. */
 static weft_status launch_stars(const weft_program *p, const weft_plan_kernel *kernel,
                                 weft_launch *launch, weft_error *error) {
     weft_status status = WEFT_OK;
