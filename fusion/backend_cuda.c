@@ -4,25 +4,30 @@
 #include "source_internal.h"
 
 static void types(weft_text *out, int lanes, bool single) {
-    weft_text_add(out,
-                  "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */\n"
-                  "typedef int int32_t;\n"
-                  "typedef unsigned int uint32_t;\n"
-                  "typedef long long int64_t;\n"
-                  "#else\n"
-                  "#include <stdint.h>\n"
-                  "#endif\n\n"
-                  "#define LANES %d\n"
-                  "#define THREADS %d\n"
-                  "typedef %s scalar;\n"
-                  "typedef scalar real;\n"
-                  "#define restrict __restrict__\n"
-                  "#define KERNEL extern \"C\" __global__ void __launch_bounds__(THREADS)\n"
-                  "#define FINISH extern \"C\" __global__ void /* of one thread block */\n"
-                  "#define INLINE static __device__ __forceinline__\n"
-                  "#define UNROLL _Pragma(\"unroll\")\n"
-                  "#define SPLAT(e) ((real)(e))\n\n",
-                  lanes, WEFT_CUDA_THREADS, single ? "float" : "double");
+    weft_text_add(
+        out,
+        "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */\n"
+        "typedef unsigned char uint8_t;\n"
+        "typedef unsigned short uint16_t;\n"
+        "typedef int int32_t;\n"
+        "typedef unsigned int uint32_t;\n"
+        "typedef long long int64_t;\n"
+        "typedef unsigned long long uint64_t;\n"
+        "#else\n"
+        "#include <stdint.h>\n"
+        "#endif\n\n"
+        "#define LANES %d\n"
+        "#define THREADS %d\n"
+        "#define CHUNK %d /* instances a partial result of a reduction */\n"
+        "typedef %s scalar;\n"
+        "typedef scalar real;\n"
+        "#define restrict __restrict__\n"
+        "#define KERNEL extern \"C\" __global__ void __launch_bounds__(THREADS)\n"
+        "#define ROWS_KERNEL extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS)\n"
+        "#define INLINE static __device__ __forceinline__\n"
+        "#define UNROLL _Pragma(\"unroll\")\n"
+        "#define SPLAT(e) ((real)(e))\n\n",
+        lanes, WEFT_CUDA_THREADS, WEFT_CUDA_CHUNK, single ? "float" : "double");
 }
 
 static const char loads[] =
@@ -52,6 +57,58 @@ static const char loads[] =
     "{\n"
     "    for (int c = 0; c < components; ++c)\n"
     "        v[c] = p[c];\n"
+    "}\n\n";
+
+/* Several threads an instance: a list in shared memory, and loads and stores that its warps share.
+ */
+static const char shared_lists[] =
+    "/* [component][lane], from the thread's lane on */\n"
+    "struct shared_list {\n"
+    "    scalar *p;\n"
+    "    __device__ __forceinline__ scalar &operator[](int c) const { return p[c * LANES]; }\n"
+    "};\n"
+    "template <int WARPS> INLINE void spread_load_block(shared_list v, const scalar *p, int "
+    "components, int warp)\n"
+    "{\n"
+    "    UNROLL for (int c = warp; c < components; c += WARPS)\n"
+    "        v[c] = p[c * LANES];\n"
+    "}\n"
+    "template <int WARPS> INLINE void spread_load_plain(shared_list v, const scalar *p, int "
+    "components, int64_t instance, int warp)\n"
+    "{\n"
+    "    UNROLL for (int c = warp; c < components; c += WARPS)\n"
+    "        v[c] = p[instance * components + c];\n"
+    "}\n"
+    "template <int WARPS> INLINE void spread_load_indirect(shared_list v, const scalar *p, const "
+    "int32_t *map, int width, int components, int warp)\n"
+    "{\n"
+    "    UNROLL for (int k = warp; k < width * components; k += WARPS)\n"
+    "        v[k] = p[(int64_t)map[k / components * LANES] * components + k % components];\n"
+    "}\n"
+    "template <int WARPS> INLINE void spread_store_block(scalar *p, shared_list v, int components, "
+    "int warp)\n"
+    "{\n"
+    "    UNROLL for (int c = warp; c < components; c += WARPS)\n"
+    "        p[c * LANES] = v[c];\n"
+    "}\n"
+    "template <int WARPS> INLINE void spread_store_plain(scalar *p, shared_list v, int components, "
+    "int64_t instance, int warp)\n"
+    "{\n"
+    "    UNROLL for (int c = warp; c < components; c += WARPS)\n"
+    "        p[instance * components + c] = v[c];\n"
+    "}\n"
+    "template <int WARPS> INLINE void spread_add_indirect(scalar *p, const int32_t *map, "
+    "shared_list v, int width, int components, int warp)\n"
+    "{\n"
+    "    UNROLL for (int k = warp; k < width * components; k += WARPS)\n"
+    "        atomicAdd(&p[(int64_t)map[k / components * LANES] * components + k % components], "
+    "v[k]);\n"
+    "}\n"
+    "template <int WARPS> INLINE void spread_add_matrix(scalar *p, const uint32_t *positions, "
+    "shared_list v, int entries, int warp)\n"
+    "{\n"
+    "    UNROLL for (int k = warp; k < entries; k += WARPS)\n"
+    "        atomicAdd(&p[positions[k * LANES]], v[k]);\n"
     "}\n\n";
 
 static const char stores[] =
@@ -104,66 +161,103 @@ static void functions(weft_text *out) {
     weft_text_add(out, "\n");
 }
 
-/* A thread block's partial result: by halves in shared memory. The join: one block, by halves of
- * what is left, so that neighbouring threads read neighbouring words. Both trees depend on the size
- * alone. */
+/* How contributions become one. A chunk of CHUNK consecutive instances is a partial result, joined
+ * by halves; partial results go round CHUNK sums, which are joined by halves again. So the tree
+ * depends on the number of instances alone, not on how many threads a block has. */
+static const char chunks[] =
+    "/* The block that stores its partial results last; the next launch starts from 0 again. */\n"
+    "INLINE bool is_last_block(uint32_t *arrived)\n"
+    "{\n"
+    "    __shared__ bool last;\n"
+    "    __threadfence();\n"
+    "    __syncthreads();\n"
+    "    if (threadIdx.x == 0) {\n"
+    "        last = atomicAdd(arrived, 1) == gridDim.x - 1;\n"
+    "        if (last)\n"
+    "            *arrived = 0;\n"
+    "    }\n"
+    "    __syncthreads();\n"
+    "    __threadfence();\n"
+    "    return last;\n"
+    "}\n\n";
+
+static void chunk_functions(weft_text *out, const char *name) {
+    weft_text_add(
+        out,
+        "/* Chunks of CHUNK numbers, each joined into its first. */\n"
+        "template <int N_THREADS, int N_CHUNKS> INLINE void halve_%s(scalar *tree)\n"
+        "{\n"
+        "    UNROLL for (int half = CHUNK / 2; half > 0; half /= 2) {\n"
+        "        __syncthreads();\n"
+        "        UNROLL for (int i = threadIdx.x; i < N_CHUNKS * half; i += N_THREADS) {\n"
+        "            scalar *a = tree + i / half * CHUNK + i %% half;\n"
+        "            *a = both_%s(*a, a[half]);\n"
+        "        }\n"
+        "    }\n"
+        "    __syncthreads();\n"
+        "}\n"
+        "/* a[k * components + c]: of instance (block * N + k) * N_THREADS + thread */\n"
+        "template <int N_THREADS, int N>\n"
+        "INLINE void partial_%s(scalar *p, scalar *tree, const real *a, int components, int64_t "
+        "n_instances)\n"
+        "{\n"
+        "    constexpr int N_CHUNKS = N_THREADS * N / CHUNK;\n"
+        "    for (int c = 0; c < components; ++c) {\n"
+        "        UNROLL for (int k = 0; k < N; ++k)\n"
+        "            tree[k * N_THREADS + threadIdx.x] = a[k * components + c];\n"
+        "        halve_%s<N_THREADS, N_CHUNKS>(tree);\n"
+        "        const int64_t chunk = blockIdx.x * (int64_t)N_CHUNKS + threadIdx.x;\n"
+        "        if (threadIdx.x < N_CHUNKS && chunk * CHUNK < n_instances)\n"
+        "            p[chunk * components + c] = tree[threadIdx.x * CHUNK];\n"
+        "        __syncthreads();\n"
+        "    }\n"
+        "}\n",
+        name, name, name, name);
+    weft_text_add(
+        out,
+        "template <int N_THREADS>\n"
+        "INLINE void finish_%s(scalar *result, scalar *tree, const scalar *p, int components,\n"
+        "                      int64_t n_instances)\n"
+        "{\n"
+        "    const int64_t n = (n_instances + CHUNK - 1) / CHUNK;\n"
+        "    for (int c = 0; c < components; ++c) {\n"
+        "        real sums[CHUNK / N_THREADS];\n"
+        "        start_%s(sums, CHUNK / N_THREADS);\n"
+        "        _Pragma(\"unroll 4\") for (int64_t first = 0; first < n; first += CHUNK)\n"
+        "            UNROLL for (int k = 0; k < CHUNK / N_THREADS; ++k) {\n"
+        "                const int64_t i = first + k * N_THREADS + threadIdx.x;\n"
+        "                if (i < n)\n"
+        "                    sums[k] = both_%s(sums[k], __ldcg(&p[i * components + c]));\n"
+        "            }\n"
+        "        UNROLL for (int k = 0; k < CHUNK / N_THREADS; ++k)\n"
+        "            tree[k * N_THREADS + threadIdx.x] = sums[k];\n"
+        "        halve_%s<N_THREADS, 1>(tree);\n"
+        "        if (threadIdx.x == 0)\n"
+        "            result[c] = tree[0];\n"
+        "        __syncthreads();\n"
+        "    }\n"
+        "}\n\n",
+        name, name, name, name);
+}
+
 static void reductions(weft_text *out) {
     static const char *const names[][3] = {
         {"add", "0", "a + b"},
         {"multiply", "1", "a * b"},
         {"min", "__longlong_as_double(0x7ff0000000000000LL)", "b < a ? b : a"},
         {"max", "-__longlong_as_double(0x7ff0000000000000LL)", "a < b ? b : a"}};
+    weft_text_add_bytes(out, chunks, sizeof chunks - 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const char *name = names[i][0], *neutral = names[i][1];
         weft_text_add(out,
                       "INLINE scalar both_%s(scalar a, scalar b) { return %s; }\n"
-                      "INLINE void start_%s(real *a, int components)\n"
+                      "INLINE void start_%s(real *a, int n)\n"
                       "{\n"
-                      "    for (int c = 0; c < components; ++c)\n"
-                      "        a[c] = (scalar)%s;\n"
-                      "}\n"
-                      "INLINE void join_%s(real *a, const real *v, int components, int)\n"
-                      "{\n"
-                      "    UNROLL for (int c = 0; c < components; ++c)\n"
-                      "        a[c] = both_%s(a[c], v[c]);\n"
+                      "    UNROLL for (int i = 0; i < n; ++i)\n"
+                      "        a[i] = (scalar)%s;\n"
                       "}\n",
-                      name, names[i][2], name, neutral, name, name);
-        weft_text_add(out,
-                      "INLINE void partial_%s(scalar *p, const real *a, int components)\n"
-                      "{\n"
-                      "    __shared__ scalar shared[THREADS];\n"
-                      "    for (int c = 0; c < components; ++c) {\n"
-                      "        shared[threadIdx.x] = a[c];\n"
-                      "        __syncthreads();\n"
-                      "        for (int half = THREADS / 2; half > 0; half /= 2) {\n"
-                      "            if (threadIdx.x < half)\n"
-                      "                shared[threadIdx.x] = both_%s(shared[threadIdx.x], "
-                      "shared[threadIdx.x + half]);\n"
-                      "            __syncthreads();\n"
-                      "        }\n"
-                      "        if (threadIdx.x == 0)\n"
-                      "            p[c] = shared[0];\n"
-                      "        __syncthreads();\n"
-                      "    }\n"
-                      "}\n",
-                      name, name);
-        weft_text_add(
-            out,
-            "INLINE void finish_%s(scalar *result, scalar *p, int components, int64_t n)\n"
-            "{\n"
-            "    for (int64_t left = n; left > 1; left = (left + 1) / 2) {\n"
-            "        const int64_t half = (left + 1) / 2;\n"
-            "        for (int64_t i = threadIdx.x; i < left - half; i += blockDim.x)\n"
-            "            for (int c = 0; c < components; ++c)\n"
-            "                p[i * components + c] =\n"
-            "                    both_%s(p[i * components + c], p[(i + half) * components + "
-            "c]);\n"
-            "        __syncthreads();\n"
-            "    }\n"
-            "    for (int c = threadIdx.x; c < components; c += blockDim.x)\n"
-            "        result[c] = n > 0 ? p[c] : (scalar)%s;\n"
-            "}\n\n",
-            name, name, neutral);
+                      name, names[i][2], name, neutral);
+        chunk_functions(out, name);
     }
 }
 
@@ -171,6 +265,7 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
     types(out, lanes, single);
     weft_text_add_bytes(out, loads, sizeof loads - 1);
     weft_text_add_bytes(out, stores, sizeof stores - 1);
+    weft_text_add_bytes(out, shared_lists, sizeof shared_lists - 1);
     weft_text_add_bytes(out, intrinsics, sizeof intrinsics - 1);
     functions(out);
     reductions(out);

@@ -127,6 +127,13 @@ typedef struct weft_script_statement {
     weft_place place;
 } weft_script_statement;
 
+/** operator A over nodes; its use is `y = apply(A, v)` */
+typedef struct weft_script_operator {
+    const char *name, *over;
+    const char *routine; /* of the compile options: a rows routine; NULL: none */
+    weft_place place, over_place;
+} weft_script_operator;
+
 typedef struct weft_script_return {
     const char *name;
     weft_place place;
@@ -143,12 +150,16 @@ typedef struct weft_script {
     int n_parameters;
     weft_script_expression *expressions;
     int n_expressions;
+    weft_script_operator *operators;
+    int n_operators;
     weft_script_statement *statements;
     int n_statements;
     weft_script_return *returns;
     int n_returns;
     weft_source *sources; /* one a fragment */
     int n_sources;
+    bool is_loop_body; /* a segment inside `repeat`: its updates may alternate between two memories
+                        */
 } weft_script;
 
 /** Read fragments as one script. Values of options->parameters replace the defaults, texts of
@@ -242,6 +253,36 @@ weft_status weft_body_emit(const weft_instance *instance, int variant,
                            const weft_accessor *arguments, const weft_accessor *result,
                            const weft_body_style *style, weft_text *out, weft_error *error);
 
+/* ---- rows routines (routine.c): hand-shaped products y = A v, kernels/operators ----------- */
+
+#define WEFT_ROUTINE_ARGUMENTS_MAX 16
+
+typedef struct weft_routine_argument {
+    const char *type, *name; /* "const double *", "values" */
+} weft_routine_argument;
+
+/** Text that computes whole rows of y = A v for the rows that a thread block owns. What stands in
+ *  its scope, and what it must leave, is in docs/kernel-files.md. */
+typedef struct weft_routine {
+    const char *name;
+    int threads, rows; /* of a block; rows is a multiple of threads and of WEFT_CUDA_CHUNK */
+    weft_routine_argument *arguments;
+    int n_arguments;
+    const char *helpers, *body;
+} weft_routine;
+/** The shipped routine of this name. Errors WEFT_ERROR_USAGE (lists those that exist) and, for a
+ *  file that breaks the rules, WEFT_ERROR_SYNTAX with its line. */
+weft_status weft_routine_find(weft_arena *arena, const char *name, const weft_routine **out,
+                              weft_error *error);
+/** Read a routine file. */
+weft_status weft_routine_read(weft_arena *arena, const weft_source *source,
+                              const weft_routine **out, weft_error *error);
+
+/** Does a thread of a variant touch a component of an argument (operand -1: of the result), by its
+ *  thread-to-data mapping? 1, 0, or -1 where the mapping does not say. */
+int weft_instance_touches(const weft_instance *instance, int variant, int operand, int thread,
+                          int component);
+
 /* ---- graph (graph.c): calls, data, dependencies ----------------------------------------- */
 
 typedef struct weft_index_set {
@@ -326,6 +367,8 @@ typedef struct weft_call {
     double flops;
     weft_place place;
     const weft_reduction *reduction; /* NULL: a map */
+    const weft_routine *routine; /* of `apply`: whole rows, from v at other rows too; else NULL */
+    int op;                      /* of `apply`: the operator in graph->operators */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */
@@ -348,6 +391,9 @@ typedef struct weft_graph {
     int n_calls;
     weft_accumulation *accumulations;
     int n_accumulations;
+    const char **operators; /* names */
+    int n_operators;
+    bool is_loop_body;
 } weft_graph;
 
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
@@ -398,6 +444,10 @@ typedef struct weft_implementation {
     weft_operand *onchip; /* offset 0, whole */
     weft_placement *placement;
     int onchip_peak; /* components live at once, most */
+    /* cuda, calls of several threads an instance (placement.c) */
+    int warps;             /* of a block: thread t of every instance; 0: one thread an instance */
+    int shared_components; /* an instance */
+    bool *barriers;        /* [n_calls + 1] before order[i], and before the stores */
     /* traffic per instance, in bytes */
     double bytes_loaded, bytes_stored, flops;
     double seconds;     /* predicted per instance */
@@ -409,6 +459,10 @@ typedef struct weft_implementations {
     int n;
 } weft_implementations;
 
+/** Warps, shared memory and barriers of an implementation whose calls have several threads. */
+weft_status weft_placement_make(weft_arena *arena, const weft_graph *graph,
+                                const weft_limits *limits, const weft_compile_options *options,
+                                weft_implementation *made, weft_error *error);
 weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
                                       const weft_fusions *fusions, const weft_limits *limits,
                                       const weft_compile_options *options,
@@ -431,10 +485,11 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
  *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
  *  pairwise. On cuda it is a thread block. */
 #define WEFT_REDUCTION_BLOCKS 256
-#define WEFT_CUDA_LANES 32            /* a warp */
-#define WEFT_CUDA_THREADS 128         /* a thread block */
-#define WEFT_CUDA_FINISH_THREADS 1024 /* the one that joins partial results */
-#define WEFT_STAR_NODES 512           /* of a patch (star_internal.h) */
+#define WEFT_CUDA_LANES 32    /* a warp */
+#define WEFT_CUDA_THREADS 128 /* a thread block */
+#define WEFT_CUDA_WARPS_MAX 32
+#define WEFT_CUDA_CHUNK 512 /* instances whose contributions are one partial result */
+#define WEFT_STAR_NODES 512 /* of a patch (star_internal.h) */
 #define WEFT_STAR_THREADS 128
 
 /** Argument of a kernel. */
@@ -444,13 +499,16 @@ typedef enum weft_argument_kind {
     ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
     ARGUMENT_PARTIALS,  /* a reduction's partial results, one a chunk: index is its datum */
     ARGUMENT_STAR,      /* the stars of a map: part is a place in weft_star_arguments */
+    ARGUMENT_ROWS,      /* argument `part` of the routine of operator `index` */
+    ARGUMENT_TWIN,      /* where the next value of a datum goes that other blocks still read */
+    ARGUMENT_ARRIVED,   /* how many thread blocks have stored theirs: index is the kernel */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
 typedef struct weft_argument {
     weft_argument_kind kind;
     int index; /* datum or map; ARGUMENT_GATHER: map */
-    int part;  /* ARGUMENT_GATHER: 0 start, 1 positions; ARGUMENT_STAR */
+    int part;  /* ARGUMENT_GATHER: 0 start, 1 positions; ARGUMENT_STAR, ARGUMENT_ROWS: which */
 } weft_argument;
 
 typedef struct weft_plan_kernel {
@@ -464,6 +522,8 @@ typedef struct weft_plan_kernel {
     int *scatters; /* accumulations done by coloured stores */
     int n_scatters;
     int gather; /* accumulation that this kernel gathers, or -1 */
+    int rows;   /* call whose whole rows this kernel makes first, or -1 */
+    int folded; /* call that the routine computes at every row it reads, or -1 */
     bool stars; /* its one accumulation is done by the owner, star by star */
     bool adds;  /* a gather, or stars, that add to what is there, else they write */
     weft_argument *arguments;
@@ -471,6 +531,7 @@ typedef struct weft_plan_kernel {
     int *reductions; /* calls whose partial results this kernel makes */
     int n_reductions;
     bool finishes; /* it joins the partial results of these reductions, made by the kernel before */
+    bool joins;    /* its last thread block joins them itself */
     int *zero;     /* data zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops;

@@ -3,10 +3,62 @@
  * traffic: else it would be stored on one side and loaded on the other. */
 #include "graph_internal.h"
 
-/* Does a reader of this operand need a barrier behind its producer? */
-static bool needs_barrier(const weft_graph *graph, const weft_operand *operand) {
+/* Is the list that this call updates the one that another reads at other rows, as an operand of
+ * what it computes there? */
+static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
+                               const weft_call *reader) {
+    const int storage = graph->data[update->result].storage;
+    for (int k = 0; storage >= 0 && k < reader->n_operands; ++k)
+        if (reader->operands[k].datum == storage)
+            return true;
+    return false;
+}
+
+bool weft_call_folds(const weft_graph *graph, const int *level, int call, int rows) {
+    const weft_call *made = &graph->calls[call];
+    const weft_datum *result = &graph->data[made->result];
+    if (made->arithmetic == NULL || made->reduction != NULL || result->shape.rank != 0 ||
+        made->index_set != graph->calls[rows].index_set ||
+        (result->storage >= 0 && !graph->is_loop_body))
+        return false;
+    for (int k = 0; k < made->n_operands; ++k) {
+        const weft_operand *operand = &made->operands[k];
+        const int producer = graph->data[operand->datum].producer;
+        if (operand->map >= 0 || (producer >= 0 && level[producer] >= level[call]))
+            return false;
+    }
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call)
+            return false;
+    for (int i = 0; i < rows; ++i)
+        if (i != call && updates_operand_of(graph, &graph->calls[i], made))
+            return false;
+    return true;
+}
+
+/* Does a call read this operand at other rows than its own, by itself or folded into a rows call?
+ */
+static bool reads_around(const weft_graph *graph, const int *level, const weft_call *reader,
+                         const weft_operand *operand) {
+    if (operand->map >= 0 || reader->routine != NULL)
+        return true;
+    for (int i = reader->id + 1; i < graph->n_calls; ++i)
+        if (graph->calls[i].routine != NULL && level[i] == level[reader->id] &&
+            graph->calls[i].operands[0].datum == reader->result)
+            return true;
+    return false;
+}
+
+/* Does a reader of this operand need a barrier behind its producer? What a rows call can compute
+ * anew wherever it reads it needs none. */
+static bool needs_barrier(const weft_graph *graph, const int *level, const weft_call *reader,
+                          const weft_operand *operand) {
     const int producer = graph->data[operand->datum].producer;
-    return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
+    if (producer < 0 || graph->data[operand->datum].index_set == UNIFORM)
+        return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
+    if (reader->routine != NULL)
+        return !weft_call_folds(graph, level, producer, reader->id);
+    return reads_around(graph, level, reader, operand);
 }
 
 static int earliest(const weft_graph *graph, const int *level, const weft_call *call) {
@@ -16,7 +68,7 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
         const weft_datum *datum = &graph->data[operand->datum];
         int needed = 0;
         if (datum->producer >= 0)
-            needed = level[datum->producer] + needs_barrier(graph, operand);
+            needed = level[datum->producer] + needs_barrier(graph, level, call, operand);
         for (int k = 0; k < graph->n_accumulations; ++k) {
             const weft_accumulation *a = &graph->accumulations[k];
             if (a->target == operand->datum && level[a->call] + 1 > needed)
@@ -30,7 +82,7 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
     for (int i = 0; storage >= 0 && i < call->id; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
-            const int needed = level[i] + (operand->map >= 0);
+            const int needed = level[i] + reads_around(graph, level, &graph->calls[i], operand);
             if (operand->datum == storage && needed > highest)
                 highest = needed;
         }
@@ -42,7 +94,7 @@ static int before_updates(const weft_graph *graph, const int *level, const weft_
                           int last) {
     for (int k = 0; k < call->n_operands; ++k)
         for (int i = call->id + 1; i < graph->n_calls; ++i) {
-            const int limit = level[i] - (call->operands[k].map >= 0);
+            const int limit = level[i] - reads_around(graph, level, call, &call->operands[k]);
             if (graph->data[graph->calls[i].result].storage == call->operands[k].datum &&
                 limit < last)
                 last = limit;
@@ -60,7 +112,7 @@ static int latest(const weft_graph *graph, const int *level, const weft_call *ca
     for (int i = call->id + 1; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];
-            const int limit = level[i] - needs_barrier(graph, operand);
+            const int limit = level[i] - needs_barrier(graph, level, &graph->calls[i], operand);
             if (operand->datum == call->result && (last < 0 || limit < last))
                 last = limit;
         }

@@ -29,15 +29,56 @@ static bool shares(const weft_graph *graph, const weft_call *a, const weft_call 
     return false;
 }
 
+static bool accumulates(const weft_graph *graph, int call) {
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call)
+            return true;
+    return false;
+}
+
+/* One rows call a kernel, and no accumulating stores beside it. */
+static bool may_join(const weft_graph *graph, const int *group, int n, int a, int b) {
+    int n_rows = 0, n_accumulating = 0;
+    for (int i = 0; i < n; ++i)
+        if (group[i] == a || group[i] == b) {
+            n_rows += graph->calls[i].routine != NULL;
+            n_accumulating += accumulates(graph, i);
+        }
+    return n_rows == 0 || (n_rows == 1 && n_accumulating == 0);
+}
+
+int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion) {
+    for (int i = 0; i < fusion->n_calls; ++i)
+        if (graph->calls[fusion->calls[i]].routine != NULL)
+            return fusion->calls[i];
+    return -1;
+}
+
+int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion) {
+    const int rows = weft_fusion_rows(graph, fusion);
+    for (int i = 0; rows >= 0 && i < fusion->n_calls; ++i)
+        if (graph->calls[fusion->calls[i]].result == graph->calls[rows].operands[0].datum)
+            return fusion->calls[i];
+    return -1;
+}
+
 /* Connected components by sharing, within one level and index set. group[i] is the lowest call of
  * i's. */
 static void group_calls(const weft_graph *graph, const int *level, int *group) {
     for (int i = 0; i < graph->n_calls; ++i)
         group[i] = i;
+    for (int i = 0; i < graph->n_calls; ++i) { /* a rows call and what it folds in, above all */
+        const int producer = graph->calls[i].routine != NULL
+                                 ? graph->data[graph->calls[i].operands[0].datum].producer
+                                 : -1;
+        if (producer >= 0 && level[producer] == level[i] && group[producer] == producer)
+            group[i] = producer;
+    }
     for (int i = 0; i < graph->n_calls; ++i) {
         for (int k = 0; k < i; ++k) {
             if (level[i] != level[k] || graph->calls[i].index_set != graph->calls[k].index_set ||
-                group[i] == group[k] || !shares(graph, &graph->calls[k], &graph->calls[i]))
+                group[i] == group[k] || !shares(graph, &graph->calls[k], &graph->calls[i]) ||
+                !may_join(graph, group, i + 1, group[i], group[k]))
                 continue;
             int low = group[i] < group[k] ? group[i] : group[k];
             int high = group[i] < group[k] ? group[k] : group[i];
@@ -100,7 +141,8 @@ static int barrier_between(const weft_graph *graph, const weft_fusions *fusions,
         const weft_operand *operand = &graph->calls[b].operands[i];
         const int producer = graph->data[operand->datum].producer;
         if (producer >= 0 && (producer == a || (any && level[producer] >= level[a])) &&
-            (operand->map >= 0 || graph->calls[producer].reduction != NULL))
+            (operand->map >= 0 || graph->calls[producer].reduction != NULL ||
+             graph->calls[b].routine != NULL))
             return operand->datum;
         for (int k = 0; k < graph->n_accumulations; ++k)
             if (graph->accumulations[k].target == operand->datum &&

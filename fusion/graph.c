@@ -281,6 +281,7 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
     builder.graph = weft_arena_alloc(arena, 1, sizeof *builder.graph);
     if (builder.graph == NULL)
         return weft_no_memory(error);
+    builder.graph->is_loop_body = script->is_loop_body;
     TRY(declare_maps(&builder, error));
     TRY(declare_inputs(&builder, error));
     for (int i = 0; i < script->n_statements; ++i) {

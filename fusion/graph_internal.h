@@ -103,6 +103,11 @@ weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operan
 weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,
                                 weft_place place, weft_operand *out, weft_error *error);
 
+/** graph_apply.c: is this call `apply(A, v)` of a declared operator that is a rows routine? Its
+ *  value. */
+bool weft_is_apply(const graph_builder *builder, const weft_node *node);
+weft_status weft_graph_apply(graph_builder *builder, const weft_node *node, value *out,
+                             weft_error *error);
 /** graph_accumulate.c: one accumulating statement. *capacity is that of graph->accumulations. */
 weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_statement *statement,
                                   int *capacity, weft_error *error);
@@ -114,6 +119,13 @@ weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_erro
 
 /** fusion_levels.c: how many global barriers come before each call. */
 void weft_levels_make(const weft_graph *graph, int *level);
+
+/** May a call be computed anew at every row that the rows routine reads its result at? Then both
+ *  share a kernel. level [n_calls]: of its operands' producers. */
+bool weft_call_folds(const weft_graph *graph, const int *level, int call, int rows);
+/** The call that the rows call of this fusion folds in, or -1; the rows call, or -1. */
+int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion);
+int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion);
 
 /** implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape
  * behind an operand. */

@@ -26,7 +26,7 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
 bool print_needs_like(const weft_graph *graph, const weft_call *call) {
     const weft_datum *result = &graph->data[call->result];
     int index_set, rank;
-    if (call->instance != NULL)
+    if (call->instance != NULL || call->routine != NULL)
         return false;
     own_type(graph, call, &index_set, &rank);
     /* an update copies by itself, and knows its index set */

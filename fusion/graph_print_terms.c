@@ -155,6 +155,12 @@ static void print_tree(const weft_graph *graph, const weft_call *call, int index
 
 void print_call(const weft_graph *graph, const weft_call *call, weft_text *out) {
     const weft_instance *instance = call->instance;
+    if (call->routine != NULL) {
+        weft_text_add(out, "apply(%s, ", graph->operators[call->op]);
+        print_operand(graph, &call->operands[0], out);
+        weft_text_add(out, ")");
+        return;
+    }
     if (instance == NULL) {
         print_tree(graph, call, call->n_arithmetic - 1, 0, out);
         return;
@@ -177,6 +183,7 @@ static bool is_silent_copy(const weft_graph *graph, int datum) {
     const weft_datum *d = &graph->data[datum];
     const weft_call *call = d->producer >= 0 ? &graph->calls[d->producer] : NULL;
     if (call == NULL || d->named || d->returned || call->instance != NULL ||
+        call->routine != NULL ||
         call->n_arithmetic != 1 || call->arithmetic[0].op != ARITHMETIC_OPERAND ||
         !weft_shape_equal(&call->operands[0].shape, &d->shape))
         return false;

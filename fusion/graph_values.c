@@ -235,6 +235,8 @@ weft_status weft_value_make(graph_builder *builder, const weft_node *node, value
         return weft_operand_of_name(builder, node, out, error);
     if (node->kind == NODE_SUBSCRIPT)
         return weft_value_subscript(builder, &script, node, out, error);
+    if (weft_is_apply(builder, node))
+        return weft_graph_apply(builder, node, out, error);
     if (node->kind == NODE_CALL && weft_is_function(builder, node->name))
         return weft_function_call(builder, node, out, error);
     t = weft_arena_alloc(builder->arena, 1, sizeof *t);

@@ -219,6 +219,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
         TRY(choose_variants(graph, options, one, error));
         TRY(list_onchip(arena, graph, one, error));
         one->onchip_peak = peak_live(graph, one);
+        TRY(weft_placement_make(arena, graph, limits, options, one, error));
         count_traffic(graph, one, options);
         double transfer = limits->bandwidth > 0
                               ? (one->bytes_loaded + one->bytes_stored) / limits->bandwidth

@@ -93,16 +93,20 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
             kernel->reductions[kernel->n_reductions++] = datum->producer;
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->datum, 0},
                              error));
+            if (kernel->joins)
+                TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
             continue;
         }
         bool leaves = weft_datum_leaves(graph, implementation->fusion, operand->datum);
         for (int k = 0; k < graph->n_accumulations; ++k)
             leaves |= graph->accumulations[k].source == operand->datum &&
                       is_gathered(p, &graph->accumulations[k]);
-        if (leaves) {
-            kernel->stores[kernel->n_stores++] = operand->datum;
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
-        }
+        if (!leaves)
+            continue;
+        kernel->stores[kernel->n_stores++] = operand->datum;
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
+        if (datum->producer == kernel->folded && storage != operand->datum)
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_TWIN, storage, 0}, error));
     }
 done:
     return status;
@@ -114,6 +118,18 @@ static bool first_target_started(const planner *p, const weft_plan_kernel *kerne
         if (in_fusion(kernel->implementation->fusion, p->graph->accumulations[k].call))
             return p->started[p->graph->accumulations[k].target];
     return false;
+}
+
+/* What the routine of a rows call works on, behind everything else. */
+static weft_status kernel_rows(planner *p, weft_plan_kernel *kernel, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (kernel->rows < 0)
+        return WEFT_OK;
+    const weft_call *call = &p->graph->calls[kernel->rows];
+    for (int i = 0; i < call->routine->n_arguments; ++i)
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_ROWS, call->op, i}, error));
+done:
+    return status;
 }
 
 static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_error *error) {
@@ -177,7 +193,8 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
         if (!in_fusion(fusion, a->call) || !is_gathered(p, a))
             continue;
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        *kernel = (weft_plan_kernel){.gather = k, .index_set = graph->maps[a->map].to};
+        *kernel = (weft_plan_kernel){
+            .gather = k, .rows = -1, .folded = -1, .index_set = graph->maps[a->map].to};
         kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels,
                                         graph->data[a->target].name);
         if (kernel->name == NULL)
@@ -204,9 +221,11 @@ done:
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-    if (made->n_reductions == 0)
+    if (made->n_reductions == 0 || made->joins)
         return WEFT_OK;
     *kernel = (weft_plan_kernel){.gather = -1,
+                                 .rows = -1,
+                                 .folded = -1,
                                  .index_set = made->index_set,
                                  .reductions = made->reductions,
                                  .n_reductions = made->n_reductions,
@@ -217,7 +236,9 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
     for (int i = 0; i < made->n_reductions; ++i) {
         const int result = p->graph->calls[made->reductions[i]].result;
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, result, 0}, error));
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, result, 0}, error));
+        TRY(argument_add(p, kernel,
+                         (weft_argument){ARGUMENT_DATUM, weft_datum_storage(p->graph, result), 0},
+                         error));
     }
     ++p->plan->n_kernels;
 done:
@@ -230,6 +251,8 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
         *kernel = (weft_plan_kernel){.implementation = cover->list[i],
                                      .gather = -1,
+                                     .rows = weft_fusion_rows(p->graph, cover->list[i]->fusion),
+                                     .folded = weft_fusion_folded(p->graph, cover->list[i]->fusion),
                                      .index_set = cover->list[i]->fusion->index_set,
                                      .bytes_loaded = cover->list[i]->bytes_loaded,
                                      .bytes_stored = cover->list[i]->bytes_stored,
@@ -238,10 +261,16 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         if (kernel->name == NULL)
             return weft_no_memory(error);
         TRY(kernel_allocate(p, kernel, error));
+        kernel->joins = p->plan->lanes == WEFT_CUDA_LANES;
         TRY(kernel_loads_and_stores(p, kernel, error));
+        kernel->joins = kernel->joins && kernel->n_reductions > 0;
+        if (kernel->joins)
+            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_ARRIVED, p->plan->n_kernels, 0},
+                             error));
         const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
         TRY(kernel_stars(p, kernel, was_started, error));
+        TRY(kernel_rows(p, kernel, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));
         TRY(gathers_after(p, cover->list[i]->fusion, error));
@@ -304,9 +333,8 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
-    p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES
-                                   ? WEFT_CUDA_THREADS / WEFT_CUDA_LANES
-                                   : WEFT_REDUCTION_BLOCKS;
+    p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES ? WEFT_CUDA_CHUNK / WEFT_CUDA_LANES
+                                                                : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
                                        sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)

@@ -19,14 +19,15 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     p->buffers = calloc((size_t)p->compilation->plan->n_buffers + 1, sizeof *p->buffers);
     p->partials = calloc(n_data, sizeof *p->partials);
     p->chunks = calloc((size_t)p->compilation->plan->n_kernels + 1, sizeof *p->chunks);
-    p->arguments = calloc(4 * n_data + 4 * (size_t)graph->n_maps, sizeof *p->arguments);
+    p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX,
+                          sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
         p->maps == NULL || p->buffers == NULL || p->partials == NULL || p->chunks == NULL ||
         p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
-    return WEFT_OK;
+    return weft_program_rows_allocate(p, error);
 }
 
 weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
@@ -60,6 +61,7 @@ void weft_program_free(weft_program **program) {
         weft_memory_free(&p->partials[i]);
     for (int i = 0; p->chunks != NULL && i < p->compilation->plan->n_kernels; ++i)
         weft_schedule_free(&p->chunks[i]);
+    weft_program_rows_free(p);
     weft_module_free(&p->module);
     free(p->sizes);
     free(p->data);

@@ -176,6 +176,7 @@ static weft_status prepare(weft_program *p, weft_error *error) {
     for (int i = 0; i < plan->n_kernels; ++i)
         if (plan->kernels[i].n_reductions > 0 && !plan->kernels[i].finishes)
             TRY(prepare_reductions(p, i, error));
+    TRY(weft_program_rows_prepare(p, error));
     p->ready = true;
 done:
     return status;
@@ -251,6 +252,11 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
         break;
     case ARGUMENT_PARTIALS:
         *out = p->partials[argument->index];
+        break;
+    case ARGUMENT_ROWS:
+    case ARGUMENT_TWIN:
+    case ARGUMENT_ARRIVED:
+        status = weft_program_rows_argument(p, argument, out, error);
         break;
     case ARGUMENT_POSITIONS:
         *out = p->positions[argument->index];
@@ -337,10 +343,11 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
     if (kernel->finishes) { /* one thread, told the number of partial results and one more */
         launch.n_instances = count_chunks(p, kernel->index_set) + 1;
         launch.lanes = (int)launch.n_instances;
-        launch.block_threads = WEFT_CUDA_FINISH_THREADS;
     }
-    if (launch.n_instances > 0)
+    weft_program_rows_launch(p, kernel, &launch);
+    if (launch.n_instances > 0 || kernel->joins)
         TRY(weft_device_launch(p->device, &launch, error));
+    weft_program_rows_swap(p, kernel);
 done:
     return status;
 }

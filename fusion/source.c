@@ -9,12 +9,19 @@
  * share. */
 #define WEFT_STREAM_BYTES 4194304
 
+/* Does a stored result go to the twin of its list, as other thread blocks still read this? */
+static bool goes_to_twin(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
+    const weft_datum *datum = &w->graph->data[stored];
+    return kernel->folded >= 0 && datum->producer == kernel->folded && datum->storage >= 0;
+}
+
 static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int datum) {
     for (int i = 0; i < kernel->n_stores; ++i)
-        if (weft_datum_storage(w->graph, kernel->stores[i]) == datum)
+        if (weft_datum_storage(w->graph, kernel->stores[i]) == datum &&
+            !goes_to_twin(w, kernel, kernel->stores[i]))
             return true;
-    for (int i = 0; kernel->finishes && i < kernel->n_reductions; ++i)
-        if (w->graph->calls[kernel->reductions[i]].result == datum)
+    for (int i = 0; (kernel->finishes || kernel->joins) && i < kernel->n_reductions; ++i)
+        if (weft_datum_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == datum)
             return true;
     for (int i = 0; i < kernel->n_scatters; ++i)
         if (w->graph->accumulations[kernel->scatters[i]].target == datum)
@@ -45,6 +52,19 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_STAR:
         weft_text_add(w->out, "%s", weft_star_arguments[argument->part]);
         break;
+    case ARGUMENT_ROWS: {
+        const weft_routine_argument *one =
+            &w->graph->calls[kernel->rows].routine->arguments[argument->part];
+        weft_text_add(w->out, "%srestrict %s", one->type, one->name);
+        break;
+    }
+    case ARGUMENT_TWIN:
+        weft_text_add(w->out, "scalar *restrict twin_%s",
+                      weft_source_variable(w, argument->index, -1) + 2);
+        break;
+    case ARGUMENT_ARRIVED:
+        weft_text_add(w->out, "uint32_t *restrict arrived");
+        break;
     case ARGUMENT_GATHER:
         weft_text_add(w->out, argument->part == 0 ? "const int64_t *restrict start"
                                                   : "const uint32_t *restrict position");
@@ -53,14 +73,12 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
 }
 
 /* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
-static void write_load(const source_writer *w, const weft_operand *load) {
+void weft_source_load_statement(const source_writer *w, const weft_operand *load) {
     const char *lane = w->backend->is_threaded ? " + lane" : "";
     const weft_datum *datum = &w->graph->data[load->datum];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, load->datum, load->map);
     const char *p = weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
-    weft_text_add(w->out, "%sreal %s[%d];\n", datum->index_set < 0 ? "    " : "        ", v,
-                  weft_shape_count(&load->shape));
     if (load->map >= 0) {
         const weft_map *map = &w->graph->maps[load->map];
         weft_text_add(w->out,
@@ -76,22 +94,30 @@ static void write_load(const source_writer *w, const weft_operand *load) {
                       count, lane, count);
 }
 
-static void write_store(const source_writer *w, int stored) {
+void weft_source_load(const source_writer *w, const weft_operand *load) {
+    weft_text_add(w->out, "%sreal %s[%d];\n",
+                  w->graph->data[load->datum].index_set < 0 ? "    " : "        ",
+                  weft_source_variable(w, load->datum, load->map), weft_shape_count(&load->shape));
+    weft_source_load_statement(w, load);
+}
+
+void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
     const char *lane = w->backend->is_threaded ? " + lane" : "";
     const weft_datum *datum = &w->graph->data[stored];
     const int count = weft_shape_count(&datum->shape);
     const char *v = weft_source_variable(w, stored, -1);
+    const char *to = goes_to_twin(w, kernel, stored) ? "twin" : "p";
     const char *p = weft_source_variable(w, weft_datum_storage(w->graph, stored), -1) + 2;
     if (w->graph->index_sets[datum->index_set].plain)
-        weft_text_add(w->out, "        store_plain(p_%s, %s, %d, block * LANES%s, n_instances);\n",
-                      p, v, count, lane);
+        weft_text_add(w->out, "        store_plain(%s_%s, %s, %d, block * LANES%s, n_instances);\n",
+                      to, p, v, count, lane);
     else
-        weft_text_add(w->out, "        store_block(p_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
-                      p, count, lane, v, count,
+        weft_text_add(w->out, "        store_block(%s_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
+                      to, p, count, lane, v, count,
                       datum->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
 }
 
-static void write_scatter(const source_writer *w, const weft_accumulation *a) {
+void weft_source_scatter(const source_writer *w, const weft_accumulation *a) {
     const bool threaded = w->backend->is_threaded;
     const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
     const char *v = weft_source_variable(w, a->source, -1);
@@ -113,59 +139,6 @@ static void write_scatter(const source_writer *w, const weft_accumulation *a) {
             weft_shape_count(&w->graph->data[a->target].shape), lanes);
 }
 
-static const char *join_name(const weft_call *call) {
-    switch (call->reduction->op) {
-    case '*':
-        return "multiply";
-    case '<':
-        return "min";
-    case '>':
-        return "max";
-    default:
-        return "add";
-    }
-}
-
-static int result_count(const source_writer *w, const weft_call *call) {
-    return weft_shape_count(&w->graph->data[call->result].shape);
-}
-
-/* Before the blocks: an accumulator for each reduction. */
-static void write_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const char *name = weft_source_variable(w, call->result, -1) + 2;
-        weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name,
-                      result_count(w, call), join_name(call), name, result_count(w, call));
-    }
-}
-
-static void write_reductions(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const char *name = weft_source_variable(w, call->result, -1) + 2;
-        weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, %s);\n", join_name(call), name, name,
-                      result_count(w, call), w->backend->is_threaded ? "1" : "lanes");
-    }
-}
-
-/* After them: the launch's ranges are whole chunks of blocks, each with a partial result. */
-static void write_reductions_end(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const char *name = weft_source_variable(w, call->result, -1) + 2;
-        if (w->backend->is_threaded)
-            weft_text_add(
-                w->out, "    partial_%s(partials_%s + blockIdx.x * (int64_t)%d, a_%s, %d);\n",
-                join_name(call), name, result_count(w, call), name, result_count(w, call));
-        else
-            weft_text_add(w->out,
-                          "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
-                          join_name(call), name, w->plan->reduction_blocks, result_count(w, call),
-                          name, result_count(w, call));
-    }
-}
-
 void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_arguments; ++i) {
         weft_text_add(w->out, ",\n    ");
@@ -174,13 +147,15 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
 }
 
 /* Blocks of instances come as a range on the host, as threads elsewhere. */
-static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
+void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     weft_text_add(w->out,
-                  threaded ? kernel->finishes ? "FINISH %s(int64_t n_instances"
-                                              : "KERNEL %s(int64_t n_instances"
-                           : "void %s(void *const *arguments, int64_t n_instances, int64_t "
-                             "first_block, int64_t last_block)\n{\n",
+                  kernel->rows >= 0 ? "ROWS_KERNEL %s(int64_t n_instances"
+                  : kernel->implementation != NULL && kernel->implementation->warps > 0
+                      ? "WARPS_KERNEL %s(int64_t n_instances"
+                  : threaded ? "KERNEL %s(int64_t n_instances"
+                             : "void %s(void *const *arguments, int64_t n_instances, int64_t "
+                               "first_block, int64_t last_block)\n{\n",
                   kernel->name);
     for (int i = 0; i < kernel->n_arguments; ++i) {
         weft_text_add(w->out, threaded ? ",\n    " : "    ");
@@ -189,16 +164,30 @@ static void write_head(const source_writer *w, const weft_plan_kernel *kernel) {
             weft_text_add(w->out, " = arguments[%d];\n", i);
     }
     if (threaded)
-        weft_text_add(
-            w->out, ")\n{\n"
-                    "    const int64_t instance = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
-                    "    const int64_t block = instance / LANES;\n"
-                    "    const int lane = (int)(instance %% LANES);\n");
+        weft_text_add(w->out, ")\n{\n");
 }
 
-/* Where the loop over blocks, or the thread's own instance, starts. */
+/* The thread's own instance. */
+void weft_source_thread(const source_writer *w, const char *indent, const char *instance) {
+    weft_text_add(w->out,
+                  "%sconst int64_t instance = %s;\n"
+                  "%sconst int64_t block = instance / LANES;\n"
+                  "%sconst int lane = (int)(instance %% LANES);\n",
+                  indent, instance, indent, indent);
+}
+
+/* Where the loop over blocks, or the thread's own instances, starts. */
 static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (kernel->joins) { /* a thread block makes a whole chunk of a reduction */
+        weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
+        weft_source_thread(w, "        ",
+                           "(blockIdx.x * (int64_t)(CHUNK / THREADS) + k) * THREADS + "
+                           "threadIdx.x");
+        weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
+        return;
+    }
     if (w->backend->is_threaded) {
+        weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
         weft_text_add(w->out, "    if (instance < n_instances) {\n");
         return;
     }
@@ -224,30 +213,30 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *implementation = kernel->implementation;
-    write_head(w, kernel);
+    weft_source_head(w, kernel);
     const bool streams = may_stream(w, kernel);
     if (streams)
         weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
-            write_load(w, &kernel->loads[i]);
-    write_reductions_start(w, kernel);
+            weft_source_load(w, &kernel->loads[i]);
+    weft_source_reductions_start(w, kernel);
     write_instances(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
-            write_load(w, &kernel->loads[i]);
+            weft_source_load(w, &kernel->loads[i]);
     for (int i = 0; i < implementation->fusion->n_calls; ++i)
         TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]],
                              implementation->variants[i], error));
     weft_text_add(w->out, "\n");
     for (int i = 0; i < kernel->n_stores; ++i)
-        write_store(w, kernel->stores[i]);
+        weft_source_store(w, kernel, kernel->stores[i]);
     for (int i = 0; i < kernel->n_scatters; ++i)
-        write_scatter(w, &w->graph->accumulations[kernel->scatters[i]]);
-    write_reductions(w, kernel);
+        weft_source_scatter(w, &w->graph->accumulations[kernel->scatters[i]]);
+    weft_source_reductions_each(w, kernel);
     weft_text_add(w->out, "    }\n");
-    write_reductions_end(w, kernel);
+    weft_source_reductions_end(w, kernel);
     if (streams)
         weft_text_add(w->out, "    if (stream)\n        store_fence();\n");
     weft_text_add(w->out, "}\n\n");
@@ -265,10 +254,11 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name,
                   a->place.line, w->graph->data[a->target].name, w->graph->maps[a->map].name);
-    write_head(w, kernel);
+    weft_source_head(w, kernel);
     weft_text_add(w->out,
                   w->backend->is_threaded
-                      ? "    const int64_t i = instance;\n    if (i < n_instances) {\n"
+                      ? "    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
+                        "    if (i < n_instances) {\n"
                       : "    const int64_t last = last_block * LANES < n_instances ? last_block * "
                         "LANES : n_instances;\n"
                         "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
@@ -310,17 +300,9 @@ static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *
     weft_text_add(w->out, "    }\n}\n\n");
 }
 
-/* Joins partial results pairwise; n_instances is their number and one more. */
 static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
-    write_head(w, kernel);
-    if (w->backend->is_threaded)
-        weft_text_add(w->out, "    if (blockIdx.x > 0)\n        return;\n");
-    for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const char *name = weft_source_variable(w, call->result, -1) + 2;
-        weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_instances - 1);\n",
-                      join_name(call), name, name, result_count(w, call));
-    }
+    weft_source_head(w, kernel);
+    weft_source_reductions_finish(w, kernel);
     weft_text_add(w->out, "}\n\n");
 }
 
@@ -346,6 +328,10 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
             TRY(weft_source_star_kernel(&writer, &plan->kernels[i], error));
         else if (plan->kernels[i].finishes)
             write_finish_kernel(&writer, &plan->kernels[i]);
+        else if (plan->kernels[i].implementation->warps > 0)
+            TRY(weft_source_threads(&writer, &plan->kernels[i], error));
+        else if (plan->kernels[i].rows >= 0)
+            TRY(weft_source_rows(&writer, &plan->kernels[i], error));
         else
             TRY(write_map_kernel(&writer, &plan->kernels[i], error));
     }

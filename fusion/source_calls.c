@@ -155,9 +155,9 @@ static void arithmetic_call(const source_writer *w, const weft_call *call, const
 }
 
 static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
-                                 const char *result_name, weft_error *error) {
+                                 const char *first, const char *step, weft_error *error) {
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
-    const weft_accessor result = {.base = result_name};
+    const weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
     const int threads = call->instance->threads[variant];
     const weft_body_style style = {.splat = w->backend->splat,
                                    .thread = "t",
@@ -167,7 +167,8 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
             .base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),
             .offset = call->operands[i].offset};
     if (threads > 1)
-        weft_text_add(w->out, "        for (int t = 0; t < %d; ++t) {\n", threads);
+        weft_text_add(w->out, "        for (int t = %s; t < %d; t += %s) {\n", first, threads,
+                      step);
     else
         weft_text_add(w->out, "        {\n");
     weft_status status =
@@ -176,21 +177,30 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
     return status;
 }
 
-weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
-                             weft_error *error) {
-    const char *result = weft_source_variable(w, call->result, -1);
-    const weft_datum *datum = &w->graph->data[call->result];
+void weft_source_call_comment(const source_writer *w, const weft_call *call) {
     weft_text_add(w->out, "\n        /* %s:%d  %s = %s(", call->place.source->name,
-                  call->place.line, datum->name, call->label);
+                  call->place.line, w->graph->data[call->result].name, call->label);
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
         weft_text_add(w->out, "%s%s", i > 0 ? ", " : "", w->graph->data[operand->datum].name);
         if (operand->map >= 0)
             weft_text_add(w->out, "[%s]", w->graph->maps[operand->map].name);
     }
-    weft_text_add(w->out, ") */\n        real %s[%d];\n", result, weft_shape_count(&datum->shape));
+    weft_text_add(w->out, ") */\n");
+}
+
+weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
+                                        const char *first, const char *step, weft_error *error) {
     if (call->instance != NULL)
-        return function_call(w, call, variant, result, error);
-    arithmetic_call(w, call, result);
+        return function_call(w, call, variant, first, step, error);
+    arithmetic_call(w, call, weft_source_variable(w, call->result, -1));
     return WEFT_OK;
+}
+
+weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
+                             weft_error *error) {
+    weft_source_call_comment(w, call);
+    weft_text_add(w->out, "        real %s[%d];\n", weft_source_variable(w, call->result, -1),
+                  weft_shape_count(&w->graph->data[call->result].shape));
+    return weft_source_call_statements(w, call, variant, "0", "1", error);
 }

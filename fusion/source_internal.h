@@ -28,7 +28,33 @@ typedef struct source_writer {
 /** The register array that holds a datum loaded directly (map -1) or through a map: unique in the
  * graph. */
 const char *weft_source_variable(const source_writer *w, int datum, int map);
-/** source_calls.c: the statements of one call. */
+/** source.c: a kernel's name and arguments; the load of one of them with its declaration or
+ * without; the store of a result, an accumulating store, and the numbers of the thread's instance.
+ */
+void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_load(const source_writer *w, const weft_operand *load);
+void weft_source_load_statement(const source_writer *w, const weft_operand *load);
+void weft_source_scatter(const source_writer *w, const weft_accumulation *a);
+void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
+void weft_source_thread(const source_writer *w, const char *indent, const char *instance);
+/** source_threads.c: a kernel with calls of several threads an instance. */
+weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
+                                weft_error *error);
+/** source_rows.c: a kernel that starts with a rows routine. */
+weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *kernel,
+                             weft_error *error);
+/** source_reductions.c: before the instances an accumulator for each reduction, in the loop over
+ *  them what one contributes, after them a partial result; and the kernel (host) that joins these.
+ */
+void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel);
+/** source_calls.c: a comment and the statements of one call, for one thread; in parts where its
+ *  result stands declared already and threads [first, ...) go by `step` ("warp", "WARPS"). */
+void weft_source_call_comment(const source_writer *w, const weft_call *call);
+weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
+                                        const char *first, const char *step, weft_error *error);
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error);
 

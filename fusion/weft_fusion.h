@@ -92,6 +92,15 @@ typedef enum weft_scatter {
     WEFT_SCATTER_STARS
 } weft_scatter;
 
+/** What a script's `operator NAME` stands for: a script of its own (fragments that make y from v),
+ *  a rows routine by name (cuda), or with neither a function of the caller's. */
+typedef struct weft_operator_choice {
+    const char *name;
+    const weft_fragment *fragments;
+    int n_fragments;
+    const char *routine;
+} weft_operator_choice;
+
 typedef struct weft_compile_options {
     weft_plan_kind plan;
     weft_scatter scatter;
@@ -102,6 +111,8 @@ typedef struct weft_compile_options {
     int n_parameters;
     const weft_variant_choice *variants;
     int n_variants;
+    const weft_operator_choice *operators;
+    int n_operators;
 } weft_compile_options;
 
 typedef struct weft_compilation weft_compilation;
@@ -189,6 +200,18 @@ weft_status weft_program_bind_connectivity(weft_program *program, const char *na
  * weft_program_lanes. */
 weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error);
+/** What a rows routine works on. */
+typedef struct weft_rows {
+    const char *routine;           /* its name: that of the compile options */
+    weft_memory *const *arguments; /* borrowed, in the order of the routine's `argument` lines */
+    int n_arguments;
+    int64_t n_rows;
+    int shared_bytes; /* dynamic shared memory of a block */
+} weft_rows;
+/** Bind an operator whose choice was a routine. Borrowed.
+ *  Errors  WEFT_ERROR_USAGE (no such operator, another routine, another number of arguments) */
+weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
+                                   weft_error *error);
 int weft_program_lanes(const weft_program *program);
 /** Run every launch of the plan once. Results not bound are allocated on the first run. Accumulated
  * lists that are not inputs start from zero each time. Errors  WEFT_ERROR_USAGE (unbound input
