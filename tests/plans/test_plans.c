@@ -3,6 +3,7 @@
  * states stands in its comments that start with `#!`:
  *
  *      #! kernels fused F unfused U        kernels of both plans
+ *      #! gpu_kernels fused F unfused U    the same on a GPU, where it differs: no kernel joins there
  *      #! calls N                          calls of the graph
  *      #! together NAME...                 results whose calls share a kernel of the fused plan
  *      #! apart NAME NAME                  ... that must not
@@ -139,7 +140,17 @@ static int kernel_of(const plan_case *c, int call) {
 
 /* ---- checking ---- */
 
+static bool has_line(const plan_case *c, const char *word) {
+    for (int i = 0; i < c->n_lines; ++i)
+        if (says(&c->lines[i], word, 1))
+            return true;
+    return false;
+}
+
 static void check_kernels(const plan_case *c, const line *l) {
+    const bool gpu = c->plans[0]->plan->lanes == WEFT_CUDA_LANES;
+    if (gpu != (strcmp(l->words[0], "gpu_kernels") == 0) && (!gpu || has_line(c, "gpu_kernels")))
+        return;
     for (int k = 1; k + 1 < l->n; k += 2) {
         const weft_plan *plan = c->plans[kind_named(c, l, l->words[k])]->plan;
         if (plan->n_kernels != atoi(l->words[k + 1]))
@@ -232,7 +243,7 @@ static void check_zeroed(const plan_case *c, const line *l) {
 }
 
 static void check_line(const plan_case *c, const line *l) {
-    if (says(l, "kernels", 3))
+    if (says(l, "kernels", 3) || says(l, "gpu_kernels", 3))
         check_kernels(c, l);
     else if (says(l, "together", 3) || says(l, "apart", 3))
         check_together(c, l);
