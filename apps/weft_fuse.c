@@ -10,6 +10,18 @@
          0,                                                                                          \
          "Add the functions of DIR/**/*.kernel.c, or replace shipped ones",                          \
          0},                                                                                         \
+        {"variant",                                                                                  \
+         TOOL_VARIANT,                                                                               \
+         "FUNCTION=NUMBER",                                                                          \
+         0,                                                                                          \
+         "Take this variant (granularity) of a function, from 0; repeatable",                        \
+         0},                                                                                         \
+        {"routine",                                                                                  \
+         TOOL_ROUTINE,                                                                               \
+         "OPERATOR=NAME",                                                                            \
+         0,                                                                                          \
+         "What an operator is: a rows routine (for a GPU); repeatable",                              \
+         0},                                                                                         \
         {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default) or gathered", 0}, {                 \
         "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
     }
@@ -63,7 +75,11 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                                             .expressions = options->expressions,
                                             .n_expressions = options->n_expressions,
                                             .parameters = options->parameters,
-                                            .n_parameters = options->n_parameters};
+                                            .n_parameters = options->n_parameters,
+                                            .variants = options->variants,
+                                            .n_variants = options->n_variants,
+                                            .operators = options->operators,
+                                            .n_operators = options->n_operators};
     TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
     TRY(weft_tool_library_make(options, &library, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));

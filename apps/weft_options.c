@@ -68,6 +68,37 @@ done:
     return status;
 }
 
+static weft_status too_many(const char *option, size_t most, weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_USAGE, "more than %zu options %s", most, option);
+}
+
+static weft_status add_variant(weft_tool_options *options, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t most = sizeof options->variants / sizeof *options->variants;
+    const char *number = NULL;
+    if ((size_t)options->n_variants == most)
+        return too_many("--variant", most, error);
+    weft_variant_choice *made = &options->variants[options->n_variants];
+    TRY(split(options, "--variant", text, "FUNCTION=NUMBER", &made->function, &number, error));
+    TRY(app_parse_integer("--variant", number, 0, 1000, &made->variant, error));
+    ++options->n_variants;
+done:
+    return status;
+}
+
+static weft_status add_routine(weft_tool_options *options, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t most = sizeof options->operators / sizeof *options->operators;
+    if ((size_t)options->n_operators == most)
+        return too_many("--routine", most, error);
+    weft_operator_choice *made = &options->operators[options->n_operators];
+    *made = (weft_operator_choice){0};
+    TRY(split(options, "--routine", text, "OPERATOR=ROUTINE", &made->name, &made->routine, error));
+    ++options->n_operators;
+done:
+    return status;
+}
+
 static weft_status read_choice(weft_tool_options *options, int key, const char *text,
                                weft_error *error) {
     static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {"coloured",
@@ -118,6 +149,10 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
         return WEFT_OK;
     case TOOL_SET:
         return add_parameter(options, text, error);
+    case TOOL_VARIANT:
+        return add_variant(options, text, error);
+    case TOOL_ROUTINE:
+        return add_routine(options, text, error);
     case TOOL_DEFINE:
         return add_expression(options, text, error);
     case ARGP_KEY_ARG:

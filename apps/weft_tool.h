@@ -45,6 +45,10 @@ typedef struct weft_tool_options {
     int n_expressions;
     weft_parameter *parameters; /* malloc'd */
     int n_parameters;
+    weft_variant_choice variants[16];
+    int n_variants;
+    weft_operator_choice operators[8];
+    int n_operators;
     weft_arena *arena;        /* their names and texts */
     const char *arguments[8]; /* what is no option; borrowed */
     int n_arguments, n_arguments_max;
@@ -60,7 +64,9 @@ enum {
     TOOL_KERNELS,
     TOOL_SINGLE,
     TOOL_SCATTER,
-    TOOL_INVALID
+    TOOL_INVALID,
+    TOOL_VARIANT,
+    TOOL_ROUTINE
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
