@@ -139,7 +139,8 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
         launch->block_threads = call->routine->threads;
         launch->shared_bytes = p->rows[call->op]->shared_bytes;
         launch->n_blocks = (launch->n_instances + call->routine->rows - 1) / call->routine->rows;
-    } else if (kernel->implementation != NULL && kernel->implementation->warps > 0) {
+    } else if (!kernel->stars && kernel->implementation != NULL &&
+               kernel->implementation->warps > 0) {
         const weft_implementation *one = kernel->implementation;
         const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
         launch->block_threads = one->warps * WEFT_CUDA_LANES;
