@@ -257,6 +257,9 @@ weft_status weft_device_null_open(weft_device *device, const char *argument, wef
 weft_status weft_device_cuda_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error);
 
+/** Open NVRTC for a cuda device now; else the first module does it.
+ *  Errors WEFT_ERROR_COMPILER: it is not found */
+weft_status weft_cuda_compiler_open(weft_device *device, weft_error *error);
 /** Refuse what cannot be recorded while a recording is made: "reading an array". */
 weft_status weft_recording_refuses(const weft_device *device, const char *what, weft_error *error);
 

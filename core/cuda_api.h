@@ -289,7 +289,8 @@ typedef struct weft_cuda_state {
     weft_cuda_recorder *recorder;    /* NULL: none is made */
     weft_cuda_recording *recordings; /* that there are; of mutex */
     int records;                     /* 0: not tried yet, 1: it does, -1: it does not */
-    weft_cu_module condition;        /* with the kernel that sets a loop's condition */
+    weft_module *condition;          /* with the kernel that sets a loop's condition, or */
+    weft_cu_module assembled;        /* the same from PTX */
     weft_cu_function set_condition;
 
     void *stage[WEFT_CUDA_STAGES];
@@ -341,7 +342,8 @@ extern const weft_recording_table weft_cuda_recording_table;
 /** Load the kernel set_condition(handle, const uint32_t *flag), which sets a loop's condition to
  *  what the flag holds: compiled by NVRTC, else written in PTX for the driver's own compiler.
  *  Errors WEFT_ERROR_DEVICE: the driver takes neither */
-weft_status weft_cuda_condition_load(weft_cuda_state *state, weft_error *error);
+weft_status weft_cuda_condition_load(weft_device *device, weft_error *error);
+void weft_cuda_condition_free(weft_cuda_state *state);
 /** Note what a recorded launch uses: its memories and its module. */
 weft_status weft_cuda_record_uses(weft_cuda_state *state, const weft_launch *launch,
                                   weft_error *error);

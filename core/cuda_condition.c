@@ -39,11 +39,23 @@ static const char assembly[] =
     "    ret;\n"
     "}\n";
 
-static weft_status load(weft_cuda_state *state, const void *image, weft_error *error) {
+/* Through the cache, as every module. */
+static weft_status compile(weft_device *device, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    TRY(weft_module_make(device, kernel_name, source, &state->condition, error));
+    status = weft_cuda_module_kernel(state->condition, kernel_name, &state->set_condition, error);
+    if (status != WEFT_OK)
+        weft_module_free(&state->condition);
+done:
+    return status;
+}
+
+static weft_status load_assembly(weft_cuda_state *state, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cuda_driver *driver = &state->driver;
     weft_cu_module module = NULL;
-    TRY(weft_cuda_check(state, driver->cuModuleLoadData(&module, image),
+    TRY(weft_cuda_check(state, driver->cuModuleLoadData(&module, assembly),
                         "loading the kernel that sets a loop's condition", error));
     status = weft_cuda_check(
         state, driver->cuModuleGetFunction(&state->set_condition, module, kernel_name),
@@ -51,30 +63,14 @@ static weft_status load(weft_cuda_state *state, const void *image, weft_error *e
     if (status != WEFT_OK)
         (void)driver->cuModuleUnload(module);
     else
-        state->condition = module;
+        state->assembled = module;
 done:
     return status;
 }
 
-static weft_status compile_and_load(weft_cuda_state *state, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cubin cubin = {0};
-    pthread_mutex_lock(&state->mutex);
-    if (!state->nvrtc.library)
-        status = weft_nvrtc_open(&state->nvrtc, error);
-    pthread_mutex_unlock(&state->mutex);
-    if (status != WEFT_OK)
-        goto done;
-    TRY(weft_nvrtc_compile(&state->nvrtc, state->architecture, kernel_name, source, &cubin, error));
-    status = load(state, cubin.bytes, error);
-done:
-    weft_cubin_free(&cubin);
-    return status;
-}
-
-weft_status weft_cuda_condition_load(weft_cuda_state *state, weft_error *error) {
+weft_status weft_cuda_condition_load(weft_device *device, weft_error *error) {
     weft_error first;
-    if (compile_and_load(state, &first) == WEFT_OK || load(state, assembly, error) == WEFT_OK)
+    if (compile(device, &first) == WEFT_OK || load_assembly(device->state, error) == WEFT_OK)
         return WEFT_OK;
     if (error) {
         char second[400];
@@ -83,4 +79,11 @@ weft_status weft_cuda_condition_load(weft_cuda_state *state, weft_error *error) 
         weft_error_set(error, WEFT_ERROR_DEVICE, "%.400s; before: %.400s", second, first.message);
     }
     return WEFT_ERROR_DEVICE;
+}
+
+void weft_cuda_condition_free(weft_cuda_state *state) {
+    weft_module_free(&state->condition);
+    if (state->assembled)
+        (void)state->driver.cuModuleUnload(state->assembled);
+    state->assembled = NULL;
 }

@@ -4,17 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The cache and NVRTC are opened with the first module. */
-static weft_status prepare(weft_cuda_state *state, const weft_monitor *monitor, weft_error *error) {
+weft_status weft_cuda_compiler_open(weft_device *device, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
     pthread_mutex_lock(&state->mutex);
-    if (!state->cache_ready)
-        weft_cache_open(&state->cache, state->mode, state->cache_directory, monitor);
-    state->cache_ready = true;
     if (!state->nvrtc.library)
         status = weft_nvrtc_open(&state->nvrtc, error);
     pthread_mutex_unlock(&state->mutex);
     return status;
+}
+
+/* The cache and NVRTC are opened with the first module. */
+static weft_status prepare(weft_device *device, weft_error *error) {
+    weft_cuda_state *state = device->state;
+    pthread_mutex_lock(&state->mutex);
+    if (!state->cache_ready)
+        weft_cache_open(&state->cache, state->mode, state->cache_directory, device->monitor);
+    state->cache_ready = true;
+    pthread_mutex_unlock(&state->mutex);
+    return weft_cuda_compiler_open(device, error);
 }
 
 /* The first half of the key: source and architecture; the second: compiler and options. */
@@ -84,7 +92,7 @@ static weft_status make(weft_cuda_state *state, weft_module *module, const char 
     char name[64];
     weft_source_name(module->name, name, sizeof name);
     weft_source_keep(state->keep_directory, monitor, name, "cu", source);
-    TRY(prepare(state, monitor, error));
+    TRY(prepare(module->device, error));
     TRY(make_keys(state, source, &entry, error));
     snprintf(entry.description, sizeof entry.description, "%.100s, NVRTC %d.%d, sm_%d",
              module->name, state->nvrtc.major, state->nvrtc.minor, state->architecture);

@@ -29,7 +29,7 @@ static bool available(weft_device *device) {
                  state->driver_version % 1000 / 10);
     }
     if (state->records == 0 && weft_cuda_enter(state, &error) == WEFT_OK) {
-        state->records = weft_cuda_condition_load(state, &error) == WEFT_OK ? 1 : -1;
+        state->records = weft_cuda_condition_load(device, &error) == WEFT_OK ? 1 : -1;
         weft_cuda_leave(state);
         if (state->records < 0)
             weft_log(device->monitor, WEFT_LOG_INFO, "%s: loops are not recorded: %s",

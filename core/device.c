@@ -49,6 +49,30 @@ static weft_status open_kind(weft_device *device, const char *name,
     return unknown_name(name, error);
 }
 
+/* cuda where it can do the whole work, else the host, with the reason: a GPU that is there and
+ * cannot be used is worth a warning. */
+static weft_status open_automatic(weft_device *device, const weft_device_options *options,
+                                  weft_error *error) {
+    weft_error reason = {0};
+    weft_status status = weft_device_cuda_open(device, NULL, options, &reason);
+    if (status == WEFT_OK) {
+        if (weft_cuda_compiler_open(device, &reason) == WEFT_OK) {
+            weft_log(device->monitor, WEFT_LOG_INFO, "device auto: %s", device->limits.name);
+            return WEFT_OK;
+        }
+        weft_log(device->monitor, WEFT_LOG_WARNING, "device auto: the host, not %s: %s%s%s",
+                 device->limits.name, reason.message, reason.hint[0] ? "; " : "", reason.hint);
+        weft_threads_free(&device->threads);
+        device->table->close(device);
+        device->table = NULL;
+        return open_kind(device, "host", options, error);
+    }
+    status = open_kind(device, "host", options, error);
+    if (status == WEFT_OK)
+        weft_log(device->monitor, WEFT_LOG_INFO, "device auto: the host: %s", reason.message);
+    return status;
+}
+
 weft_status weft_device_open(const char *name, const weft_device_options *options,
                              weft_device **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -57,18 +81,18 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
-    bool from_environment = false;
+    bool from_environment = false, automatic = false;
     if (!name || strcmp(name, "auto") == 0) {
         name = getenv("WEFT_DEVICE");
         from_environment = name && name[0] && strcmp(name, "auto") != 0;
-        if (!from_environment)
-            name = "host";
+        automatic = !from_environment;
     }
     weft_device *device = calloc(1, sizeof *device);
     if (!device)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
     device->monitor = options->monitor;
-    status = open_kind(device, name, options, error);
+    status = automatic ? open_automatic(device, options, error)
+                       : open_kind(device, name, options, error);
     if (status != WEFT_OK && from_environment && error) {
         char hint[sizeof error->hint];
         memcpy(hint, error->hint, sizeof hint);

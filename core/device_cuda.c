@@ -70,8 +70,7 @@ static void state_free(weft_cuda_state *state) {
         weft_cuda_recorder_close(state);
         if (state->stream)
             (void)driver->cuStreamSynchronize(state->stream);
-        if (state->condition)
-            (void)driver->cuModuleUnload(state->condition);
+        weft_cuda_condition_free(state);
         weft_cuda_stages_free(state);
         if (state->pool)
             (void)driver->cuMemPoolDestroy(state->pool);
@@ -134,11 +133,18 @@ static weft_status fill_limits(weft_cuda_state *state, weft_limits *limits, weft
     weft_status status = WEFT_OK;
     char name[96] = "";
     size_t bytes = 0;
+    int major = 0, minor = 0;
     TRY(weft_cuda_check(state, state->driver.cuDeviceGetName(name, sizeof name, state->device),
                         "asking for the GPU's name", error));
     TRY(weft_cuda_check(state, state->driver.cuDeviceTotalMem(&bytes, state->device),
                         "asking for the GPU's memory", error));
-    state->architecture = 10 * attribute(state, WEFT_CU_MAJOR) + attribute(state, WEFT_CU_MINOR);
+    TRY(weft_cuda_check(state,
+                        state->driver.cuDeviceGetAttribute(&major, WEFT_CU_MAJOR, state->device),
+                        "asking for the GPU's architecture", error));
+    TRY(weft_cuda_check(state,
+                        state->driver.cuDeviceGetAttribute(&minor, WEFT_CU_MINOR, state->device),
+                        "asking for the GPU's architecture", error));
+    state->architecture = 10 * major + minor;
     int ratio = attribute(state, WEFT_CU_SINGLE_TO_DOUBLE);
     double clock = 1e3 * attribute(state, WEFT_CU_CLOCK_KHZ);
     double doubles = (double)single_units(state->architecture) / (ratio > 0 ? ratio : 2) *

@@ -47,14 +47,53 @@ static bool has_word(const char *text, const char *word) {
     return false;
 }
 
+/* Of a multiprocessor of an H200 (CUDA C++ Programming Guide, compute capability 9.0); every block
+ * takes 1 KB of shared memory more than it asks for. Registers are not counted. */
+enum { BLOCK_THREADS = 128, MOST_THREADS = 1024, RESIDENT_THREADS = 2048, RESIDENT_BLOCKS = 32 };
+enum { SHARED_BYTES = 228 * 1024, RESERVED_SHARED = 1024 };
+
+static bool is_gpu(const weft_device *device) {
+    return device->limits.multiprocessors > 1;
+}
+
+static int null_resident_blocks(const weft_device *device, const weft_module *module,
+                                const char *kernel, int block_threads, int shared_bytes) {
+    int threads = block_threads > 0 ? block_threads : BLOCK_THREADS;
+    if (!is_gpu(device) || !has_word(module->state, kernel) || threads > MOST_THREADS ||
+        (size_t)shared_bytes > device->limits.onchip_bytes)
+        return 0;
+    int by_threads = RESIDENT_THREADS / ((threads + 31) / 32 * 32);
+    int by_shared = SHARED_BYTES / (shared_bytes + RESERVED_SHARED);
+    int each = by_threads < by_shared ? by_threads : by_shared;
+    return (each < RESIDENT_BLOCKS ? each : RESIDENT_BLOCKS) * device->limits.multiprocessors;
+}
+
+static weft_status check_cooperative(const weft_device *device, const weft_launch *launch,
+                                     weft_error *error) {
+    if (!is_gpu(device))
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "launch of %s: blocks on the host do not run all at once",
+                              launch->kernel);
+    int threads = launch->block_threads > 0 ? launch->block_threads : BLOCK_THREADS;
+    int64_t n = launch->n_instances;
+    int64_t n_groups = launch->n_blocks > 0 ? launch->n_blocks : n / threads + (n % threads > 0);
+    int most =
+        null_resident_blocks(device, launch->module, launch->kernel, threads, launch->shared_bytes);
+    if (n_groups <= most)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_USAGE,
+                          "cooperative launch of %s: %lld blocks of %d threads do not run at once "
+                          "on %s, which holds %d of them",
+                          launch->kernel, (long long)n_groups, threads, device->limits.name, most);
+}
+
 static weft_status null_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                                weft_error *error) {
-    (void)device;
     (void)n_blocks;
     if (!has_word(launch->module->state, launch->kernel))
         return weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
                               launch->module->name, launch->kernel);
-    return WEFT_OK;
+    return launch->cooperative ? check_cooperative(device, launch, error) : WEFT_OK;
 }
 
 static const weft_device_table table = {
@@ -64,6 +103,7 @@ static const weft_device_table table = {
     .module_make = null_module_make,
     .module_free = null_module_free,
     .launch = null_launch,
+    .resident_blocks = null_resident_blocks,
 };
 
 /* A host with AVX-512, the same on every machine, so that plans for it can be tested anywhere. */

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,16 +55,55 @@ static weft_limits limits_of(const char *name) {
     return limits;
 }
 
+typedef struct heard {
+    weft_monitor monitor;
+    int n_auto; /* messages about the choice */
+    char last[600];
+} heard;
+
+static void hear(void *user, weft_log_level level, const char *message) {
+    heard *h = user;
+    if (level > WEFT_LOG_INFO || strncmp(message, "device auto: ", 13) != 0)
+        return;
+    h->n_auto += 1;
+    snprintf(h->last, sizeof h->last, "%s", message);
+}
+
+/* A GPU only where it can be opened, else the host; said once, with the reason. */
+static void automatic_without_a_name(void **state) {
+    (void)state;
+    heard h = {.monitor = {.log = hear, .user = &h}};
+    weft_device_options options = {.monitor = &h.monitor, .cache = WEFT_CACHE_OFF};
+    weft_device *device = NULL;
+    weft_error error = {0};
+    unsetenv("WEFT_DEVICE");
+    weft_status cuda = weft_device_open("cuda", &options, &device, &error);
+    weft_device_free(&device);
+    assert_int_equal(weft_device_open("auto", &options, &device, NULL), WEFT_OK);
+    weft_device_kind kind = weft_device_limits(device)->kind;
+    assert_int_equal(h.n_auto, 1);
+    if (cuda != WEFT_OK) {
+        assert_int_equal(kind, WEFT_DEVICE_HOST);
+        assert_non_null(strstr(h.last, "device auto: the host: "));
+        assert_non_null(strstr(h.last, error.message));
+    } else if (kind == WEFT_DEVICE_HOST) {
+        assert_non_null(strstr(h.last, "NVRTC"));
+    } else {
+        assert_int_equal(kind, WEFT_DEVICE_CUDA);
+    }
+    weft_device_free(&device);
+}
+
 static void automatic(void **state) {
     (void)state;
-    unsetenv("WEFT_DEVICE");
+    setenv("WEFT_DEVICE", "host", 1);
     assert_int_equal(limits_of("auto").kind, WEFT_DEVICE_HOST);
     setenv("WEFT_DEVICE", "null:h200", 1);
     assert_int_equal(limits_of("auto").kind, WEFT_DEVICE_NULL);
     assert_int_equal(limits_of(NULL).lanes_double, 32);
     assert_int_equal(limits_of("host:1").kind, WEFT_DEVICE_HOST);
     setenv("WEFT_DEVICE", "auto", 1);
-    assert_int_equal(limits_of("auto").kind, WEFT_DEVICE_HOST);
+    assert_true(limits_of("auto").kind != WEFT_DEVICE_NULL);
     setenv("WEFT_DEVICE", "nonsense", 1);
     weft_device *device = NULL;
     weft_error error;
@@ -100,6 +140,8 @@ static void host_limits(void **state) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     /* the machine's, or less where a control group says so */
     assert_in_range(limits.memory_bytes, 1 << 20, (size_t)pages * (size_t)page);
+    assert_int_equal(limits.multiprocessors, 3);
+    assert_in_range(limits.l2_bytes, 1 << 15, (size_t)1 << 33);
     assert_true(limits.onchip_bytes >= 8192 && limits.register_bytes >= 256);
     assert_true(limits.bandwidth > 1e9 && limits.flops > 1e9 && limits.launch_seconds > 0);
     assert_non_null(strstr(limits_of("host:1").name, "1 thread"));
@@ -129,6 +171,8 @@ static void limits_of_an_h200(void **state) {
     assert_int_equal(limits.lanes_float, 32);
     assert_int_equal(limits.register_bytes, 262144);
     assert_int_equal(limits.onchip_bytes, 232448);
+    assert_int_equal(limits.multiprocessors, 132);
+    assert_int_equal(limits.l2_bytes, 60000000);
     assert_int_equal(limits.memory_bytes, 141000000000);
     assert_double_near(limits.bandwidth, 4.3e12, 0, 0);
     assert_double_near(limits.flops, 33.4e12, 1e-12, 0);
@@ -138,9 +182,8 @@ static void limits_of_an_h200(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_are_none),
-        cmocka_unit_test(automatic),
-        cmocka_unit_test(host_limits),
+        cmocka_unit_test(names_that_are_none), cmocka_unit_test(automatic_without_a_name),
+        cmocka_unit_test(automatic),           cmocka_unit_test(host_limits),
         cmocka_unit_test(limits_of_an_h200),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
