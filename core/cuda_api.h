@@ -230,9 +230,16 @@ struct weft_cuda_array {
 
 /* What is freed while a recording is made waits for its end. */
 typedef struct weft_cuda_module weft_cuda_module; /* state of a weft_module */
+enum { WEFT_CUDA_KERNELS = 8 };
 struct weft_cuda_module {
     weft_cu_module handle;
     weft_cubin cubin; /* kept for its figures */
+    struct {
+        char name[96];
+        weft_cu_function function;
+    } kernels[WEFT_CUDA_KERNELS]; /* the first that were asked for, since the driver is slow to tell
+                                   */
+    atomic_int n_kernels;         /* that are filled; grows under the state's mutex */
     weft_cuda_module *next;
 };
 

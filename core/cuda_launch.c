@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BLOCK_THREADS = 128,
@@ -111,7 +112,8 @@ static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch,
         TRY(check_fits(state, launch, function, threads, n_groups, error));
     TRY(weft_cuda_record_uses(state, launch, error));
     pthread_mutex_lock(&state->mutex);
-    snprintf(state->last_kernel, sizeof state->last_kernel, "%s", launch->kernel);
+    size_t length = strlen(launch->kernel), most = sizeof state->last_kernel - 1;
+    memcpy(state->last_kernel, launch->kernel, length < most ? length + 1 : most);
     pthread_mutex_unlock(&state->mutex);
     weft_cu_configuration configuration = {.grid = {(unsigned)n_groups, 1, 1},
                                            .block = {(unsigned)threads, 1, 1},

@@ -160,14 +160,36 @@ bool weft_cuda_module_figures(const weft_module *module, const char *kernel,
     return weft_cubin_figures(&made->cubin, kernel, out);
 }
 
+static void remember(weft_cuda_state *state, weft_cuda_module *made, const char *kernel,
+                     weft_cu_function function) {
+    pthread_mutex_lock(&state->mutex);
+    int n = atomic_load(&made->n_kernels);
+    if (n < WEFT_CUDA_KERNELS && strlen(kernel) < sizeof made->kernels[n].name) {
+        memcpy(made->kernels[n].name, kernel, strlen(kernel) + 1);
+        made->kernels[n].function = function;
+        atomic_store(&made->n_kernels, n + 1);
+    }
+    pthread_mutex_unlock(&state->mutex);
+}
+
 weft_status weft_cuda_module_kernel(const weft_module *module, const char *kernel,
                                     weft_cu_function *out, weft_error *error) {
-    const weft_cuda_module *made = module->state;
+    weft_status status = WEFT_OK;
+    weft_cuda_module *made = module->state;
     weft_cuda_state *state = module->device->state;
     enum { NOT_FOUND = 500 };
+    const int n = atomic_load(&made->n_kernels);
+    for (int i = 0; i < n; ++i)
+        if (strcmp(made->kernels[i].name, kernel) == 0) {
+            *out = made->kernels[i].function;
+            return WEFT_OK;
+        }
     weft_cu_result code = state->driver.cuModuleGetFunction(out, made->handle, kernel);
     if (code == NOT_FOUND)
         return weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s", module->name,
                               kernel);
-    return weft_cuda_check(state, code, "looking for a kernel", error);
+    TRY(weft_cuda_check(state, code, "looking for a kernel", error));
+    remember(state, made, kernel, *out);
+done:
+    return status;
 }
