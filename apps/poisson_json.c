@@ -69,6 +69,7 @@ static bool set_costs(json_t *root, const poisson *run) {
     return app_json_set(root, "bytes_peak", json_integer(bytes)) &&
            app_json_set(root, "seconds", object) &&
            app_json_set(object, "mesh", app_json_real(s->mesh)) &&
+           app_json_set(object, "order", app_json_real(s->order)) &&
            app_json_set(object, "plan", app_json_real(s->plan)) &&
            app_json_set(object, "compile", app_json_real(s->compile)) &&
            app_json_set(object, "assembly", app_json_real(s->assembly)) &&
