@@ -1,5 +1,6 @@
-/* Conjugate gradients as one kernel that stays on the device (kernels/solvers/cg_persistent.cu), for systems whose
- * vectors fit on the chip: shape -> layout -> places -> program. Not installed. */
+/* Conjugate gradients as one kernel that stays on the device (kernels/solvers/cg_persistent.cu),
+ * for systems whose vectors fit on the chip: shape -> layout -> places -> program. Not installed.
+ */
 #ifndef WEFT_CG_PERSISTENT_INTERNAL_H
 #define WEFT_CG_PERSISTENT_INTERNAL_H
 
@@ -9,8 +10,8 @@
 
 enum { WEFT_PERSISTENT_NODES = 40 /* of a thread, at most */ };
 
-/** The grid: block b owns nodes [b n / n_blocks, (b + 1) n / n_blocks), thread t of it the positions
- *  t, t + threads, ...  */
+/** The grid: block b owns nodes [b n / n_blocks, (b + 1) n / n_blocks), thread t of it the
+ * positions t, t + threads, ...  */
 typedef struct weft_persistent_shape {
     int n_blocks, threads;
     int nodes; /* of a thread */
@@ -23,8 +24,8 @@ bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entrie
 
 /* ---- layout (cg_persistent_layout.c) --------------------------------------------------------- */
 
-/** Who holds what. Positions are [block][node of the thread][thread]; a block's first are those that
- *  others read, each of the two kinds ordered by falling number of entries, then by number.
+/** Who holds what. Positions are [block][node of the thread][thread]; a block's first are those
+ * that others read, each of the two kinds ordered by falling number of entries, then by number.
  *  Entries go in pairs: the pairs of node k of a thread are [starts[k], starts[k + 1]).
  *  A column is a position within the block, or, from nodes * threads on, one of its halo. */
 typedef struct weft_persistent_layout {
@@ -68,5 +69,60 @@ bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layo
 /** The macros of the kernel, before its text. */
 void weft_persistent_macros(const weft_persistent_layout *layout,
                             const weft_persistent_places *places, weft_text *out);
+/** Words of 8 bytes that the blocks' sums take. */
+size_t weft_persistent_slot_words(const weft_persistent_layout *layout);
+
+/* ---- program (cg_persistent.c) ----------------------------------------------------------------
+ */
+
+/** A system laid out, its kernels compiled, its memory made. */
+typedef struct weft_persistent weft_persistent;
+
+/** jacobi: inverse diagonals given later are those of the matrix. Where the system does not fit,
+ * *out is NULL and the reason is written (reason [size]); a NULL *out is no error. What was chosen
+ * is logged (info). pattern  borrowed for the call Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER,
+ * WEFT_ERROR_DEVICE */
+weft_status weft_persistent_make(weft_context *context, const weft_pattern *pattern, bool jacobi,
+                                 weft_persistent **out, char *reason, size_t size,
+                                 weft_error *error);
+void weft_persistent_free(weft_persistent **persistent);
+/** Was it made for such a system? */
+bool weft_persistent_suits(const weft_persistent *persistent, const weft_context *context,
+                           const weft_pattern *pattern, bool jacobi);
+/** Take the matrix: entries in the pattern's order, and 1 / D, 0 for constrained dofs; both
+ * memories of the device, read once and on the device. To be called again when either has changed.
+ */
+weft_status weft_persistent_load(weft_persistent *persistent, weft_memory *entries,
+                                 weft_memory *inverse, weft_error *error);
+
+typedef enum weft_persistent_end {                            /* as in the kernel */
+                                   WEFT_PERSISTENT_RUNNING,   /* the iterations are used up */
+                                   WEFT_PERSISTENT_CONVERGED, /* by the recurrence: ask b - A x */
+                                   WEFT_PERSISTENT_NAN,
+                                   WEFT_PERSISTENT_BREAKDOWN,  /* r.z is not positive */
+                                   WEFT_PERSISTENT_INDEFINITE, /* p.Ap is not positive */
+                                   WEFT_PERSISTENT_STUCK       /* becomes an error */
+} weft_persistent_end;
+
+typedef struct weft_persistent_run {
+    /* in */
+    double limit;      /* on r.r */
+    int iterations;    /* more, at most */
+    bool is_restarted; /* no direction is kept from the run before */
+    /* out */
+    weft_persistent_end end;
+    int done;        /* iterations */
+    double *history; /* [done + 1]: r.r at the start and after each; free() */
+} weft_persistent_run;
+
+/** Iterate from a residual r = b - A x (0 in constrained dofs), of which nothing is changed, and
+ * add to x. After a run whose end the true residual contradicts, go on with that: the direction is
+ * kept. Bitwise repeatable. In launches of at most 1024 iterations, so that monitor sees progress
+ * (phase "iterations"). Source  Chronopoulos and Gear 1989; van der Vorst and Ye 2000 for replaced
+ * residuals Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; then x is as before or has all iterations
+ * but those of one run */
+weft_status weft_persistent_iterate(weft_persistent *persistent, weft_memory *residual,
+                                    weft_memory *inverse, weft_memory *x, weft_persistent_run *run,
+                                    weft_error *error);
 
 #endif

@@ -5,18 +5,21 @@
 
 enum {
     LANES = 32,
-    THREADS_LEAST = 96,  /* three warps add the three sums */
-    THREADS_MOST = 384,  /* more leave too few registers to each */
-    BLOCK_NODES = 64,    /* fewer are not worth a block of their own */
-    FEW_NODES = 4,       /* of a thread, while there are threads for that */
+    THREADS_FEW = 256,  /* up to these a thread has one node */
+    THREADS_LEAST = 96, /* three warps add the three sums */
+    THREADS_MOST = 384, /* more leave too few registers to each */
+    BLOCK_NODES = 228,  /* fewer are not worth a block of their own */
+    FEW_NODES = 5,      /* of a thread, while there are threads for that */
     MOST_REGISTERS = 255,
     REGISTER_STEP = 8,
-    OWN_REGISTERS = 60,  /* of 4 bytes: addresses, sums, what is on its way */
-    KEEP_REGISTERS = 10, /* more, where there is a choice */
+    OWN_REGISTERS = 28,  /* of 4 bytes: addresses, sums, what is on its way */
+    KEEP_REGISTERS = 48, /* more, where there is a choice */
     NODE_REGISTERS = 6,  /* p, s, w */
     HALO_REGISTERS = 5,  /* s, w, the address */
     PAIR_REGISTERS = 5,  /* two values, two columns */
     PAIR_BYTES = 20,
+    COPIES = 4,          /* of the sums that travel */
+    SPACING = 16,        /* words: 128 bytes */
     STATIC_BYTES = 1024, /* of shared memory: the kernel's own, and the system's */
 };
 
@@ -27,6 +30,17 @@ static int round_up(int64_t n, int step) {
 static int registers_of(const weft_limits *limits, int threads) {
     int n = (int)(limits->register_bytes / 4 / (size_t)threads) / REGISTER_STEP * REGISTER_STEP;
     return n < MOST_REGISTERS ? n : MOST_REGISTERS;
+}
+
+static int threads_for(int64_t rows) {
+    int64_t threads = rows;
+    if (rows > THREADS_FEW) {
+        threads = (rows + FEW_NODES - 1) / FEW_NODES;
+        threads = threads > THREADS_FEW ? threads : THREADS_FEW;
+    }
+    return threads < THREADS_LEAST  ? THREADS_LEAST
+           : threads > THREADS_MOST ? THREADS_MOST
+                                    : round_up(threads, LANES);
 }
 
 bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entries,
@@ -44,10 +58,7 @@ bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entrie
     int64_t wanted = (n + BLOCK_NODES - 1) / BLOCK_NODES;
     s.n_blocks = wanted < limits->multiprocessors ? (int)wanted : limits->multiprocessors;
     int64_t rows = (n + s.n_blocks - 1) / s.n_blocks;
-    int64_t threads = rows <= THREADS_MOST ? rows : (rows + FEW_NODES - 1) / FEW_NODES;
-    s.threads = threads < THREADS_LEAST  ? THREADS_LEAST
-                : threads > THREADS_MOST ? THREADS_MOST
-                                         : round_up(threads, LANES);
+    s.threads = threads_for(rows);
     int64_t nodes = (rows + s.threads - 1) / s.threads;
     int64_t most = (registers_of(limits, s.threads) - OWN_REGISTERS) / NODE_REGISTERS;
     int64_t kept = ((int64_t)limits->onchip_bytes - STATIC_BYTES) / (8 * (int64_t)s.threads);
@@ -73,14 +84,15 @@ bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layo
                     HALO_REGISTERS * layout->halo;
     int64_t shared = (int64_t)limits->onchip_bytes - STATIC_BYTES -
                      (int64_t)(nodes + layout->halo) * threads * 8;
-    p.x_shared = registers < 2 * nodes + KEEP_REGISTERS;
+    p.x_shared = registers < 2 * nodes;
     if (p.x_shared)
         shared -= (int64_t)nodes * threads * 8;
     else
         registers -= 2 * nodes;
     if (registers < 0 || shared < 0) {
-        snprintf(reason, size, "%d nodes and %d of the halo a thread leave %d registers and %lld "
-                               "bytes of shared memory",
+        snprintf(reason, size,
+                 "%d nodes and %d of the halo a thread leave %d registers and %lld "
+                 "bytes of shared memory",
                  nodes, layout->halo, registers, (long long)shared);
         return false;
     }
@@ -115,4 +127,10 @@ void weft_persistent_macros(const weft_persistent_layout *layout,
                   places->register_pairs, places->shared_pairs);
     weft_text_add(out, "#define UNIT_DIAGONAL %d\n#define WEIGHTS %d\n#define X_SHARED %d\n",
                   layout->has_diagonal ? 0 : 1, places->weights, places->x_shared ? 1 : 0);
+    weft_text_add(out, "#define COPIES %d\n#define SPACING %d\n", COPIES, SPACING);
+}
+
+size_t weft_persistent_slot_words(const weft_persistent_layout *layout) {
+    enum { SETS = 2, SUMS = 3 };
+    return SETS * COPIES * (((size_t)layout->shape.n_blocks * SUMS + 3) / 4) * SPACING;
 }

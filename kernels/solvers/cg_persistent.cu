@@ -1,37 +1,45 @@
-/* Conjugate gradients as one kernel that stays: a block a multiprocessor owns ROWS consecutive nodes, keeps their
- * vectors and as much of the matrix as fits in registers and shared memory, and in an iteration meets the others once.
+/* Conjugate gradients as one kernel that stays: a block a multiprocessor owns ROWS consecutive
+ * nodes, keeps their vectors and as much of the matrix as fits in registers and shared memory, and
+ * in an iteration meets the others once.
  *
- * The system is scaled, A~ = D^-1/2 A D^-1/2 with r~ = D^-1/2 r, so that Jacobi's preconditioner costs nothing; D^-1/2
- * is 0 for constrained nodes, whose rows and columns vanish. One meeting suffices in the form of Chronopoulos and
- * Gear (1989), with w = A~ r~:
- *     beta = gamma / gamma_before, alpha = gamma / (delta - beta gamma / alpha_before), gamma = r.r, delta = r.w
- *     p = r + beta p, s = w + beta s, x += alpha p, r -= alpha s
- * Of its neighbours' nodes (the halo) a block keeps r and s and computes both as their owner does, from the owner's w.
+ * The system is scaled, A~ = D^-1/2 A D^-1/2 and r~ = D^-1/2 r, so that Jacobi's preconditioner
+ * costs nothing; D^-1/2 is 0 for constrained nodes, whose rows and columns vanish. One meeting
+ * suffices in the form of Chronopoulos and Gear (1989), with w = A~ r~, gamma = r~.r~,
+ * delta = r~.w:
+ *     beta = gamma / gamma_before, alpha = gamma / (delta - beta gamma / alpha_before)
+ *     p = r~ + beta p, s = w + beta s, x += alpha p, r~ -= alpha s
+ * Of its neighbours' nodes (the halo) a block keeps r~ and s, and computes both as their owner
+ * does, from the owner's w.
  *
- * What travels are words that carry their own arrival: a double whose last bit is the turn's. Two sets of words are
- * used in turn, and the bit changes each time that a set is used again, so a word is there once its bit is the turn's;
- * no flag, no fence. That nobody overwrites what another still reads: a set is written again only after every block's
- * sums of the turn between have come, which a block sends after all its threads have read.
- * Every block adds the sums of all blocks in the same order, so all decide alike and results repeat bit for bit.
+ * What travels are words that carry their own arrival: doubles whose last bit is the turn's. Two
+ * sets of words are used in turn, and the bit changes each time that a set is used again, so a word
+ * is there once its bit is the turn's: no flag, no fence. Nobody overwrites what another still
+ * reads: a set is written again only after the sums of all blocks of the turn between have come,
+ * and a block sends those after all its threads have read.
+ * Every block adds the sums of all in the same order: all decide alike, and results repeat bit for
+ * bit.
  *
  * Macros of the host (fem/cg_persistent_plan.c):
  *     BLOCKS THREADS    of the grid, of a block
- *     NODES HALO        own nodes and halo nodes, at most, of a thread: THREADS apart
+ *     NODES HALO        own nodes and halo nodes of a thread, at most
  *     PUBLISHED         nodes of a block that others read, at most; they are its first
- *     STARTS            NODES + 1 numbers: node k of a thread has the pairs of entries [STARTS[k], STARTS[k + 1])
+ *     STARTS            NODES + 1 numbers: node k of a thread has pairs [STARTS[k], STARTS[k + 1])
+ *                       of entries
  *     REGISTER_PAIRS    the first pairs of a thread are kept in registers,
  *     SHARED_PAIRS      the next in shared memory; the others are read in each iteration
  *     UNIT_DIAGONAL     1: the diagonal of A~ is 1 and not stored
- *     WEIGHTS           r.r of the unscaled residual: 0: is gamma; D in 1: registers, 2: read in each iteration
+ *     WEIGHTS           for r.r, 0: it is gamma; D is 1: in registers, 2: read in each iteration
  *     X_SHARED          1: x in shared memory, 0: in registers
- * Positions: node k of thread t of block b is at [b][k][t]; its number among the columns is k * THREADS + t, and halo
- * node h of thread t is at NODES * THREADS + h * THREADS + t. */
+ *     COPIES SPACING    of the sums that travel: a block reads one copy; words of 8 bytes
+ * Positions: node k of thread t of block b is at [b][k][t]; as a column of its block it is
+ * k * THREADS + t, and halo node h of thread t is NODES * THREADS + h * THREADS + t. */
 #define INLINE __device__ __forceinline__
 
 constexpr int ROWS = NODES * THREADS;
 constexpr int WARPS = THREADS / 32;
 constexpr int SUMS = WEIGHTS ? 3 : 2;
 constexpr int SLOTS = (BLOCKS + 31) / 32;
+constexpr int COPY_WORDS = (SUMS * BLOCKS + 3) / 4 * SPACING;
 constexpr int START[NODES + 1] = {STARTS};
 constexpr int PAIRS = START[NODES];
 constexpr long long PATIENCE = 1 << 24; /* looks at a word, seconds, before a block gives up */
@@ -47,7 +55,7 @@ struct control {
     long long epoch;     /* of the words */
     long long iteration, last;
     long long code;
-    long long fresh; /* cg_start: 0 keeps the direction */
+    long long restarted; /* cg_start: no direction is kept */
 };
 
 INLINE word load_word(const word *at) {
@@ -92,8 +100,7 @@ struct matrix {
     const unsigned *shared_columns, *columns;
 };
 
-template <int PAIR, int END>
-INLINE double row(const matrix &m, const double *r, double sum) {
+template <int PAIR, int END> INLINE double row(const matrix &m, const double *r, double sum) {
     if constexpr (PAIR < END) {
         double2 value;
         unsigned column;
@@ -140,7 +147,14 @@ INLINE void product(const matrix &m, const double *r, const double *weights, dou
     }
 }
 
-/* The sums of the block, sent by one thread each. */
+/* Where sum i of a block is among a copy's words. Everybody reads all of them again and again: they
+ * are spread, four to a stretch of SPACING, so that no part of the L2 cache serves them alone. */
+INLINE int slot(int i, int block) {
+    const int at = i * BLOCKS + block;
+    return at / 4 * SPACING + at % 4;
+}
+
+/* The sums of the block, sent to each copy. */
 INLINE void send_sums(const sums &sum, double (*parts)[32], word *slots, word tag) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int FROM = WARPS > 16 ? 16 : WARPS > 8 ? 8 : WARPS > 4 ? 4 : 2;
@@ -154,18 +168,19 @@ INLINE void send_sums(const sums &sum, double (*parts)[32], word *slots, word ta
     __syncthreads();
     if (warp < SUMS) {
         double value = warp_sum<FROM>(lane < WARPS ? parts[warp][lane] : 0.0);
-        if (lane == 0)
-            store_word(slots + warp * BLOCKS + blockIdx.x,
+        if (lane < COPIES)
+            store_word(slots + lane * COPY_WORDS + slot(warp, blockIdx.x),
                        ((word)__double_as_longlong(value) & ~1ull) | tag);
     }
 }
 
 /* What all blocks sent: the halo's w to each thread, the sums to `total`. False: it never came. */
-INLINE bool receive(const word *halo, const int (&halo_at)[HALO], const word *slots,
-                    double *total, word tag, double (&w)[HALO]) {
+INLINE bool receive(const word *halo, const int (&halo_at)[HALO], const word *slots, double *total,
+                    word tag, double (&w)[HALO]) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     word came[HALO];
     int looks = 0;
+    slots += (int)(blockIdx.x % COPIES) * COPY_WORDS;
 #pragma unroll
     for (int h = 0; h < HALO; ++h)
         came[h] = halo_at[h] >= 0 ? load_word(halo + halo_at[h]) : tag;
@@ -176,9 +191,8 @@ INLINE bool receive(const word *halo, const int (&halo_at)[HALO], const word *sl
             all = true;
 #pragma unroll
             for (int i = 0; i < SLOTS; ++i)
-                part[i] = i * 32 + lane < BLOCKS
-                              ? load_word(slots + warp * BLOCKS + i * 32 + lane)
-                              : tag;
+                part[i] =
+                    i * 32 + lane < BLOCKS ? load_word(slots + slot(warp, i * 32 + lane)) : tag;
 #pragma unroll
             for (int i = 0; i < SLOTS; ++i)
                 all = all && (part[i] & 1) == tag;
@@ -208,7 +222,7 @@ INLINE bool receive(const word *halo, const int (&halo_at)[HALO], const word *sl
  * values, columns   [b][PAIRS][t]; columns two of 16 bits
  * halo, counts  [b][HALO][t]: position of a halo node, -1: none; [b]: nodes that others read
  * x .. s        [b][NODES][t]; x is what is added to the start
- * published     [2][BLOCKS][PUBLISHED], slots [2][SUMS][BLOCKS]: words, zero at first
+ * published     [2][BLOCKS][PUBLISHED], slots [2][COPIES][COPY_WORDS]: words, zero at first
  * history       r.r of the iterations from control->iteration on */
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     cg_persistent(long long n_instances, control *state, const double2 *values,
@@ -277,12 +291,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const word tag = (word)(epoch >> 1) & 1;
         const int set = (int)(epoch & 1);
         word *sent = published + set * (BLOCKS * PUBLISHED);
-        word *slot = slots + set * (SUMS * BLOCKS);
+        word *sum_words = slots + set * (COPIES * COPY_WORDS);
         sums sum = {0, 0, 0};
         product<0>(m, r_s, weight, w, sum, sent + b * PUBLISHED, n_sent, tag);
-        send_sums(sum, parts, slot, tag);
+        send_sums(sum, parts, sum_words, tag);
         const double over_gamma = 1 / gamma, over_alpha = 1 / alpha; /* while the words travel */
-        if (!receive(sent, halo_at, slot, total, tag, w_halo))
+        if (!receive(sent, halo_at, sum_words, total, tag, w_halo))
             failed = 1;
         __syncthreads();
 
@@ -345,28 +359,35 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
 }
 
-/* Entries of A~. n_instances BLOCKS * PAIRS * THREADS; source [..][2]: entry of the matrix, -1: none; nodes [b][NODES][t]:
- * node at a position, -1: none; inverse: 1 / D, 0 where constrained. The factors are multiplied first, so that A~ is
- * as symmetric as A. */
+/* Node of a column of block b, -1: none. */
+INLINE int node_of(long long b, int column, const int *nodes, const int *halo) {
+    if (column < ROWS)
+        return nodes[b * ROWS + column];
+    const int at = halo[b * (HALO * THREADS) + column - ROWS];
+    return at < 0 ? -1 : nodes[at];
+}
+
+/* Entries of A~. n_instances BLOCKS * PAIRS * THREADS; source [..][2]: entry of the matrix, -1:
+ * none; nodes [b][NODES][t]: node at a position, -1: none; inverse: 1 / D, 0 where constrained. The
+ * factors are multiplied first, so that A~ is as symmetric as A. */
 extern "C" __global__ void cg_scale(long long n_instances, double *scaled, const int *source,
-                                    const int *nodes, const double *entries,
-                                    const int *entry_columns, const double *inverse) {
+                                    const unsigned short *columns, const int *nodes,
+                                    const int *halo, const double *entries, const double *inverse) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (i >= n_instances)
         return;
+    const int start[NODES + 1] = {STARTS}; /* START is no array of the device's */
     const int t = (int)(i % THREADS), pair = (int)(i / THREADS % PAIRS);
     const long long b = i / THREADS / PAIRS;
-    const int start[NODES + 1] = {STARTS}; /* START is no array of the device's */
     int k = 0;
     while (start[k + 1] <= pair)
         ++k;
     const int node = nodes[b * ROWS + k * THREADS + t];
     for (int e = 0; e < 2; ++e) {
-        const int from = source[2 * i + e];
-        scaled[2 * i + e] =
-            node < 0 || from < 0
-                ? 0.0
-                : sqrt(inverse[node]) * sqrt(inverse[entry_columns[from]]) * entries[from];
+        const int from = source[2 * i + e], to = node_of(b, columns[2 * i + e], nodes, halo);
+        scaled[2 * i + e] = node < 0 || to < 0 || from < 0
+                                ? 0.0
+                                : sqrt(inverse[node]) * sqrt(inverse[to]) * entries[from];
     }
 }
 
@@ -381,7 +402,7 @@ extern "C" __global__ void cg_start(long long n_instances, const control *state,
     const double d = node < 0 ? 0.0 : inverse[node];
     r[i] = d > 0 ? sqrt(d) * residual[node] : 0.0;
     weights[i] = d > 0 ? 1 / d : 0.0;
-    if (state->fresh)
+    if (state->restarted)
         x[i] = p[i] = s[i] = 0;
 }
 
