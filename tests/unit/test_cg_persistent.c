@@ -3,6 +3,8 @@
  * a product by it must be the matrix's. Tolerance: entries are small whole numbers and so is
  * everything made of them: exact. */
 #include "cg_persistent_internal.h"
+#include "cuda_api.h"
+#include "embedded_solvers.h"
 #include "test_support.h"
 
 #include <stdlib.h>
@@ -201,12 +203,109 @@ static void places_keep_within_the_limits(void **state) {
     weft_text_free(&text);
 }
 
+static void expect_compiles(const weft_nvrtc *nvrtc, int64_t n, int halo, int pairs,
+                            bool weighted) {
+    weft_limits limits = h200();
+    weft_persistent_shape shape;
+    weft_persistent_places places;
+    weft_text text = {0};
+    weft_error error = {0};
+    weft_cubin cubin = {0};
+    weft_kernel_figures figures = {0};
+    char reason[200] = "";
+    assert_true(weft_persistent_fits(&limits, n, 7 * n, &shape, reason, sizeof reason));
+    weft_persistent_layout layout = {.shape = shape,
+                                     .has_diagonal = !weighted,
+                                     .n = n,
+                                     .halo = halo,
+                                     .published = 64,
+                                     .pairs = pairs * shape.nodes};
+    for (int k = 0; k <= shape.nodes; ++k)
+        layout.starts[k] = k * pairs;
+    assert_true(weft_persistent_place(&limits, &layout, weighted, &places, reason, sizeof reason));
+    weft_persistent_macros(&layout, &places, &text);
+    const char *source = weft_embedded_solvers[0].text;
+    weft_text_add_bytes(&text, source, strlen(source));
+    check(weft_nvrtc_compile(nvrtc, 90, "cg_persistent", text.data, &cubin, &error), &error);
+    assert_true(weft_cubin_figures(&cubin, "cg_persistent", &figures));
+    print_message("%8lld nodes: %3d threads, %2d nodes each, %d registers, %d bytes spilled\n",
+                  (long long)n, shape.threads, shape.nodes, figures.registers,
+                  figures.spill_store_bytes);
+    assert_true(figures.spill_store_bytes <= 400);
+    assert_true(figures.registers * shape.threads <= 1 << 16);
+    assert_true(figures.shared_bytes <= 1024);
+    weft_cubin_free(&cubin);
+    weft_text_free(&text);
+}
+
+/* Registers hold what the places say: no more than a hundred words of a thread are spilled. */
+static void the_kernel_compiles_for_an_h200(void **state) {
+    (void)state;
+    weft_nvrtc nvrtc;
+    weft_error error;
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
+        skip_test(error.message);
+    assert_string_equal(weft_embedded_solvers[0].name, "cg_persistent.cu");
+    expect_compiles(&nvrtc, 10000, 1, 4, false);
+    expect_compiles(&nvrtc, 640000, 2, 4, false);
+    expect_compiles(&nvrtc, 1000000, 2, 3, true);
+    weft_nvrtc_close(&nvrtc);
+}
+
+/* Made, loaded and begun on a device that holds no numbers: four kernels by their names. */
+static void a_program_is_made(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_error error = {0};
+    weft_persistent *persistent = NULL;
+    weft_memory *entries = NULL, *vector = NULL;
+    char reason[200] = "";
+    weft_pattern pattern = pattern_make(1000, 2);
+    check(weft_device_open("null:h200", NULL, &device, &error), &error);
+    weft_context context = {.device = device};
+    check(
+        weft_persistent_make(&context, &pattern, true, &persistent, reason, sizeof reason, &error),
+        &error);
+    assert_string_equal(reason, "");
+    assert_non_null(persistent);
+    assert_true(weft_persistent_suits(persistent, &context, &pattern, true));
+    assert_false(weft_persistent_suits(persistent, &context, &pattern, false));
+    size_t bytes = (size_t)pattern.n_entries * sizeof(double);
+    check(weft_memory_make(device, bytes, &entries, &error), &error);
+    check(weft_memory_make(device, 1000 * sizeof(double), &vector, &error), &error);
+    check(weft_persistent_load(persistent, entries, vector, &error), &error);
+    assert_int_equal(weft_persistent_load(persistent, vector, vector, &error), WEFT_ERROR_SHAPE);
+    /* here nothing iterates, which is noticed */
+    weft_persistent_run run = {.limit = 1, .iterations = 10, .is_restarted = true};
+    assert_int_equal(weft_persistent_iterate(persistent, vector, vector, vector, &run, &error),
+                     WEFT_ERROR_INTERNAL);
+    assert_null(run.history);
+    weft_persistent_free(&persistent);
+    assert_null(persistent);
+    weft_memory_free(&entries);
+    weft_memory_free(&vector);
+    assert_int_equal(weft_device_bytes(device), 0);
+    weft_device_free(&device);
+
+    device = host();
+    context.device = device;
+    check(
+        weft_persistent_make(&context, &pattern, true, &persistent, reason, sizeof reason, &error),
+        &error);
+    assert_null(persistent);
+    assert_non_null(strstr(reason, "no multiprocessors"));
+    weft_device_free(&device);
+    pattern_drop(&pattern);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_product_by_the_layout_is_the_matrix),
         cmocka_unit_test(a_diagonal_matrix_has_a_layout),
         cmocka_unit_test(a_million_nodes_fit_an_h200_and_two_do_not),
         cmocka_unit_test(places_keep_within_the_limits),
+        cmocka_unit_test(the_kernel_compiles_for_an_h200),
+        cmocka_unit_test(a_program_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
