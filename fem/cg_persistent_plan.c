@@ -5,21 +5,25 @@
 
 enum {
     LANES = 32,
-    THREADS_FEW = 256,  /* up to these a thread has one node */
+    WARPS_STEP = 4,     /* registers are given out as if to so many */
     THREADS_LEAST = 96, /* three warps add the three sums */
-    THREADS_MOST = 384, /* more leave too few registers to each */
-    BLOCK_NODES = 228,  /* fewer are not worth a block of their own */
-    FEW_NODES = 5,      /* of a thread, while there are threads for that */
+    THREADS_FEW = 256,  /* of a block with few rows, THREADS_SOME with some: each number here the */
+    THREADS_SOME = 384, /* most for the registers that a thread gets then: 255, 168, 128 */
+    THREADS_MANY = 512,
+    FEW_ROWS = 1280,
+    SOME_ROWS = 6144,
+    FEW_ENTRIES = 10,  /* of a row; with more of them there is more halo, for more threads */
+    BLOCK_NODES = 228, /* fewer are not worth a block of their own */
     MOST_REGISTERS = 255,
     REGISTER_STEP = 8,
-    OWN_REGISTERS = 28,  /* of 4 bytes: addresses, sums, what is on its way */
-    KEEP_REGISTERS = 48, /* more, where there is a choice */
+    OWN_REGISTERS = 28,  /* of 4 bytes: addresses, sums */
+    KEEP_REGISTERS = 48, /* more, for what is on its way, where there is a choice */
     NODE_REGISTERS = 6,  /* p, s, w */
     HALO_REGISTERS = 5,  /* s, w, the address */
     PAIR_REGISTERS = 5,  /* two values, two columns */
     PAIR_BYTES = 20,
-    COPIES = 4,          /* of the sums that travel */
-    SPACING = 16,        /* words: 128 bytes */
+    COPIES = 1,          /* of the sums that travel */
+    SPACING = 16,        /* words, 128 bytes, for four of them: at 4, 0.7 us an iteration more */
     STATIC_BYTES = 1024, /* of shared memory: the kernel's own, and the system's */
 };
 
@@ -28,19 +32,17 @@ static int round_up(int64_t n, int step) {
 }
 
 static int registers_of(const weft_limits *limits, int threads) {
-    int n = (int)(limits->register_bytes / 4 / (size_t)threads) / REGISTER_STEP * REGISTER_STEP;
+    int given = LANES * round_up((threads + LANES - 1) / LANES, WARPS_STEP);
+    int n = (int)(limits->register_bytes / 4 / (size_t)given) / REGISTER_STEP * REGISTER_STEP;
     return n < MOST_REGISTERS ? n : MOST_REGISTERS;
 }
 
-static int threads_for(int64_t rows) {
-    int64_t threads = rows;
-    if (rows > THREADS_FEW) {
-        threads = (rows + FEW_NODES - 1) / FEW_NODES;
-        threads = threads > THREADS_FEW ? threads : THREADS_FEW;
-    }
-    return threads < THREADS_LEAST  ? THREADS_LEAST
-           : threads > THREADS_MOST ? THREADS_MOST
-                                    : round_up(threads, LANES);
+static int threads_for(int64_t rows, double entries) {
+    if (rows <= THREADS_FEW)
+        return rows < THREADS_LEAST ? THREADS_LEAST : round_up(rows, LANES);
+    if (rows <= FEW_ROWS && entries <= FEW_ENTRIES)
+        return THREADS_FEW;
+    return rows <= SOME_ROWS ? THREADS_SOME : THREADS_MANY;
 }
 
 bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entries,
@@ -58,7 +60,7 @@ bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entrie
     int64_t wanted = (n + BLOCK_NODES - 1) / BLOCK_NODES;
     s.n_blocks = wanted < limits->multiprocessors ? (int)wanted : limits->multiprocessors;
     int64_t rows = (n + s.n_blocks - 1) / s.n_blocks;
-    s.threads = threads_for(rows);
+    s.threads = threads_for(rows, (double)n_entries / (double)n);
     int64_t nodes = (rows + s.threads - 1) / s.threads;
     int64_t most = (registers_of(limits, s.threads) - OWN_REGISTERS) / NODE_REGISTERS;
     int64_t kept = ((int64_t)limits->onchip_bytes - STATIC_BYTES) / (8 * (int64_t)s.threads);
@@ -84,7 +86,7 @@ bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layo
                     HALO_REGISTERS * layout->halo;
     int64_t shared = (int64_t)limits->onchip_bytes - STATIC_BYTES -
                      (int64_t)(nodes + layout->halo) * threads * 8;
-    p.x_shared = registers < 2 * nodes;
+    p.x_shared = registers < 2 * nodes + KEEP_REGISTERS / 2;
     if (p.x_shared)
         shared -= (int64_t)nodes * threads * 8;
     else
