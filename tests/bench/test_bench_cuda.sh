@@ -46,7 +46,7 @@ for name in ("null", "host"):
     done = {(row["shape"], row["work"], row["by"], row["real"]) for row in rows}
     for shape in ("triangles", "tetrahedra"):
         for work, by, real in (("local", "stored.weft", "double"), ("local", "stored.weft", "float"),
-                               ("apply", "matrix-free", "float"), ("apply", "matrix-free", "double"),
+                               ("apply", "matrix-free", "float"), ("Addto", "matrix.weft", "float"), ("apply", "matrix-free", "double"),
                                ("apply", "lma", "double"), ("apply, shuffled", "lma", "double"),
                                ("set-up", "matrix-free", "double"), ("order", "host", "double")):
             assert (shape, work, by, real) in done, (name, shape, work, by, real)
@@ -55,7 +55,7 @@ for name in ("null", "host"):
     if name == "null":
         assert not compared and all(row["seconds"] is None for row in rows)
     else:
-        assert len(compared) >= 30 and all(row["seconds"] > 0 or row["note"] for row in rows)
+        assert len(compared) >= 30 and all(row["seconds"] or row["note"] for row in rows)
         # P1: local matrices to rounding, products and the tenth residual too
         assert all(row["difference"] < 1e-9 for row in compared if row["real"] == "double")
         # bytes of the formulas: 4-node cells, ten reals of a symmetric matrix, three coordinates
