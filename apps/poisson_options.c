@@ -51,8 +51,8 @@ static const struct argp_option options_table[] = {
 
     {NULL, 0, NULL, 0, "Assembly and solution:", 3},
     {"assembly", KEY_ASSEMBLY, "NAME", 0,
-     "auto (default: the cheapest as predicted; --verbose shows the figures), lma (local matrices "
-     "stored), lma-gather, csr or matrix-free",
+     "lma (local matrices stored; default), lma-gather, csr, matrix-free or edge (symmetric, by "
+     "patches)",
      0},
     {"plan", KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
     {"device", KEY_DEVICE, "NAME", 0,
@@ -162,7 +162,7 @@ done:
 
 static weft_status read_choice(poisson_options *options, int key, const char *text,
                                weft_error *error) {
-    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "auto"};
+    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
     static const char *const orderings[] = {"auto", "bisection", "metis", "none"};
     static const char *const plans[] = {"fused", "unfused"};
     static const char *const preconditioners[] = {"none", "jacobi"};
@@ -170,8 +170,7 @@ static weft_status read_choice(poisson_options *options, int key, const char *te
     int choice = 0;
     if (key == KEY_ASSEMBLY) {
         TRY(app_parse_choice("--assembly", text, assemblies, 5, &choice, error));
-        options->assembly_auto = choice == 4;
-        options->assembly = options->assembly_auto ? WEFT_ASSEMBLY_LMA : (weft_assembly)choice;
+        options->assembly = (weft_assembly)choice;
     } else if (key == KEY_ORDERING) {
         TRY(app_parse_choice("--ordering", text, orderings, 4, &choice, error));
         options->ordering = (poisson_ordering)choice;
@@ -265,7 +264,7 @@ weft_status poisson_options_read(int argc, char **argv, poisson_options *out, we
                              .device = "auto",
                              .tolerance = 1e-10,
                              .max_iterations = 10000,
-                             .assembly_auto = true,
+                             .assembly = WEFT_ASSEMBLY_LMA,
                              .plan = WEFT_PLAN_FUSED,
                              .jacobi = true};
     reader in = {out, error, WEFT_OK};

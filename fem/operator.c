@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const assembly_names[] = {"lma", "lma-gather", "csr", "matrix-free"};
-enum { N_ASSEMBLIES = 4 };
+static const char *const assembly_names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
+enum { N_ASSEMBLIES = 5 };
 
 const char *weft_assembly_name(weft_assembly assembly) {
     return assembly_names[assembly];
@@ -18,7 +18,7 @@ weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error 
         }
     const char *near = weft_nearest_name(name, assembly_names, N_ASSEMBLIES);
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no assembly '%s'", name);
-    weft_error_hint(error, "%s%s%sassemblies are lma, lma-gather, csr, matrix-free",
+    weft_error_hint(error, "%s%s%sassemblies are lma, lma-gather, csr, matrix-free, edge",
                     near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
     return WEFT_ERROR_USAGE;
 }
@@ -41,6 +41,8 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
     }
     if (assembly == WEFT_ASSEMBLY_CSR)
         TRY(weft_operator_make_csr(context, forms, n_forms, out, error));
+    else if (assembly == WEFT_ASSEMBLY_EDGE)
+        TRY(weft_operator_make_edge(context, forms, n_forms, out, error));
     else
         TRY(weft_operator_make_cells(context, assembly, forms, n_forms, out, error));
 done:

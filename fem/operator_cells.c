@@ -276,8 +276,10 @@ static weft_scatter scatter_of(const weft_context *context, weft_assembly assemb
     return WEFT_SCATTER_COLOURED;
 }
 
-static const weft_operator_table cells_table = {cells_assemble, cells_apply, cells_diagonal,
-                                                cells_free};
+static const weft_operator_table cells_table = {.assemble = cells_assemble,
+                                                .apply = cells_apply,
+                                                .diagonal = cells_diagonal,
+                                                .free = cells_free};
 
 weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
                                      const weft_form *forms, int n_forms, weft_operator **out,

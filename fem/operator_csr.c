@@ -56,7 +56,8 @@ static void csr_free(weft_operator *op) {
     free(csr);
 }
 
-static const weft_operator_table csr_table = {csr_assemble, csr_apply, csr_diagonal, csr_free};
+static const weft_operator_table csr_table = {
+    .assemble = csr_assemble, .apply = csr_apply, .diagonal = csr_diagonal, .free = csr_free};
 
 /* The first form makes the pattern; the others' couplings are in it. */
 static weft_status part_make(weft_context *context, weft_operator *op, const weft_form *form,

@@ -38,6 +38,8 @@ typedef struct weft_operator_table {
     weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
     weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
     void (*free)(weft_operator *op);
+    /* what a rows routine needs for the same product, borrowed; NULL: there is none */
+    const weft_rows *(*rows)(const weft_operator *op);
 } weft_operator_table;
 
 /** Programs of conjugate gradients (cg_steps.c), made when first needed. */
@@ -58,6 +60,8 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
                                      weft_error *error);
 weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
                                    weft_operator **out, weft_error *error);
+weft_status weft_operator_make_edge(weft_context *context, const weft_form *forms, int n_forms,
+                                    weft_operator **out, weft_error *error);
 /** csr on a GPU (operator_sliced.c). */
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
                                       weft_operator **out, weft_error *error);

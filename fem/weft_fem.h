@@ -208,45 +208,14 @@ typedef struct weft_form {
 } weft_form;
 
 typedef enum weft_assembly {
-    WEFT_ASSEMBLY_LMA,        /* local matrices stored; coloured scatter */
-    WEFT_ASSEMBLY_LMA_GATHER, /* local matrices stored; transposed gather */
-    WEFT_ASSEMBLY_CSR,        /* Addto into precomputed positions */
-    WEFT_ASSEMBLY_MATRIX_FREE /* recomputed in every product */
+    WEFT_ASSEMBLY_LMA,         /* local matrices stored; coloured scatter */
+    WEFT_ASSEMBLY_LMA_GATHER,  /* local matrices stored; transposed gather */
+    WEFT_ASSEMBLY_CSR,         /* Addto into precomputed positions */
+    WEFT_ASSEMBLY_MATRIX_FREE, /* recomputed in every product */
+    WEFT_ASSEMBLY_EDGE /* symmetric matrices: a coupling inside a patch of 512 rows stored once */
 } weft_assembly;
 const char *weft_assembly_name(weft_assembly assembly);
 weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error);
-
-/** What the choice of an assembly depends on. */
-typedef struct weft_assembly_problem {
-    int dimension, width; /* nodes of a cell */
-    int64_t n_nodes, n_cells;
-    bool symmetric;      /* local matrices are: some assemblies are for those alone */
-    double applications; /* products expected, as of CG: weft_cg_iterations_expected */
-} weft_assembly_problem;
-
-#define WEFT_ASSEMBLIES_MOST 8
-/** What one assembly is predicted to cost, in all: set_up + assembly + applications * product. */
-typedef struct weft_assembly_cost {
-    const char *name;
-    weft_assembly assembly; /* valid where possible */
-    bool possible;          /* this device has it, for such a form */
-    const char *why_not;    /* NULL: it is possible and fits into memory */
-    double set_up_seconds, assembly_seconds, product_seconds, seconds;
-    double assembly_bytes, product_bytes; /* moved */
-    double memory_bytes;                  /* held, beside the mesh and vectors */
-} weft_assembly_cost;
-/** Every assembly, the one to take first; returns how many. limits are data: any device's. */
-int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *problem,
-                        weft_assembly_cost out[WEFT_ASSEMBLIES_MOST]);
-/** The assembly with the least predicted time of those that are possible and fit into memory (where
- *  none fits, the smallest). reason (NULL allowed) gets a table of the figures, without a newline
- *  at its end.
- *  Errors  WEFT_ERROR_USAGE: sizes that no problem has */
-weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,
-                                 weft_assembly *out, weft_text *reason, weft_error *error);
-/** Products that Jacobi-CG is expected to take for a second-order elliptic problem on a mesh of
- *  about equal cells: they grow with the nodes a side. 0 as tolerance: down to rounding. */
-double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance);
 
 typedef struct weft_operator weft_operator;
 /** The sum of forms that share their nodes. Compiles and allocates; nothing is computed. forms and
@@ -255,7 +224,8 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                const weft_form *forms, int n_forms, weft_operator **out,
                                weft_error *error);
 void weft_operator_free(weft_operator **op);
-/** Compute what is stored: local matrices or the CSR values. */
+/** Compute what is stored: local matrices or matrix values. Errors also WEFT_ERROR_UNSUPPORTED: a
+ * form that is not symmetric, by the assembly edge (looked at in the first call). */
 weft_status weft_operator_assemble(weft_operator *op, weft_error *error);
 /** y = A v; v and y are memories of n_dofs doubles. */
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,

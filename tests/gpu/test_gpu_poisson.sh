@@ -27,7 +27,7 @@ neumann=(--mesh square:60 --source "x-0.5" --neumann left=0)
 for problem in square mixed neumann; do
     declare -n arguments=$problem
     run "$problem-host" host --assembly lma "${arguments[@]}"
-    for assembly in lma lma-gather csr matrix-free; do
+    for assembly in lma lma-gather csr matrix-free edge; do
         for plan in fused unfused; do
             run "$problem-$assembly-$plan" cuda --assembly "$assembly" --plan "$plan" "${arguments[@]}"
         done

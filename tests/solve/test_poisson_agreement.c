@@ -24,11 +24,11 @@ static void compare(const json_t *a, const json_t *b, double tolerance) {
 }
 
 static void test_assemblies_and_plans(void **state) {
-    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
+    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
     static const char *const plans[] = {"fused", "unfused"};
     json_t *first = NULL;
     (void)state;
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 5; ++i)
         for (int j = 0; j < 2; ++j) {
             json_t *next = POISSON(0, "--mesh", "square:17", "--tolerance", "1e-13", "--assembly",
                                    assemblies[i], "--plan", plans[j], PROBLEM, PROBES);
@@ -54,10 +54,10 @@ static void compare_bits(const json_t *a, const json_t *b) {
 }
 
 static void test_threads(void **state) {
-    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
+    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
     static const char *const devices[] = {"host:1", "host:2", "host:3", "host:4"};
     (void)state;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         json_t *results[4];
         for (int j = 0; j < 4; ++j)
             results[j] = POISSON(0, "--mesh", "square:100", "--assembly", assemblies[i], "--device",

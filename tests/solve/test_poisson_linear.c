@@ -36,14 +36,14 @@ static char *write_distorted(const char *folder, int dimension, int64_t n) {
     return path;
 }
 
-static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
+static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
 
 /* Every kind of condition, and a diffusivity that is linear too: u = 1 + 2x - 3y, k = 1 + x + 2y,
  * f = -grad k . grad u = 4; right: flux 2k, left: -2k + u, top: -3k */
 static void test_plane(void **state) {
     char *folder = test_folder_make(), *mesh = write_distorted(folder, 2, 9);
     (void)state;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         json_t *result =
             POISSON(0, "--mesh", mesh, "--assembly", assemblies[i], "--tolerance", "1e-14",
                     "--source", "4", "--diffusivity", "1+x+2*y", "--dirichlet", "bottom=1+2*x",
@@ -65,7 +65,7 @@ static void test_plane(void **state) {
 static void test_space(void **state) {
     char *folder = test_folder_make(), *mesh = write_distorted(folder, 3, 5);
     (void)state;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         json_t *result = POISSON(
             0, "--mesh", mesh, "--assembly", assemblies[i], "--tolerance", "1e-14", "--source", "0",
             "--diffusivity", "2", "--dirichlet", "left=1-3*y+4*z", "--dirichlet", "front=1+2*x+4*z",

@@ -58,8 +58,8 @@ static weft_status line_diagonal(weft_operator *op, weft_memory *d, weft_error *
     return WEFT_OK;
 }
 
-static const weft_operator_table dense_table = {NULL, dense_apply, dense_diagonal, NULL};
-static const weft_operator_table line_table = {NULL, line_apply, line_diagonal, NULL};
+static const weft_operator_table dense_table = {.apply = dense_apply, .diagonal = dense_diagonal};
+static const weft_operator_table line_table = {.apply = line_apply, .diagonal = line_diagonal};
 
 typedef struct setting {
     weft_device *device;

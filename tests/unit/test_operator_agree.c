@@ -8,7 +8,8 @@
 static const double tolerance = 1e-11;
 
 static const weft_assembly assemblies[] = {WEFT_ASSEMBLY_LMA, WEFT_ASSEMBLY_LMA_GATHER,
-                                           WEFT_ASSEMBLY_CSR, WEFT_ASSEMBLY_MATRIX_FREE};
+                                           WEFT_ASSEMBLY_CSR, WEFT_ASSEMBLY_MATRIX_FREE,
+                                           WEFT_ASSEMBLY_EDGE};
 
 static double largest(const double *a, int64_t n) {
     double most = 0;
@@ -76,7 +77,7 @@ static void check_problem(int d, problem p, weft_plan_kind plan) {
         forms[0].expressions = &k;
         forms[0].n_expressions = 1;
     }
-    for (size_t a = 0; a < 4; ++a) {
+    for (size_t a = 0; a < 5; ++a) {
         weft_operator *op = NULL;
         weft_error error = {0};
         weft_status status =

@@ -1,0 +1,171 @@
+//@ rows      edge
+//@ source    symmetric storage by patches: docs/decisions.md; colouring of bipartite graphs: Koenig 1916
+//@ threads   512
+//@ nodes     512
+//@ argument  const int64_t *patches      [patch][4]: first value, first column, first list entry; then rounds (15 bits), 1 bit: values are floats, halo (16 bits), overflow (32 bits)
+//@ argument  const double *values        a patch after the other: [512] diagonal, [round][512] slots, overflow; or floats
+//@ argument  const uint16_t *columns     a patch after the other: [round][512] local columns: 0 .. 511 rows of the patch, 512 none, 513 + k halo node k
+//@ argument  const int32_t *lists        a patch after the other: halo nodes; columns of the overflow, local or ~node; rows of the overflow, ascending
+/* A patch owns 512 rows. An edge between two of them is stored once, in a slot of one of them (its
+ * source), and serves both. In a round each row is the target of one edge at most, so that the stores
+ * of a round need no atomics, and the order of all additions is fixed. All slots of a patch come by two
+ * bulk copies. The patch that takes this one's place later is fetched into the second cache now: a
+ * block's chain of dependent loads is then short, and memory is never idle. */
+#define EDGE_AHEAD 396 /* blocks: three on each of 132 multiprocessors; 27 MB in the second cache */
+
+INLINE uint32_t edge_shared(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+INLINE void edge_copy(void *to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 :: "r"(edge_shared(to)), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+}
+
+/* bytes: a multiple of 16 */
+INLINE void edge_fetch(const void *from, uint32_t bytes)
+{
+    if (bytes > 0)
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(from), "r"(bytes) : "memory");
+}
+
+INLINE void edge_wait(uint32_t barrier)
+{
+    uint32_t done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                     "selp.u32 %0, 1, 0, p;\n}" : "=r"(done) : "r"(barrier) : "memory");
+    } while (!done);
+}
+
+INLINE int edge_rounds_of(int64_t counts)
+{
+    return (int)(counts & 0x7fff);
+}
+
+INLINE int edge_halo_of(int64_t counts)
+{
+    return (int)(counts >> 16 & 0xffff);
+}
+
+INLINE uint32_t edge_overflow_of(int64_t counts)
+{
+    return (uint32_t)((unsigned long long)counts >> 32);
+}
+
+/* One thread: what a later block will read, and further on where that is. */
+INLINE void edge_fetch_ahead(const int64_t *patch, const double *values, const uint16_t *columns,
+                             const int32_t *lists, uint32_t size)
+{
+    if (blockIdx.x + EDGE_AHEAD < gridDim.x) {
+        const int64_t *next = patch + 4 * EDGE_AHEAD;
+        const int64_t counts = next[3];
+        const uint32_t n_slots = edge_rounds_of(counts) * ROWS_NODES;
+        const uint32_t n_over = edge_overflow_of(counts) < 1024 ? edge_overflow_of(counts) : 1024;
+        edge_fetch((const char *)values + next[0] * size,
+                   (n_slots + ROWS_NODES + ((n_over + 3) & ~3u)) * size);
+        edge_fetch(columns + next[1], n_slots * 2);
+        edge_fetch(lists + next[2], (edge_halo_of(counts) + 2 * n_over) / 4 * 16);
+    }
+    if (blockIdx.x + 2 * EDGE_AHEAD < gridDim.x)
+        asm volatile("prefetch.global.L2 [%0];" :: "l"(patch + 8 * EDGE_AHEAD));
+}
+
+/* acc += a_ij v_j, and y_j += a_ij v_i where j is a row of the patch */
+template <class value>
+INLINE real edge_rounds(real acc, real own, int n, const value *slots, const uint16_t *columns,
+                        const real *v, real *y)
+{
+    for (int k = threadIdx.x; k < n * ROWS_NODES; k += ROWS_NODES) {
+        const real a = slots[k];
+        const int j = columns[k];
+        acc += a * v[j];
+        if (j < ROWS_NODES)
+            y[j] += a * own;
+        __syncthreads();
+    }
+    return acc;
+}
+//@ body
+    {
+        const int64_t *patch = patches + blockIdx.x * (int64_t)4;
+        const int64_t counts = patch[3];
+        const int n_rounds = edge_rounds_of(counts), n_halo = edge_halo_of(counts);
+        const uint32_t n_overflow = edge_overflow_of(counts);
+        const bool single = counts & 0x8000;
+        const uint32_t size = single ? 4 : 8, n_slots = n_rounds * ROWS_NODES;
+        const int32_t *halo = lists + patch[2], *over = halo + n_halo;
+        const void *stored = (const char *)values + patch[0] * size;
+        real *v_s = (real *)(shared + 16), *y_s = v_s + ((ROWS_NODES + 2 + n_halo) & ~1);
+        unsigned char *a_s = (unsigned char *)(y_s + ROWS_NODES);
+        uint16_t *columns_s = (uint16_t *)(a_s + (ROWS_NODES + n_slots) * size);
+        const uint32_t barrier = edge_shared(shared);
+        if (threadIdx.x == 0) {
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
+                         "fence.mbarrier_init.release.cluster;" :: "r"(barrier) : "memory");
+            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                         :: "r"(barrier), "r"((ROWS_NODES + n_slots) * size + n_slots * 2) : "memory");
+            edge_copy(columns_s, columns + patch[1], n_slots * 2, barrier);
+            edge_copy(a_s, stored, (ROWS_NODES + n_slots) * size, barrier);
+            edge_fetch_ahead(patch, values, columns, lists, size);
+            v_s[ROWS_NODES] = 0;
+        }
+        /* the first of the overflow; seldom is there more */
+        int32_t over_j = 0, over_i = 0;
+        real over_a = 0;
+        if (threadIdx.x < n_overflow) {
+            const uint32_t at = ROWS_NODES + n_slots + threadIdx.x;
+            over_j = over[threadIdx.x];
+            over_i = over[n_overflow + threadIdx.x];
+            over_a = single ? (real)((const float *)stored)[at] : ((const double *)stored)[at];
+        }
+        own[0] = first_row + threadIdx.x < n_rows ? LOAD(first_row + threadIdx.x) : (real)0;
+        v_s[threadIdx.x] = own[0];
+        y_s[threadIdx.x] = 0;
+        _Pragma("unroll 2") for (int k = threadIdx.x; k < n_halo; k += ROWS_THREADS)
+            v_s[ROWS_NODES + 1 + k] = LOAD(halo[k]);
+        __syncthreads();
+        edge_wait(barrier);
+        y[0] = own[0] * (single ? (real)((const float *)a_s)[threadIdx.x]
+                                : ((const double *)a_s)[threadIdx.x]);
+        y[0] = single ? edge_rounds(y[0], own[0], n_rounds, (const float *)a_s + ROWS_NODES,
+                                    columns_s, v_s, y_s)
+                      : edge_rounds(y[0], own[0], n_rounds, (const double *)a_s + ROWS_NODES,
+                                    columns_s, v_s, y_s);
+        if (threadIdx.x == 0) /* the words may be used for anything from here on */
+            asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");
+        /* products side by side where the slots were, then each row's first thread adds its own */
+        real *product = (real *)a_s;
+        uint16_t *row_s = columns_s;
+        for (uint32_t first = 0; first < n_overflow; first += ROWS_THREADS) {
+            const uint32_t left = n_overflow - first, e = threadIdx.x;
+            const uint32_t m = left < ROWS_THREADS ? left : ROWS_THREADS;
+            if (first > 0 && e < m) {
+                const uint32_t at = ROWS_NODES + n_slots + first + e;
+                over_j = over[first + e];
+                over_i = over[n_overflow + first + e];
+                over_a = single ? (real)((const float *)stored)[at] : ((const double *)stored)[at];
+            }
+            if (e < m) {
+                real v_j;
+                if (over_j >= 0)
+                    v_j = v_s[over_j];
+                else
+                    v_j = LOAD(~over_j);
+                product[e] = over_a * v_j;
+                row_s[e] = (uint16_t)over_i;
+            }
+            __syncthreads();
+            if (e < m && (e == 0 || row_s[e - 1] != over_i)) {
+                real sum = product[e];
+                for (uint32_t k = e + 1; k < m && row_s[k] == over_i; ++k)
+                    sum += product[k];
+                y_s[over_i] += sum;
+            }
+            __syncthreads();
+        }
+        y[0] = first_row + threadIdx.x < n_rows ? y[0] + y_s[threadIdx.x] : (real)0;
+    }
