@@ -1,5 +1,5 @@
 /* The compiler as the list of its stages. */
-#include "fusion_internal.h"
+#include "flow_internal.h"
 
 #include <string.h>
 
@@ -10,6 +10,24 @@ static weft_status copy_text(weft_arena *arena, const char **text, weft_error *e
     return *text != NULL
                ? WEFT_OK
                : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
+}
+
+/* Fragments are read at once, and not kept. */
+static weft_status copy_operators(weft_arena *arena, const weft_compile_options *from,
+                                  weft_compile_options *to, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator_choice *operators =
+        weft_arena_alloc(arena, (size_t)from->n_operators + 1, sizeof *operators);
+    if (operators == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < from->n_operators; ++i) {
+        operators[i] = from->operators[i];
+        TRY(copy_text(arena, &operators[i].name, error));
+        TRY(copy_text(arena, &operators[i].routine, error));
+    }
+    to->operators = operators;
+done:
+    return status;
 }
 
 /* A copy of the options that lives as long as the compilation. */
@@ -39,6 +57,7 @@ static weft_status copy_options(weft_arena *arena, const weft_compile_options *f
         variants[i] = from->variants[i];
         TRY(copy_text(arena, &variants[i].function, error));
     }
+    TRY(copy_operators(arena, from, to, error));
     to->expressions = expressions;
     to->parameters = parameters;
     to->variants = variants;
@@ -62,18 +81,33 @@ done:
     return status;
 }
 
-static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments,
-                              weft_error *error) {
+weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = c->arena;
-    TRY(weft_script_make(arena, fragments, n_fragments, &c->options, &c->script, error));
     TRY(weft_graph_make(arena, c->library, c->script, &c->graph, error));
     TRY(weft_fusions_make(arena, c->graph, &c->fusions, error));
     TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
                                   &c->implementations, error));
     TRY(weft_cover_make(arena, c->graph, c->implementations, c->options.plan, &c->cover, error));
     TRY(weft_plan_make(arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
-    TRY(weft_source_make(arena, c->graph, c->plan, &c->limits, &c->options, &c->source, error));
+done:
+    return status;
+}
+
+static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = c->arena;
+    bool flows = false;
+    TRY(weft_script_make(arena, fragments, n_fragments, &c->options, &c->script, error));
+    TRY(weft_flow_wanted(arena, c->library, c->script, &flows, error));
+    if (flows) {
+        TRY(weft_flow_make(c, &c->flow, error));
+        TRY(weft_flow_source(c, &c->source, error));
+    } else {
+        TRY(weft_compile_stages(c, error));
+        TRY(weft_source_make(arena, c->graph, c->plan, &c->limits, &c->options, &c->source, error));
+    }
 done:
     return status;
 }
@@ -116,10 +150,21 @@ void weft_compilation_free(weft_compilation **compilation) {
 }
 
 int weft_compilation_kernels(const weft_compilation *compilation) {
-    return compilation->plan->n_kernels;
+    int n = compilation->plan != NULL ? compilation->plan->n_kernels : 0;
+    for (int i = 0; compilation->flow != NULL && i < compilation->flow->n_segments; ++i)
+        n += compilation->flow->segments[i]->plan->n_kernels;
+    return n;
 }
 
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out) {
+    for (int k = 0; compilation->flow != NULL; ++k) {
+        const weft_compilation *segment = compilation->flow->segments[k];
+        if (i < segment->plan->n_kernels) {
+            compilation = segment;
+            break;
+        }
+        i -= segment->plan->n_kernels;
+    }
     const weft_plan_kernel *kernel = &compilation->plan->kernels[i];
     *out = (weft_kernel_info){
         .name = kernel->name,
@@ -136,10 +181,18 @@ const char *weft_compilation_source(const weft_compilation *compilation) {
     return compilation->source;
 }
 
-static weft_status print_stage(const weft_compilation *c, const char *stage, const char *format,
-                               weft_text *out, weft_error *error) {
-    static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
-                                         "implementations", "cover",  "plan",  "source"};
+static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
+                                     "implementations", "cover",  "plan",  "source"};
+
+static bool is_stage(const char *name) {
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i)
+        if (strcmp(name, stages[i]) == 0)
+            return true;
+    return false;
+}
+
+weft_status weft_compilation_print_stage(const weft_compilation *c, const char *stage,
+                                         const char *format, weft_text *out, weft_error *error) {
     const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
     const bool graph = strcmp(stage, "graph") == 0, plan = strcmp(stage, "plan") == 0;
     if (!dot && !json && strcmp(format, "text") != 0)
@@ -154,6 +207,8 @@ static weft_status print_stage(const weft_compilation *c, const char *stage, con
             return status;
     } else if (strcmp(stage, "script") == 0)
         weft_script_print(c->script, out);
+    else if (c->flow != NULL && strcmp(stage, "source") != 0 && is_stage(stage))
+        return weft_flow_print(c, stage, format, out, error);
     else if (graph)
         (dot    ? weft_graph_print_dot
          : json ? weft_graph_print_json
@@ -189,7 +244,7 @@ weft_status weft_compilation_print(const weft_compilation *compilation, const ch
     weft_status status = WEFT_OK;
     weft_numbers numbers = {0};
     TRY(weft_numbers_begin(&numbers, error));
-    TRY(print_stage(compilation, stage, format, out, error));
+    TRY(weft_compilation_print_stage(compilation, stage, format, out, error));
 done:
     weft_numbers_end(&numbers);
     return status;

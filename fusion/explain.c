@@ -1,6 +1,7 @@
 /* What both plans do with a script: kernels and their traffic, what stays on chip, and for each
  * pair of calls why they share a kernel or do not. */
 #include "explain_internal.h"
+#include "flow_internal.h"
 #include "library_internal.h"
 
 #include <stdio.h>
@@ -197,6 +198,8 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
     const weft_compilation *c = compilation;
     weft_arena *scratch = NULL;
     weft_numbers numbers = {0};
+    if (c->flow != NULL)
+        return weft_flow_explain(c, out, error);
     explanation e = {.compilation = c, .graph = c->graph, .out = out};
     e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
     TRY(weft_numbers_begin(&numbers, error));

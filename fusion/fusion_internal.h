@@ -29,7 +29,7 @@ typedef enum weft_token_kind {
     TOKEN_END,
     TOKEN_NAME,
     TOKEN_NUMBER, /* 1, 1.5, 1e-3, .5 */
-    TOKEN_SYMBOL, /* ( ) [ ] , ; : = + - * / ^ and -> += */
+    TOKEN_SYMBOL, /* ( ) [ ] { } , ; : = + - * / ^ < > and -> += <= >= */
 } weft_token_kind;
 
 typedef struct weft_token {
@@ -57,9 +57,22 @@ typedef enum weft_node_kind {
     NODE_NAME,
     NODE_CALL,     /* name(children...; keys) : function, intrinsic or script expression */
     NODE_NEGATE,   /* -child */
-    NODE_BINARY,   /* child op child, op one of + - * / ^ */
+    NODE_BINARY,   /* child op child, op one of + - * / ^; in conditions COMPARE_* and CONDITION_AND
+                    */
     NODE_SUBSCRIPT /* child 0 [ child 1, ... ] : x[dofs] or P[0] or A[dofs,dofs] (targets only) */
 } weft_node_kind;
+
+/** What conditions are made of: `op` of a NODE_BINARY. */
+enum {
+    COMPARE_LESS = '<',
+    COMPARE_GREATER = '>',
+    COMPARE_LESS_EQUAL = 'l',
+    COMPARE_GREATER_EQUAL = 'g',
+    CONDITION_AND = '&'
+};
+bool weft_op_compares(char op);
+/** "<", ">", "<=", ">=", "and", or the operator itself. */
+const char *weft_op_text(char op);
 
 typedef struct weft_node weft_node;
 struct weft_node {
@@ -115,6 +128,14 @@ typedef struct weft_script_expression {
     weft_place place;
 } weft_script_expression;
 
+/** repeat at most MOST while (CONDITION) { statements [first, last) } */
+typedef struct weft_script_loop {
+    weft_node *most, *condition;
+    int first, last; /* its statements; never none */
+    int parent;      /* the loop that it stands in, or -1; loops are in the order of their starts */
+    weft_place place;
+} weft_script_loop;
+
 /** name = value;   target[maps] += value; */
 typedef struct weft_script_statement {
     const char *name;
@@ -124,6 +145,7 @@ typedef struct weft_script_statement {
     weft_place map_places[2];
     int n_maps;
     weft_node *value;
+    int loop; /* the innermost loop that it stands in, or -1 */
     weft_place place;
 } weft_script_statement;
 
@@ -152,14 +174,18 @@ typedef struct weft_script {
     int n_expressions;
     weft_script_operator *operators;
     int n_operators;
-    weft_script_statement *statements;
+    weft_script_statement *statements; /* in the order of the text, those in loops among them */
     int n_statements;
+    weft_script_loop *loops;
+    int n_loops;
     weft_script_return *returns;
     int n_returns;
     weft_source *sources; /* one a fragment */
     int n_sources;
     bool is_loop_body; /* a segment inside `repeat`: its updates may alternate between two memories
                         */
+    const char **names; /* of everything that is declared or made */
+    int n_names;
 } weft_script;
 
 /** Read fragments as one script. Values of options->parameters replace the defaults, texts of
@@ -337,7 +363,8 @@ typedef enum weft_arithmetic_op {
     ARITHMETIC_MULTIPLY,
     ARITHMETIC_DIVIDE,
     ARITHMETIC_POWER,
-    ARITHMETIC_INTRINSIC
+    ARITHMETIC_INTRINSIC,
+    ARITHMETIC_SELECT /* c where a and b compare as `name` says ("<"), else d */
 } weft_arithmetic_op;
 
 typedef struct weft_arithmetic {
@@ -346,6 +373,7 @@ typedef struct weft_arithmetic {
     int operand;      /* ARITHMETIC_OPERAND */
     const char *name; /* ARITHMETIC_INTRINSIC: sqrt, exp, ... */
     int a, b;         /* -1: none */
+    int c, d;         /* ARITHMETIC_SELECT */
 } weft_arithmetic;
 
 /** How a reduction joins its instances' contributions. */
@@ -552,6 +580,7 @@ typedef struct weft_plan {
     int n_buffers;
     int lanes;
     int reduction_blocks;
+    bool guarded; /* in a loop, on a device with threads: kernels do nothing where *go is 0 */
 } weft_plan;
 
 weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
@@ -588,6 +617,8 @@ struct weft_compilation {
     weft_cover *cover;
     weft_plan *plan;
     const char *source;
+    struct weft_flow
+        *flow; /* a script with loops: the stages after the script are in its segments */
 };
 
 /* printing (graph_print.c, plan_print.c) */

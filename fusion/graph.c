@@ -63,7 +63,9 @@ static bool arithmetic_equal(const weft_call *a, const weft_call *b) {
         const weft_arithmetic *x = &a->arithmetic[i], *y = &b->arithmetic[i];
         if (x->op != y->op || x->a != y->a || x->b != y->b || x->operand != y->operand ||
             memcmp(&x->number, &y->number, sizeof x->number) != 0 ||
-            (x->op == ARITHMETIC_INTRINSIC && strcmp(x->name, y->name) != 0))
+            ((x->op == ARITHMETIC_INTRINSIC || x->op == ARITHMETIC_SELECT) &&
+             strcmp(x->name, y->name) != 0) ||
+            (x->op == ARITHMETIC_SELECT && (x->c != y->c || x->d != y->d)))
             return false;
     }
     return true;
@@ -273,25 +275,33 @@ done:
     return status;
 }
 
+weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = builder->script;
+    int capacity = 0;
+    builder->graph = weft_arena_alloc(builder->arena, 1, sizeof *builder->graph);
+    if (builder->graph == NULL)
+        return weft_no_memory(error);
+    builder->graph->is_loop_body = script->is_loop_body;
+    TRY(declare_maps(builder, error));
+    TRY(declare_inputs(builder, error));
+    for (int i = 0; i < script->n_statements; ++i) {
+        if (script->statements[i].update)
+            TRY(weft_graph_update(builder, &script->statements[i], error));
+        else if (script->statements[i].accumulate)
+            TRY(weft_graph_accumulate(builder, &script->statements[i], &capacity, error));
+        else
+            TRY(assign(builder, &script->statements[i], error));
+    }
+done:
+    return status;
+}
+
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
                             const weft_script *script, weft_graph **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    int capacity = 0;
     graph_builder builder = {.arena = arena, .library = library, .script = script};
-    builder.graph = weft_arena_alloc(arena, 1, sizeof *builder.graph);
-    if (builder.graph == NULL)
-        return weft_no_memory(error);
-    builder.graph->is_loop_body = script->is_loop_body;
-    TRY(declare_maps(&builder, error));
-    TRY(declare_inputs(&builder, error));
-    for (int i = 0; i < script->n_statements; ++i) {
-        if (script->statements[i].update)
-            TRY(weft_graph_update(&builder, &script->statements[i], error));
-        else if (script->statements[i].accumulate)
-            TRY(weft_graph_accumulate(&builder, &script->statements[i], &capacity, error));
-        else
-            TRY(assign(&builder, &script->statements[i], error));
-    }
+    TRY(weft_graph_statements(&builder, error));
     for (int i = 0; i < script->n_returns; ++i)
         TRY(mark_return(&builder, &script->returns[i], error));
     TRY(weft_graph_keep_live(arena, builder.graph, error));

@@ -7,8 +7,8 @@
 
 static const double PI = 3.14159265358979323846;
 
-static const char *const intrinsics[] = {"sqrt", "exp",  "log", "sin", "cos",
-                                         "tan",  "tanh", "abs", "min", "max"};
+static const char *const intrinsics[] = {"sqrt", "exp", "log", "sin", "cos",   "tan",
+                                         "tanh", "abs", "min", "max", "select"};
 
 const char *const *weft_intrinsic_names(size_t *n) {
     *n = sizeof intrinsics / sizeof *intrinsics;
@@ -18,7 +18,9 @@ const char *const *weft_intrinsic_names(size_t *n) {
 int weft_intrinsic_arguments(const char *name) {
     for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; ++i)
         if (strcmp(intrinsics[i], name) == 0)
-            return strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ? 2 : 1;
+            return strcmp(name, "select") == 0                            ? 3
+                   : strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ? 2
+                                                                          : 1;
     return 0;
 }
 
@@ -87,6 +89,15 @@ weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operan
         root, error);
 }
 
+void weft_arithmetic_move(weft_arithmetic *node, const int *moved) {
+    node->a = node->a >= 0 ? moved[node->a] : -1;
+    node->b = node->b >= 0 ? moved[node->b] : -1;
+    if (node->op == ARITHMETIC_SELECT) {
+        node->c = moved[node->c];
+        node->d = moved[node->d];
+    }
+}
+
 /* A value inside arithmetic: pending arithmetic is copied in. */
 static weft_status tree_value(graph_builder *builder, tree *t, const value *v, weft_place place,
                               int *root, weft_error *error) {
@@ -104,8 +115,7 @@ static weft_status tree_value(graph_builder *builder, tree *t, const value *v, w
                                   error));
             continue;
         }
-        node.a = node.a >= 0 ? moved[node.a] : -1;
-        node.b = node.b >= 0 ? moved[node.b] : -1;
+        weft_arithmetic_move(&node, moved);
         TRY(weft_tree_add(builder, t, node, &moved[i], error));
     }
     TRY(tree_widen(builder, t, &source->shape, source->index_set, place, error));
@@ -261,6 +271,32 @@ done:
     return status;
 }
 
+/* values[0] where the condition holds, else values[1]: `a and b` selects twice. */
+static weft_status tree_select(graph_builder *builder, const name_scope *scope,
+                               const weft_node *condition, tree *t, const int values[2], int *root,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (condition->kind != NODE_BINARY ||
+        !(weft_op_compares(condition->op) || condition->op == CONDITION_AND))
+        return weft_error_at(error, WEFT_ERROR_TYPE, condition->place,
+                             "expected a comparison: select(a < b, ..., ...)");
+    if (condition->op == CONDITION_AND) {
+        int inner[2] = {-1, values[1]};
+        TRY(tree_select(builder, scope, condition->children[1], t, values, &inner[0], error));
+        TRY(tree_select(builder, scope, condition->children[0], t, inner, root, error));
+        goto done;
+    }
+    weft_arithmetic made = {.op = ARITHMETIC_SELECT,
+                            .name = weft_op_text(condition->op),
+                            .c = values[0],
+                            .d = values[1]};
+    TRY(weft_tree_build(builder, scope, condition->children[0], t, &made.a, error));
+    TRY(weft_tree_build(builder, scope, condition->children[1], t, &made.b, error));
+    TRY(weft_tree_add(builder, t, made, root, error));
+done:
+    return status;
+}
+
 static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node,
                              tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -271,6 +307,13 @@ static weft_status tree_call(graph_builder *builder, const name_scope *scope, co
             return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                                  "'%s' takes %d argument%s, not %d", node->name, n_arguments,
                                  n_arguments == 1 ? "" : "s", node->n_children);
+        if (n_arguments == 3) {
+            int values[2] = {-1, -1};
+            TRY(weft_tree_build(builder, scope, node->children[1], t, &values[0], error));
+            TRY(weft_tree_build(builder, scope, node->children[2], t, &values[1], error));
+            TRY(tree_select(builder, scope, node->children[0], t, values, root, error));
+            goto done;
+        }
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
         if (n_arguments == 2)
             TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));

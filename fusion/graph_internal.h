@@ -43,6 +43,9 @@ typedef struct graph_builder {
     int depth;       /* of expressions inlined in expressions */
 } graph_builder;
 
+/** graph.c: the graph of builder->script's statements, nothing returned yet: builder->names says
+ *  what each name stands for. */
+weft_status weft_graph_statements(graph_builder *builder, weft_error *error);
 /** graph_values.c: the value of an expression; calls are added to the graph on the way. */
 weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out,
                             weft_error *error);
@@ -98,6 +101,8 @@ weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, con
                             tree *t, int *root, weft_error *error);
 weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error);
+/** Let a node's operands be those that moved[] says. */
+void weft_arithmetic_move(weft_arithmetic *node, const int *moved);
 weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
                               weft_place place, int *root, weft_error *error);
 weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,

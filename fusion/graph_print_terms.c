@@ -140,6 +140,17 @@ static void print_tree(const weft_graph *graph, const weft_call *call, int index
         weft_text_add(out, "^");
         print_tree(graph, call, node->b, BINDS_NEGATE, out);
         break;
+    case ARITHMETIC_SELECT:
+        weft_text_add(out, "select(");
+        print_tree(graph, call, node->a, BINDS_SUM, out);
+        weft_text_add(out, " %s ", node->name);
+        print_tree(graph, call, node->b, BINDS_SUM, out);
+        weft_text_add(out, ", ");
+        print_tree(graph, call, node->c, 0, out);
+        weft_text_add(out, ", ");
+        print_tree(graph, call, node->d, 0, out);
+        weft_text_add(out, ")");
+        break;
     case ARITHMETIC_INTRINSIC:
         weft_text_add(out, "%s(", node->name);
         print_tree(graph, call, node->a, 0, out);

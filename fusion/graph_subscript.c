@@ -132,8 +132,7 @@ static weft_status tree_component(graph_builder *builder, const weft_node *node,
             TRY(weft_tree_operand(builder, t, &operand, node->place, &moved[i], error));
             continue;
         }
-        one.a = one.a >= 0 ? moved[one.a] : -1;
-        one.b = one.b >= 0 ? moved[one.b] : -1;
+        weft_arithmetic_move(&one, moved);
         TRY(weft_tree_add(builder, t, one, &moved[i], error));
     }
     t->shape = whole.shape;

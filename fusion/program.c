@@ -19,7 +19,7 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     p->buffers = calloc((size_t)p->compilation->plan->n_buffers + 1, sizeof *p->buffers);
     p->partials = calloc(n_data, sizeof *p->partials);
     p->chunks = calloc((size_t)p->compilation->plan->n_kernels + 1, sizeof *p->chunks);
-    p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX,
+    p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX + 1,
                           sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
         p->maps == NULL || p->buffers == NULL || p->partials == NULL || p->chunks == NULL ||
@@ -30,17 +30,24 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     return weft_program_rows_allocate(p, error);
 }
 
-weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
-                              weft_program **out, weft_error *error) {
+weft_status weft_program_make_with(weft_device *device, const weft_compilation *compilation,
+                                   weft_module *module, weft_program **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_program *made = calloc(1, sizeof *made);
-    const weft_plan *plan = compilation->plan;
     if (made == NULL)
         return out_of_memory(error);
     made->device = device;
     made->compilation = compilation;
-    TRY(allocate_tables(made, error));
-    TRY(weft_module_make(device, plan->kernels[0].name, compilation->source, &made->module, error));
+    made->module = module;
+    made->own_module = module == NULL;
+    if (compilation->flow != NULL) {
+        TRY(weft_program_flow_make(made, error));
+    } else {
+        TRY(allocate_tables(made, error));
+        if (module == NULL)
+            TRY(weft_module_make(device, compilation->plan->kernels[0].name, compilation->source,
+                                 &made->module, error));
+    }
     *out = made;
     made = NULL;
 done:
@@ -48,10 +55,12 @@ done:
     return status;
 }
 
-void weft_program_free(weft_program **program) {
-    if (program == NULL || *program == NULL)
-        return;
-    weft_program *p = *program;
+weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
+                              weft_program **out, weft_error *error) {
+    return weft_program_make_with(device, compilation, NULL, out, error);
+}
+
+static void free_tables(weft_program *p) {
     for (int i = 0; p->data != NULL && p->own != NULL && i < p->compilation->graph->n_data; ++i)
         if (p->own[i])
             weft_memory_free(&p->data[i]);
@@ -62,7 +71,18 @@ void weft_program_free(weft_program **program) {
     for (int i = 0; p->chunks != NULL && i < p->compilation->plan->n_kernels; ++i)
         weft_schedule_free(&p->chunks[i]);
     weft_program_rows_free(p);
-    weft_module_free(&p->module);
+}
+
+void weft_program_free(weft_program **program) {
+    if (program == NULL || *program == NULL)
+        return;
+    weft_program *p = *program;
+    if (p->compilation->flow != NULL)
+        weft_program_flow_free(p);
+    else
+        free_tables(p);
+    if (p->own_module)
+        weft_module_free(&p->module);
     free(p->sizes);
     free(p->data);
     free(p->own);
@@ -79,8 +99,8 @@ void weft_program_free(weft_program **program) {
 /* ---- binding ---- */
 
 /* "there is no list 'u' in this script: it has x, y" */
-static weft_status no_such(weft_error *error, const char *what, const char *name,
-                           const char *const *names, size_t n) {
+weft_status weft_program_no_such(weft_error *error, const char *what, const char *name,
+                                 const char *const *names, size_t n) {
     weft_text text = {0};
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
@@ -101,7 +121,7 @@ static int find_index_set(const weft_graph *graph, const char *name) {
 }
 
 /* Inputs and returned lists have names outside. */
-static int find_datum(const weft_graph *graph, const char *name) {
+int weft_program_datum(const weft_graph *graph, const char *name) {
     for (int i = 0; i < graph->n_data; ++i)
         if ((graph->data[i].is_input || graph->data[i].returned) &&
             strcmp(graph->data[i].name, name) == 0)
@@ -115,7 +135,7 @@ static weft_status no_such_datum(const weft_graph *graph, const char *name, weft
     for (int i = 0; i < graph->n_data && n < 64; ++i)
         if (graph->data[i].is_input || graph->data[i].returned)
             names[n++] = graph->data[i].name;
-    return no_such(error, "input or result", name, names, n);
+    return weft_program_no_such(error, "input or result", name, names, n);
 }
 
 static weft_status set_size(weft_program *p, int index_set, int64_t n, weft_error *error) {
@@ -131,6 +151,8 @@ static weft_status set_size(weft_program *p, int index_set, int64_t n, weft_erro
 
 weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n,
                               weft_error *error) {
+    if (program->flow != NULL)
+        return weft_program_flow_size(program, index_set, n, error);
     const weft_graph *graph = program->compilation->graph;
     const int found = find_index_set(graph, index_set);
     if (found >= 0)
@@ -139,15 +161,19 @@ weft_status weft_program_size(weft_program *program, const char *index_set, int6
     size_t count = 0;
     for (int i = 0; i < graph->n_index_sets && count < 64; ++i)
         names[count++] = graph->index_sets[i].name;
-    return no_such(error, "index set", index_set, names, count);
+    return weft_program_no_such(error, "index set", index_set, names, count);
 }
 
 weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory,
                               weft_error *error) {
+    if (program->flow != NULL)
+        return weft_program_flow_bind(program, name, memory, error);
     const weft_graph *graph = program->compilation->graph;
-    const int found = find_datum(graph, name);
+    const int found = weft_program_datum(graph, name);
     if (found < 0)
         return no_such_datum(graph, name, error);
+    if (program->data[found] == memory && !program->own[found])
+        return WEFT_OK;
     if (program->own[found])
         weft_memory_free(&program->data[found]);
     program->own[found] = false;
@@ -159,6 +185,8 @@ weft_status weft_program_bind(weft_program *program, const char *name, weft_memo
 weft_status weft_program_bind_connectivity(weft_program *program, const char *name,
                                            weft_connectivity *connectivity, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (program->flow != NULL)
+        return weft_program_flow_bind_connectivity(program, name, connectivity, error);
     const weft_graph *graph = program->compilation->graph;
     const char *names[64];
     size_t n = 0;
@@ -178,7 +206,7 @@ weft_status weft_program_bind_connectivity(weft_program *program, const char *na
         program->ready = false;
         goto done;
     }
-    status = no_such(error, "connectivity", name, names, n);
+    status = weft_program_no_such(error, "connectivity", name, names, n);
 done:
     return status;
 }
@@ -186,8 +214,10 @@ done:
 weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (program->flow != NULL)
+        return weft_program_flow_bind_matrix(program, name, values, positions, error);
     const weft_graph *graph = program->compilation->graph;
-    const int found = find_datum(graph, name);
+    const int found = weft_program_datum(graph, name);
     if (found < 0 || graph->data[found].kind != DATUM_MATRIX)
         return no_such_datum(graph, name, error);
     TRY(weft_program_bind(program, name, values, error));
@@ -197,14 +227,17 @@ done:
 }
 
 int weft_program_lanes(const weft_program *program) {
-    return program->compilation->plan->lanes;
+    const weft_compilation *c = program->compilation;
+    return c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
 }
 
 weft_memory *weft_program_result(const weft_program *program, const char *name) {
-    const int found = find_datum(program->compilation->graph, name);
+    if (program->flow != NULL)
+        return weft_program_flow_result(program, name);
+    const int found = weft_program_datum(program->compilation->graph, name);
     return found >= 0 ? program->data[found] : NULL;
 }
 
 double weft_program_compile_seconds(const weft_program *program) {
-    return weft_module_seconds(program->module);
+    return program->module != NULL ? weft_module_seconds(program->module) : 0;
 }

@@ -2,12 +2,15 @@
 #ifndef PROGRAM_INTERNAL_H
 #define PROGRAM_INTERNAL_H
 
-#include "graph_internal.h"
+#include "flow_internal.h"
 
 struct weft_program {
     weft_device *device;
     const weft_compilation *compilation;
-    weft_module *module;
+    weft_module *module; /* NULL: there is no kernel */
+    bool own_module;
+    weft_memory *go;                /* of a segment in a loop, on a device with threads */
+    struct weft_program_flow *flow; /* NULL: straight */
     int64_t *sizes;           /* [n_index_sets], -1: unknown */
     weft_memory **data;       /* [n_data] bound or own */
     bool *own;                /* [n_data] */
@@ -38,5 +41,64 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
 void weft_program_rows_swap(weft_program *p, const weft_plan_kernel *kernel);
 /** After a loop: bring lists that are in their twins back to the memory that is bound. */
 weft_status weft_program_rows_settle(weft_program *p, weft_error *error);
+
+/** What weft_flow's names and loops are on a device. sizes of the program: those of its index sets.
+ */
+typedef struct weft_program_operator {
+    weft_program_apply apply;
+    void *user;
+} weft_program_operator;
+
+typedef struct weft_program_flow {
+    weft_program **segments;          /* [n_segments] */
+    weft_memory **memory;             /* [n_names] bound or own */
+    bool *own;                        /* [n_names] */
+    weft_program_operator *operators; /* [script->n_operators] */
+    int recorded[WEFT_RECORDS_MAX];   /* names, or -1 */
+    weft_memory *histories[WEFT_RECORDS_MAX];
+    int64_t capacities[WEFT_RECORDS_MAX];
+    int64_t turns;                 /* of the last of the outermost loops, in the last run */
+    struct weft_loop_graph *graph; /* program_record.c; NULL: none yet */
+} weft_program_flow;
+
+/** A program of its own module, or (module not NULL, borrowed) of another's. */
+weft_status weft_program_make_with(weft_device *device, const weft_compilation *compilation,
+                                   weft_module *module, weft_program **out, weft_error *error);
+/** "there is no list 'u' in this script: it has x, y" */
+weft_status weft_program_no_such(weft_error *error, const char *what, const char *name,
+                                 const char *const *names, size_t n);
+/** The graph's datum that has this name outside, or -1. */
+int weft_program_datum(const weft_graph *graph, const char *name);
+
+/* program_flow.c: what the functions of weft_fusion.h do with a flow. */
+weft_status weft_program_flow_make(weft_program *program, weft_error *error);
+void weft_program_flow_free(weft_program *program);
+weft_status weft_program_flow_size(weft_program *program, const char *index_set, int64_t n,
+                                   weft_error *error);
+weft_status weft_program_flow_bind(weft_program *program, const char *name, weft_memory *memory,
+                                   weft_error *error);
+weft_status weft_program_flow_bind_connectivity(weft_program *program, const char *name,
+                                                weft_connectivity *connectivity, weft_error *error);
+weft_status weft_program_flow_bind_matrix(weft_program *program, const char *name,
+                                          weft_memory *values, weft_memory *positions,
+                                          weft_error *error);
+weft_status weft_program_flow_bind_rows(weft_program *program, const char *name,
+                                        const weft_rows *rows, weft_error *error);
+weft_memory *weft_program_flow_result(const weft_program *program, const char *name);
+/** Memory for every name, bound to every segment that has it. */
+weft_status weft_program_flow_prepare(weft_program *program, weft_error *error);
+
+/* program_loop.c: step by step, loops on the host. */
+weft_status weft_program_flow_run(weft_program *program, weft_error *error);
+weft_status weft_program_flow_step(weft_program *program, const weft_flow_step *step,
+                                   weft_error *error);
+
+/* program_run.c */
+weft_status weft_program_prepare(weft_program *program, weft_error *error);
+
+/* program_record.c: the whole of it as one graph of the device. */
+weft_status weft_program_flow_record(weft_program *program, weft_error *error);
+weft_status weft_program_flow_replay(weft_program *program, weft_error *error);
+void weft_program_flow_forget(weft_program *program); /* what was bound has changed */
 
 #endif

@@ -50,6 +50,8 @@ static const weft_routine *routine_of(const weft_graph *graph, int op) {
 
 weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
                                    weft_error *error) {
+    if (program->flow != NULL)
+        return weft_program_flow_bind_rows(program, name, rows, error);
     const weft_graph *graph = program->compilation->graph;
     const int op = find_operator(graph, name);
     const weft_routine *routine = op >= 0 ? routine_of(graph, op) : NULL;

@@ -156,10 +156,12 @@ done:
     return status;
 }
 
-static weft_status prepare(weft_program *p, weft_error *error) {
+weft_status weft_program_prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->compilation->graph;
     const weft_plan *plan = p->compilation->plan;
+    if (p->ready)
+        return WEFT_OK;
     TRY(check_connectivities(p, error));
     for (int i = 0; i < graph->n_data; ++i)
         if (is_used(plan, i) && plan->buffer_of[i] < 0)
@@ -336,6 +338,8 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
         TRY(weft_memory_zero(datum_memory(p, kernel->zero[i]), error));
     for (int i = 0; i < kernel->n_arguments; ++i)
         TRY(launch_argument(p, &kernel->arguments[i], &p->arguments[i], error));
+    if (p->go != NULL)
+        p->arguments[launch.n_arguments++] = p->go;
     if (kernel->stars)
         TRY(launch_stars(p, kernel, &launch, error));
     else
@@ -355,8 +359,9 @@ done:
 weft_status weft_program_run(weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = program->compilation->plan;
-    if (!program->ready)
-        TRY(prepare(program, error));
+    if (program->flow != NULL)
+        return weft_program_flow_run(program, error);
+    TRY(weft_program_prepare(program, error));
     for (int i = 0; i < plan->n_kernels; ++i)
         TRY(launch_kernel(program, &plan->kernels[i], error));
 done:

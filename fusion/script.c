@@ -29,7 +29,7 @@ static weft_status source_set(weft_arena *arena, weft_source *source, const char
     return source->name && source->text ? WEFT_OK : script_no_memory(error);
 }
 
-static weft_status read_fragments(script_parser *parser, const weft_fragment *fragments, int n) {
+weft_status script_read_texts(script_parser *parser, const weft_fragment *fragments, int n) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
     script->sources = weft_arena_alloc(parser->arena, (size_t)n, sizeof *script->sources);
@@ -128,22 +128,34 @@ done:
     return status;
 }
 
+static weft_status collect_names(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    for (int i = 0; i < parser->n_names; ++i)
+        SCRIPT_APPEND(parser, script->names, script->n_names, parser->names[i].name);
+done:
+    return status;
+}
+
 weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, int n_fragments,
                              const weft_compile_options *options, weft_script **out,
                              weft_error *error) {
     weft_status status = WEFT_OK;
-    script_parser parser = {.arena = arena, .error = error};
+    script_parser parser = {.arena = arena, .loop = -1, .error = error};
     parser.script = weft_arena_alloc(arena, 1, sizeof *parser.script);
     if (!parser.script) {
         status = script_no_memory(error);
         goto done;
     }
-    TRY(read_fragments(&parser, fragments, n_fragments < 0 ? 0 : n_fragments));
+    TRY(script_read_texts(&parser, fragments, n_fragments < 0 ? 0 : n_fragments));
+    TRY(script_check_applies(&parser));
+    TRY(script_write_operators(&parser, options));
     if (options) {
         TRY(bind_parameters(&parser, options));
         TRY(bind_expressions(&parser, options));
     }
     TRY(script_check(&parser));
+    TRY(collect_names(&parser));
     *out = parser.script;
 done:
     return status;

@@ -21,7 +21,9 @@ static weft_status unknown_in_body(const weft_script_expression *expression, con
                   "'%s' is unknown here: this is a formula in %s and pi", node->name, list);
     if (script_intrinsic_arguments(node->name) > 0)
         weft_error_hint(error, "it is a function: write %s(%s)", node->name,
-                        script_intrinsic_arguments(node->name) == 2 ? "..., ..." : "...");
+                        script_intrinsic_arguments(node->name) == 3   ? "a < b, ..., ..."
+                        : script_intrinsic_arguments(node->name) == 2 ? "..., ..."
+                                                                      : "...");
     else
         script_suggest(error, node->name, allowed, n, NULL);
     return WEFT_ERROR_TYPE;
@@ -112,6 +114,12 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
     const script_name *found = script_find(parser, result->name);
     bool list = found && (found->kind == SCRIPT_INPUT || found->kind == SCRIPT_ASSIGNED ||
                           found->kind == SCRIPT_ACCUMULATED);
+    if (list && found->loop >= 0) {
+        weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
+                      "'%s' is made inside a loop and cannot be returned", result->name);
+        weft_error_hint(parser->error, "make it before the loop and update it there");
+        return WEFT_ERROR_TYPE;
+    }
     if (list)
         return WEFT_OK;
     if (found)
@@ -146,6 +154,10 @@ weft_status script_check(const script_parser *parser) {
     }
     for (int i = 0; i < script->n_statements; ++i)
         TRY(check_keys(parser, script->statements[i].value));
+    for (int i = 0; i < script->n_loops; ++i) {
+        TRY(check_keys(parser, script->loops[i].most));
+        TRY(check_keys(parser, script->loops[i].condition));
+    }
     for (int i = 0; i < script->n_returns; ++i)
         TRY(check_return(parser, &script->returns[i]));
 done:

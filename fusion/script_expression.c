@@ -87,20 +87,25 @@ weft_status script_expect_name(script_parser *parser, const char *what, const we
 
 /* ---- nodes ---- */
 
-static weft_status node_make(script_parser *parser, weft_node_kind kind, const weft_token *token,
+weft_status script_node_make(script_parser *parser, weft_node_kind kind, weft_place place,
                              weft_node **out) {
     if (++parser->n_nodes > WEFT_NODES_MAX)
-        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
+        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, place,
                              "the expressions of this script have more than %d parts",
                              WEFT_NODES_MAX);
     parsed_node *parsed = weft_arena_alloc(parser->arena, 1, sizeof *parsed);
     if (!parsed)
         return script_no_memory(parser->error);
     parsed->node.kind = kind;
-    parsed->node.place = token->place;
+    parsed->node.place = place;
     parsed->height = 1;
     *out = &parsed->node;
     return WEFT_OK;
+}
+
+static weft_status node_make(script_parser *parser, weft_node_kind kind, const weft_token *token,
+                             weft_node **out) {
+    return script_node_make(parser, kind, token->place, out);
 }
 
 static weft_status grow_height(const script_parser *parser, weft_node *node,
@@ -139,12 +144,12 @@ static weft_status add_key(script_parser *parser, weft_node *node, const char *k
     return grow_height(parser, node, value);
 }
 
-static weft_status make_binary(script_parser *parser, const weft_token *operator, weft_node * a,
+weft_status script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
                                weft_node *b, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL;
-    TRY(node_make(parser, NODE_BINARY, operator, & node));
-    node->op = operator->text[0];
+    TRY(node_make(parser, NODE_BINARY, symbol, &node));
+    node->op = script_op(symbol->text);
     TRY(add_child(parser, node, a));
     TRY(add_child(parser, node, b));
     *out = node;
@@ -177,7 +182,8 @@ static weft_status check_key(const script_parser *parser, const weft_node *call,
     return WEFT_OK;
 }
 
-/* call: name '(' [sum {',' sum}] {',' name '=' sum} ')' */
+/* call: name '(' [sum {',' sum}] {',' name '=' sum} ')'      select: 'select' '(' condition ',' sum
+ * ',' sum ')' */
 static weft_status parse_call(script_parser *parser, const weft_token *name, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *node = NULL, *child = NULL;
@@ -196,7 +202,10 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
                                    "arguments stand before '%s = ...'", node->keys[0]);
             goto done;
         }
-        TRY(script_parse_expression(parser, &child));
+        if (!key && node->n_children == 0 && strcmp(name->text, "select") == 0)
+            TRY(script_parse_condition(parser, &child));
+        else
+            TRY(script_parse_expression(parser, &child));
         if (key)
             TRY(add_key(parser, node, token->text, child));
         else
@@ -267,7 +276,7 @@ static weft_status parse_power(script_parser *parser, weft_node **out) {
     const weft_token *token = script_token(parser);
     if (script_accept(parser, "^")) {
         TRY(parse_unary(parser, &exponent));
-        TRY(make_binary(parser, token, base, exponent, &base));
+        TRY(script_make_binary(parser, token, base, exponent, &base));
     }
     *out = base;
 done:
@@ -302,7 +311,7 @@ static weft_status parse_product(script_parser *parser, weft_node **out) {
     for (const weft_token *token;
          token = script_token(parser), script_accept(parser, "*") || script_accept(parser, "/");) {
         TRY(parse_unary(parser, &right));
-        TRY(make_binary(parser, token, node, right, &node));
+        TRY(script_make_binary(parser, token, node, right, &node));
     }
     *out = node;
 done:
@@ -317,7 +326,7 @@ weft_status script_parse_expression(script_parser *parser, weft_node **out) {
     for (const weft_token *token;
          token = script_token(parser), script_accept(parser, "+") || script_accept(parser, "-");) {
         TRY(parse_product(parser, &right));
-        TRY(make_binary(parser, token, node, right, &node));
+        TRY(script_make_binary(parser, token, node, right, &node));
     }
     *out = node;
 done:

@@ -2,7 +2,11 @@
  *
  *      script.c              fragments, options, integer expressions
  *      script_parse.c        statements
+ *      script_loop.c         loops and operators
+ *      script_operator.c     operators whose script is known: written out
+ *      script_join.c         what such a script declares
  *      script_expression.c   expressions
+ *      script_condition.c    comparisons
  *      script_names.c        names, reserved words, intrinsics
  *      script_check.c        what is checked once everything is read
  *      script_print.c        back to text */
@@ -18,6 +22,8 @@ enum {
     WEFT_STATEMENTS_MAX = 4096, /* assignments and accumulating stores */
     WEFT_NODES_MAX = 65536,     /* nodes of all expressions of one script */
     WEFT_NESTING_MAX = 200,     /* parentheses, signs and powers inside one another */
+    WEFT_LOOPS_MAX = 64,        /* loops of one script */
+    WEFT_DEPTH_MAX = 8,         /* loops inside one another */
     WEFT_HEIGHT_MAX = 2000 /* of an expression's tree: a + b + c + ... has one level an operator */
 };
 
@@ -27,6 +33,7 @@ typedef enum script_name_kind {
     SCRIPT_INPUT,
     SCRIPT_PARAMETER,
     SCRIPT_EXPRESSION,
+    SCRIPT_OPERATOR,
     SCRIPT_ASSIGNED,
     SCRIPT_ACCUMULATED
 } script_name_kind;
@@ -35,6 +42,7 @@ typedef struct script_name {
     const char *name;
     script_name_kind kind;
     weft_place place; /* of the first one */
+    int loop;         /* where it was assigned: a loop, or -1 */
 } script_name;
 
 typedef struct script_parser {
@@ -45,12 +53,27 @@ typedef struct script_parser {
     const weft_token *tokens; /* of the text being read */
     int position;
     int nesting, n_nodes;
+    int loop, depth; /* the loop being read, or -1, and how many it stands in with itself */
     weft_error *error;
 } script_parser;
 
 weft_status script_no_memory(weft_error *error);
+/** Read texts into parser->script, which is empty. */
+weft_status script_read_texts(script_parser *parser, const weft_fragment *fragments, int n);
 /** Room for one more element in an array of the arena that has n; NULL: no memory. */
 void *script_grow(weft_arena *arena, void *array, int n, size_t size);
+
+/** Append one element to an array of the script; needs `status` and the label done. */
+#define SCRIPT_APPEND(parser, array, n, element)                                                   \
+    do {                                                                                           \
+        void *grown = script_grow((parser)->arena, (array), (n), sizeof *(array));                 \
+        if (!grown) {                                                                              \
+            status = script_no_memory((parser)->error);                                            \
+            goto done;                                                                             \
+        }                                                                                          \
+        (array) = grown;                                                                           \
+        (array)[(n)++] = (element);                                                                \
+    } while (0)
 
 /* ---- reading tokens (script_expression.c) ---- */
 
@@ -67,11 +90,34 @@ weft_status script_unexpected(const script_parser *parser, const char *wanted);
 weft_status script_expect_name(script_parser *parser, const char *what, const weft_token **out);
 /** sum, the grammar's start for expressions. */
 weft_status script_parse_expression(script_parser *parser, weft_node **out);
+/** condition: comparisons joined by `and`. */
+weft_status script_parse_condition(script_parser *parser, weft_node **out);
+/** The operator that a token spells. */
+char script_op(const char *text);
+weft_status script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
+                               weft_node *b, weft_node **out);
+/** A node of one's own making. */
+weft_status script_node_make(script_parser *parser, weft_node_kind kind, weft_place place,
+                             weft_node **out);
 
 /* ---- statements (script_parse.c) ---- */
 
 /** All statements up to the end of the text. */
 weft_status script_parse_statements(script_parser *parser);
+/** One of them. */
+weft_status script_parse_statement(script_parser *parser);
+
+/* ---- loops and operators (script_loop.c, script_operator.c) ---- */
+
+/** After 'repeat' and 'operator'. */
+weft_status script_parse_repeat(script_parser *parser);
+weft_status script_parse_operator(script_parser *parser);
+/** Calls of apply: each names an operator and takes one list. */
+weft_status script_check_applies(const script_parser *parser);
+/** Give each apply a statement of its own, NAME = apply(A, LIST), and write out the operators that
+ * options have a script for. */
+weft_status script_write_operators(script_parser *parser, const weft_compile_options *options);
+bool script_is_apply(const weft_node *node);
 
 /* ---- names (script_names.c) ---- */
 

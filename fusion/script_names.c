@@ -4,17 +4,18 @@
 
 /* The first STATEMENT_WORDS start statements. */
 static const char *const reserved_words[] = {
-    "index", "connectivity", "input",  "parameter", "expression", "return", "real",
-    "over",  "plain",        "repeat", "update",    "fuse",       "split",  "pi"};
-enum { STATEMENT_WORDS = 6 };
+    "index",  "connectivity", "input",    "parameter", "expression", "return",
+    "update", "repeat",       "operator", "real",      "over",       "plain",
+    "while",  "and",          "fuse",     "split",     "pi"};
+enum { STATEMENT_WORDS = 9 };
 
 typedef struct intrinsic {
     const char *name;
     int n_arguments;
 } intrinsic;
 
-static const char *const intrinsic_names[] = {"abs", "cos", "exp",  "log", "max",
-                                              "min", "sin", "sqrt", "tan", "tanh"};
+static const char *const intrinsic_names[] = {"abs", "cos",    "exp",  "log", "max", "min",
+                                              "sin", "select", "sqrt", "tan", "tanh"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -30,6 +31,8 @@ const char *script_kind_words(script_name_kind kind) {
         return "a parameter";
     case SCRIPT_EXPRESSION:
         return "an expression";
+    case SCRIPT_OPERATOR:
+        return "an operator";
     case SCRIPT_ASSIGNED:
         return "assigned";
     case SCRIPT_ACCUMULATED:
@@ -58,7 +61,9 @@ const char *const *script_intrinsics(size_t *n) {
 int script_intrinsic_arguments(const char *name) {
     for (size_t i = 0; i < COUNT(intrinsic_names); ++i)
         if (strcmp(name, intrinsic_names[i]) == 0)
-            return name[0] == 'm' ? 2 : 1; /* min and max */
+            return name[0] == 'm'                ? 2 /* min and max */
+                   : strcmp(name, "select") == 0 ? 3
+                                                 : 1;
     return 0;
 }
 
@@ -75,7 +80,14 @@ weft_status script_declare(script_parser *parser, const weft_token *token, scrip
         weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place, "'%s' is already %s (%s:%d:%d)",
                       token->text, script_kind_words(earlier->kind), earlier->place.source->name,
                       earlier->place.line, earlier->place.column);
-        weft_error_hint(parser->error, "every name is given once: choose another name here");
+        bool outside = parser->loop >= 0 && earlier->loop != parser->loop &&
+                       kind == SCRIPT_ASSIGNED &&
+                       (earlier->kind == SCRIPT_ASSIGNED || earlier->kind == SCRIPT_INPUT ||
+                        earlier->kind == SCRIPT_ACCUMULATED);
+        weft_error_hint(parser->error,
+                        outside ? "its next value in a loop is an update: update %s = ..."
+                                : "every name is given once: choose another name here",
+                        token->text);
         return WEFT_ERROR_TYPE;
     }
     if (kind == SCRIPT_EXPRESSION && script_intrinsic_arguments(token->text) > 0)
@@ -89,7 +101,7 @@ weft_status script_declare(script_parser *parser, const weft_token *token, scrip
     script_name *names = script_grow(parser->arena, parser->names, parser->n_names, sizeof *names);
     if (!names)
         return script_no_memory(parser->error);
-    names[parser->n_names++] = (script_name){token->text, kind, token->place};
+    names[parser->n_names++] = (script_name){token->text, kind, token->place, parser->loop};
     parser->names = names;
     return WEFT_OK;
 }

@@ -3,18 +3,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* Append one element to an array of the script. */
-#define APPEND(parser, array, n, element)                                                          \
-    do {                                                                                           \
-        void *grown = script_grow((parser)->arena, (array), (n), sizeof *(array));                 \
-        if (!grown) {                                                                              \
-            status = script_no_memory((parser)->error);                                            \
-            goto done;                                                                             \
-        }                                                                                          \
-        (array) = grown;                                                                           \
-        (array)[(n)++] = (element);                                                                \
-    } while (0)
-
 static weft_status expect_end(script_parser *parser) {
     return script_expect(parser, ";", "after the statement");
 }
@@ -28,7 +16,7 @@ static weft_status parse_index(script_parser *parser) {
         TRY(script_expect_name(parser, "an index set", &name));
         TRY(script_declare(parser, name, SCRIPT_INDEX));
         weft_script_index index = {name->text, script_accept(parser, "plain"), name->place};
-        APPEND(parser, script->indices, script->n_indices, index);
+        SCRIPT_APPEND(parser, script->indices, script->n_indices, index);
     } while (script_accept(parser, ","));
     TRY(expect_end(parser));
 done:
@@ -59,7 +47,7 @@ static weft_status parse_connectivity(script_parser *parser) {
     connectivity.place = name->place;
     connectivity.from_place = from->place;
     connectivity.to_place = to->place;
-    APPEND(parser, script->connectivities, script->n_connectivities, connectivity);
+    SCRIPT_APPEND(parser, script->connectivities, script->n_connectivities, connectivity);
     for (int i = 0; i < script->n_indices; ++i)
         if (strcmp(script->indices[i].name, to->text) == 0)
             script->indices[i].plain = true;
@@ -118,7 +106,7 @@ static weft_status parse_input(script_parser *parser) {
         TRY(script_expect_name(parser, "an input", &name));
         TRY(script_declare(parser, name, SCRIPT_INPUT));
         weft_script_input input = {.name = name->text, .place = name->place};
-        APPEND(parser, script->inputs, script->n_inputs, input);
+        SCRIPT_APPEND(parser, script->inputs, script->n_inputs, input);
     } while (script_accept(parser, ","));
     TRY(script_expect(parser, ":", "and a type after the input's name"));
     TRY(parse_type(parser, &type));
@@ -153,7 +141,7 @@ static weft_status parse_parameter(script_parser *parser) {
         int magnitude = (int)value->number;
         weft_script_parameter parameter = {name->text, negative ? -magnitude : magnitude,
                                            name->place};
-        APPEND(parser, script->parameters, script->n_parameters, parameter);
+        SCRIPT_APPEND(parser, script->parameters, script->n_parameters, parameter);
     } while (script_accept(parser, ","));
     TRY(expect_end(parser));
 done:
@@ -177,7 +165,7 @@ static weft_status parse_expression_arguments(script_parser *parser,
                                    "more than %d arguments", WEFT_ARGUMENTS_MAX);
             goto done;
         }
-        APPEND(parser, expression->arguments, expression->n_arguments, argument->text);
+        SCRIPT_APPEND(parser, expression->arguments, expression->n_arguments, argument->text);
     } while (script_accept(parser, ","));
 done:
     return status;
@@ -200,7 +188,7 @@ static weft_status parse_expression_statement(script_parser *parser) {
     TRY(script_parse_expression(parser, &expression.body));
     TRY(expect_end(parser));
     TRY(script_check_body(&expression, parser->error));
-    APPEND(parser, script->expressions, script->n_expressions, expression);
+    SCRIPT_APPEND(parser, script->expressions, script->n_expressions, expression);
 done:
     return status;
 }
@@ -226,7 +214,7 @@ static weft_status parse_return(script_parser *parser) {
             goto done;
         }
         weft_script_return result = {name->text, name->place};
-        APPEND(parser, script->returns, script->n_returns, result);
+        SCRIPT_APPEND(parser, script->returns, script->n_returns, result);
     } while (script_accept(parser, ","));
     TRY(expect_end(parser));
 done:
@@ -238,7 +226,8 @@ static weft_status declare_target(script_parser *parser, const weft_token *name)
     const script_name *found = script_find(parser, name->text);
     if (!found)
         return script_declare(parser, name, SCRIPT_ACCUMULATED);
-    if (found->kind == SCRIPT_ACCUMULATED || found->kind == SCRIPT_INPUT)
+    if (found->kind == SCRIPT_INPUT ||
+        (found->kind == SCRIPT_ACCUMULATED && found->loop == parser->loop))
         return WEFT_OK;
     weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
                   "'%s' is %s (%s:%d:%d): nothing can be added to it", name->text,
@@ -279,10 +268,6 @@ static weft_status no_statement(script_parser *parser) {
     const weft_token *token = script_token(parser);
     if (token->kind != TOKEN_NAME)
         return script_unexpected(parser, "a statement");
-    if (script_at(parser, "repeat"))
-        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
-                             "'%s' is reserved: loops in scripts are not supported yet",
-                             token->text);
     if (script_at(parser, "fuse") || script_at(parser, "split"))
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                              "'%s' is reserved: forcing a plan in a script is not supported yet",
@@ -310,7 +295,8 @@ static weft_status parse_value(script_parser *parser, weft_script_statement *sta
                                "more than %d statements", WEFT_STATEMENTS_MAX);
         goto done;
     }
-    APPEND(parser, script->statements, script->n_statements, *statement);
+    statement->loop = parser->loop;
+    SCRIPT_APPEND(parser, script->statements, script->n_statements, *statement);
 done:
     return status;
 }
@@ -356,16 +342,27 @@ done:
 }
 
 /* statement: one of the words below, an assignment or an accumulation */
-static weft_status parse_statement(script_parser *parser) {
+weft_status script_parse_statement(script_parser *parser) {
     static const struct {
         const char *word;
         weft_status (*parse)(script_parser *parser);
     } statements[] = {
-        {"index", parse_index},   {"connectivity", parse_connectivity},
-        {"input", parse_input},   {"parameter", parse_parameter},
-        {"return", parse_return}, {"expression", parse_expression_statement},
+        {"index", parse_index},
+        {"connectivity", parse_connectivity},
+        {"input", parse_input},
+        {"parameter", parse_parameter},
+        {"return", parse_return},
+        {"expression", parse_expression_statement},
         {"update", parse_update},
+        {"repeat", script_parse_repeat},
+        {"operator", script_parse_operator},
     };
+    const bool in_loop = parser->loop >= 0;
+    if (in_loop && !script_at(parser, "update") && !script_at(parser, "repeat"))
+        for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
+            if (script_at(parser, statements[i].word))
+                return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+                                     "'%s' stands outside loops", statements[i].word);
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
         if (script_accept(parser, statements[i].word))
             return statements[i].parse(parser);
@@ -379,7 +376,7 @@ static weft_status parse_statement(script_parser *parser) {
 weft_status script_parse_statements(script_parser *parser) {
     weft_status status = WEFT_OK;
     while (script_token(parser)->kind != TOKEN_END)
-        TRY(parse_statement(parser));
+        TRY(script_parse_statement(parser));
 done:
     return status;
 }

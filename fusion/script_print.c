@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* How tightly a node holds together; an operand that holds less tightly gets parentheses. */
-enum { BINDS_SUM = 1, BINDS_PRODUCT, BINDS_NEGATE, BINDS_POWER, BINDS_PRIMARY };
+enum { BINDS_CONDITION, BINDS_SUM, BINDS_PRODUCT, BINDS_NEGATE, BINDS_POWER, BINDS_PRIMARY };
 
 static int binding(const weft_node *node) {
     if (node->kind == NODE_NEGATE)
@@ -15,6 +15,8 @@ static int binding(const weft_node *node) {
         return BINDS_PRIMARY;
     if (node->op == '^')
         return BINDS_POWER;
+    if (weft_op_compares(node->op) || node->op == CONDITION_AND)
+        return BINDS_CONDITION;
     return node->op == '*' || node->op == '/' ? BINDS_PRODUCT : BINDS_SUM;
 }
 
@@ -57,8 +59,8 @@ static void print_binary(const weft_node *node, weft_text *out) {
         return;
     }
     print_operand(node->children[0], own, out);
-    weft_text_add(out, own == BINDS_SUM ? " %c " : "%c", node->op);
-    print_operand(node->children[1], own + 1, out);
+    weft_text_add(out, own <= BINDS_SUM ? " %s " : "%s", weft_op_text(node->op));
+    print_operand(node->children[1], own == BINDS_CONDITION ? own : own + 1, out);
 }
 
 static void print_list(weft_node *const *nodes, int first, int n, weft_text *out) {
@@ -145,6 +147,9 @@ static void print_declarations(const weft_script *script, weft_text *out) {
     }
     for (int i = 0; i < script->n_inputs; ++i)
         print_input(script, i, out);
+    for (int i = 0; i < script->n_operators; ++i)
+        weft_text_add(out, "operator %s over %s;\n", script->operators[i].name,
+                      script->operators[i].over);
 }
 
 static void print_expression(const weft_script_expression *expression, weft_text *out) {
@@ -154,6 +159,35 @@ static void print_expression(const weft_script_expression *expression, weft_text
     weft_text_add(out, ") = ");
     weft_node_print(expression->body, out);
     weft_text_add(out, ";\n");
+}
+
+static void print_indent(int depth, weft_text *out) {
+    for (int i = 0; i < depth; ++i)
+        weft_text_add(out, "    ");
+}
+
+/* The loops that start at a statement: outer ones first, as they are numbered. */
+static void print_loops_start(const weft_script *script, int statement, int *depth,
+                              weft_text *out) {
+    for (int i = 0; i < script->n_loops; ++i) {
+        const weft_script_loop *loop = &script->loops[i];
+        if (loop->first != statement)
+            continue;
+        print_indent((*depth)++, out);
+        weft_text_add(out, "repeat at most ");
+        weft_node_print(loop->most, out);
+        weft_text_add(out, " while (");
+        weft_node_print(loop->condition, out);
+        weft_text_add(out, ") {\n");
+    }
+}
+
+static void print_loops_end(const weft_script *script, int statement, int *depth, weft_text *out) {
+    for (int i = 0; i < script->n_loops; ++i)
+        if (script->loops[i].last == statement + 1) {
+            print_indent(--*depth, out);
+            weft_text_add(out, "}\n");
+        }
 }
 
 static void print_statement(const weft_script_statement *statement, weft_text *out) {
@@ -169,8 +203,13 @@ void weft_script_print(const weft_script *script, weft_text *out) {
     print_declarations(script, out);
     for (int i = 0; i < script->n_expressions; ++i)
         print_expression(&script->expressions[i], out);
-    for (int i = 0; i < script->n_statements; ++i)
+    int depth = 0;
+    for (int i = 0; i < script->n_statements; ++i) {
+        print_loops_start(script, i, &depth, out);
+        print_indent(depth, out);
         print_statement(&script->statements[i], out);
+        print_loops_end(script, i, &depth, out);
+    }
     for (int i = 0; i < script->n_returns; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? "return " : ", ", script->returns[i].name,
                       i == script->n_returns - 1 ? ";\n" : "");

@@ -164,7 +164,8 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
             weft_text_add(w->out, " = arguments[%d];\n", i);
     }
     if (threaded)
-        weft_text_add(w->out, ")\n{\n");
+        weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
+                      w->plan->guarded ? WEFT_GUARD : "");
 }
 
 /* The thread's own instance. */
@@ -306,18 +307,22 @@ static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *
     weft_text_add(w->out, "}\n\n");
 }
 
+/* null takes the spelling of the device whose limits it has */
+const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
+    const bool cuda = limits->kind == WEFT_DEVICE_CUDA ||
+                      (limits->kind == WEFT_DEVICE_NULL && lanes == WEFT_CUDA_LANES);
+    return cuda ? &weft_backend_cuda : &weft_backend_host;
+}
+
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                              const weft_limits *limits, const weft_compile_options *options,
                              const char **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    /* null takes the spelling of the device whose limits it has */
-    const bool cuda = limits->kind == WEFT_DEVICE_CUDA ||
-                      (limits->kind == WEFT_DEVICE_NULL && plan->lanes == WEFT_CUDA_LANES);
     const source_writer writer = {.arena = arena,
                                   .graph = graph,
                                   .plan = plan,
-                                  .backend = cuda ? &weft_backend_cuda : &weft_backend_host,
+                                  .backend = weft_source_backend(plan->lanes, limits),
                                   .single = options->single,
                                   .out = &text};
     writer.backend->prelude(&text, plan->lanes, options->single);

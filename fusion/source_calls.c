@@ -130,6 +130,17 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
     case ARITHMETIC_POWER:
         power_write(w, call, node);
         break;
+    case ARITHMETIC_SELECT:
+        weft_text_add(w->out, "weft_select(SPLAT(");
+        arithmetic_write(w, call, node->a);
+        weft_text_add(w->out, ") %s SPLAT(", node->name);
+        arithmetic_write(w, call, node->b);
+        weft_text_add(w->out, "), ");
+        arithmetic_write(w, call, node->c);
+        weft_text_add(w->out, ", ");
+        arithmetic_write(w, call, node->d);
+        weft_text_add(w->out, ")");
+        break;
     case ARITHMETIC_INTRINSIC:
         weft_text_add(w->out, "weft_%s(", node->name);
         arithmetic_write(w, call, node->a);
@@ -142,7 +153,7 @@ static void arithmetic_write(const source_writer *w, const weft_call *call, int 
     }
 }
 
-static void arithmetic_call(const source_writer *w, const weft_call *call, const char *result) {
+void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result) {
     const int count = weft_shape_count(&w->graph->data[call->result].shape);
     if (w->graph->data[call->result].shape.rank == 0)
         weft_text_add(w->out, "        %s[0] = SPLAT(", result);
@@ -193,7 +204,7 @@ weft_status weft_source_call_statements(const source_writer *w, const weft_call 
                                         const char *first, const char *step, weft_error *error) {
     if (call->instance != NULL)
         return function_call(w, call, variant, first, step, error);
-    arithmetic_call(w, call, weft_source_variable(w, call->result, -1));
+    weft_source_arithmetic(w, call, weft_source_variable(w, call->result, -1));
     return WEFT_OK;
 }
 

@@ -25,6 +25,12 @@ typedef struct source_writer {
     weft_text *out;
 } source_writer;
 
+/** Last argument and first statement of kernels that are guarded (weft_plan). */
+#define WEFT_GUARD_ARGUMENT ",\n    const uint32_t *restrict go"
+#define WEFT_GUARD "    if (*go == 0)\n        return;\n"
+
+const weft_backend *weft_source_backend(int lanes, const weft_limits *limits);
+
 /** The register array that holds a datum loaded directly (map -1) or through a map: unique in the
  * graph. */
 const char *weft_source_variable(const source_writer *w, int datum, int map);
@@ -95,5 +101,7 @@ enum { WEFT_STAR_ARGUMENTS = 6 };
 extern const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS];
 /** What a plan's kernel computes in its stars. */
 weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel);
+/** "v_x[0] = ...;": elementwise arithmetic into a variable. */
+void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result);
 
 #endif

@@ -124,16 +124,16 @@ static weft_status scan_number(const scanner *s, size_t *length, bool *integer) 
     return WEFT_ERROR_SYNTAX;
 }
 
-/* symbol: one of ( ) [ ] { } , ; : = + - * / ^ < > and -> += */
+/* symbol: one of ( ) [ ] { } , ; : = + - * / ^ < > and -> += <= >= */
 static weft_status scan_symbol(const scanner *s, size_t *length) {
     const char *c = s->at;
-    *length = (c[0] == '-' && c[1] == '>') || (c[0] == '+' && c[1] == '=') ? 2 : 1;
+    bool with_equals = (c[0] == '+' || c[0] == '<' || c[0] == '>') && c[1] == '=';
+    *length = (c[0] == '-' && c[1] == '>') || with_equals ? 2 : 1;
     if (c[0] == '*' && c[1] == '*') {
         weft_error_at(s->error, WEFT_ERROR_SYNTAX, scanner_place(s), "'**' has no meaning here");
         weft_error_hint(s->error, "a power is written with ^: x^2");
         return WEFT_ERROR_SYNTAX;
     }
-    /* { } < > belong to loops, which the parser refuses by name */
     return strchr("()[],;:=+-*/^{}<>", *c) ? WEFT_OK : bad_character(s);
 }
 

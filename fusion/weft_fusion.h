@@ -76,6 +76,18 @@ typedef struct weft_variant_choice {
     int variant;
 } weft_variant_choice;
 
+/** What a script's `operator NAME over ...` stands for: a script of its own, whose fragments make `y`
+ *  from an input `v` (a form's text and product.weft) and which is written out where NAME is
+ *  applied; a rows routine by name (cuda, weft_program_bind_rows); or with neither a function of the
+ *  caller's (weft_program_bind_operator). */
+typedef struct weft_operator_choice {
+    const char *name;
+    const weft_fragment *fragments;
+    int n_fragments;
+    const char *routine;
+    bool brings_dot; /* opaque: it can also give the dot product of v and y */
+} weft_operator_choice;
+
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
 
 /** How an accumulating store avoids races: colours of cell ranges that share no target, or a store
@@ -92,15 +104,6 @@ typedef enum weft_scatter {
     WEFT_SCATTER_STARS
 } weft_scatter;
 
-/** What a script's `operator NAME` stands for: a script of its own (fragments that make y from v),
- *  a rows routine by name (cuda), or with neither a function of the caller's. */
-typedef struct weft_operator_choice {
-    const char *name;
-    const weft_fragment *fragments;
-    int n_fragments;
-    const char *routine;
-} weft_operator_choice;
-
 typedef struct weft_compile_options {
     weft_plan_kind plan;
     weft_scatter scatter;
@@ -111,7 +114,7 @@ typedef struct weft_compile_options {
     int n_parameters;
     const weft_variant_choice *variants;
     int n_variants;
-    const weft_operator_choice *operators;
+    const weft_operator_choice *operators; /* those not named are opaque */
     int n_operators;
 } weft_compile_options;
 
@@ -212,6 +215,22 @@ typedef struct weft_rows {
  *  Errors  WEFT_ERROR_USAGE (no such operator, another routine, another number of arguments) */
 weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
                                    weft_error *error);
+/** y = A v for an opaque operator of the script: v and y as lists are bound. vy: where the dot
+ * product of v and y is wanted too, one double; else NULL. May only launch, zero and copy on the
+ * device where that records (weft_device_records). */
+typedef weft_status (*weft_program_apply)(void *user, weft_memory *v, weft_memory *y,
+                                          weft_memory *vy, weft_error *error);
+/** What an opaque operator does. user is borrowed.
+ *  Errors WEFT_ERROR_USAGE (no such operator: lists those that exist) */
+weft_status weft_program_bind_operator(weft_program *program, const char *name,
+                                       weft_program_apply apply, void *user, weft_error *error);
+/** Keep the history of a uniform value of a script with loops: entry 0 before the first turn of the
+ *  last of its outermost loops, entry i after turn i, as far as `capacity` reals go. memory NULL:
+ * no more. At most 4 at a time. Errors WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE */
+weft_status weft_program_record(weft_program *program, const char *name, weft_memory *memory,
+                                int64_t capacity, weft_error *error);
+/** The turns that this loop has done in the last run; -1 without one. Waits for the device. */
+weft_status weft_program_turns(const weft_program *program, int64_t *out, weft_error *error);
 int weft_program_lanes(const weft_program *program);
 /** Run every launch of the plan once. Results not bound are allocated on the first run. Accumulated
  * lists that are not inputs start from zero each time. Errors  WEFT_ERROR_USAGE (unbound input

@@ -69,7 +69,7 @@ static void misspelled_statements(void **state) {
            "    let a = 1;\n"
            "    ^\n"
            "hint: a statement is NAME = ..., NAME[MAP] += ..., or starts with index, connectivity, "
-           "input, parameter, expression, return");
+           "input, parameter, expression, return, update, repeat, operator");
     SYNTAX("over = 1;",
            "bad.weft:1:1: error: expected a statement, found the reserved word 'over'\n"
            "    over = 1;\n"
@@ -81,11 +81,6 @@ static void misspelled_statements(void **state) {
 
 static void reserved_for_later(void **state) {
     (void)state;
-    UNSUPPORTED(
-        "repeat at most n while (rr > limit) {",
-        "bad.weft:1:1: error: 'repeat' is reserved: loops in scripts are not supported yet\n"
-        "    repeat at most n while (rr > limit) {\n"
-        "    ^");
     UNSUPPORTED("fuse a, b;", "bad.weft:1:1: error: 'fuse' is reserved: forcing a plan in a script "
                               "is not supported yet\n"
                               "    fuse a, b;\n"

@@ -147,7 +147,8 @@ static void bad_expressions(void **state) {
     assert_bad_expression("sine(x)", type, 1, "there is no function 'sine' for formulas",
                           "did you mean 'sin'?");
     assert_bad_expression("gamma(x)", type, 1, "there is no function 'gamma' for formulas",
-                          "the functions are abs, cos, exp, log, max, min, sin, sqrt, tan, tanh");
+                          "the functions are abs, cos, exp, log, max, min, sin, select, "
+                          "sqrt, tan, tanh");
     assert_bad_expression("pow(x, 2)", type, 1, "there is no function 'pow' for formulas",
                           "a power is written with ^: x^2");
     assert_bad_expression("max(x)", type, 1, "'max' takes 2 arguments, and 1 is given", "");
@@ -157,7 +158,8 @@ static void bad_expressions(void **state) {
     assert_bad_expression("x[0]", type, 2, "a formula has no subscripts: its arguments are numbers",
                           "");
     assert_bad_expression("exact(x, y, z)", type, 1, "there is no function 'exact' for formulas",
-                          "the functions are abs, cos, exp, log, max, min, sin, sqrt, tan, tanh");
+                          "the functions are abs, cos, exp, log, max, min, sin, select, "
+                          "sqrt, tan, tanh");
     script_case read = read_expression("sourec", "1", "--source");
     assert_int_equal(read.status, WEFT_ERROR_USAGE);
     assert_string_equal(read.error.message, "the script has no expression 'sourec'");

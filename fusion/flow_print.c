@@ -1,0 +1,116 @@
+/* The stages of a flow: those of each segment, in the order of the program, with the steps between
+ * them as comments. */
+#include "flow_internal.h"
+
+#include <string.h>
+
+typedef struct printer {
+    const weft_compilation *compilation;
+    const char *stage, *format; /* stage NULL: explain */
+    weft_text *out;
+    weft_error *error;
+    int depth, n_printed;
+} printer;
+
+static void indent(const printer *p) {
+    weft_text_add(p->out, "# ");
+    for (int i = 0; i < p->depth; ++i)
+        weft_text_add(p->out, "    ");
+}
+
+static weft_status print_steps(printer *p, const weft_flow_steps *steps);
+
+static weft_status print_segment(printer *p, const weft_flow_step *step) {
+    const weft_flow *flow = p->compilation->flow;
+    const weft_compilation *segment = flow->segments[step->number];
+    const bool json = p->stage != NULL && strcmp(p->format, "json") == 0;
+    if (json)
+        weft_text_add(p->out, "%s", p->n_printed > 0 ? ",\n" : "");
+    else if (p->stage == NULL || strcmp(p->format, "text") == 0) {
+        indent(p);
+        weft_text_add(p->out, "segment %d of %d\n", step->number + 1, flow->n_segments);
+    }
+    ++p->n_printed;
+    return p->stage != NULL
+               ? weft_compilation_print_stage(segment, p->stage, p->format, p->out, p->error)
+               : weft_compilation_explain(segment, p->out, p->error);
+}
+
+static void print_between(const printer *p, const weft_flow_step *step) {
+    const weft_flow *flow = p->compilation->flow;
+    indent(p);
+    if (step->kind == FLOW_APPLY) {
+        weft_text_add(p->out, "%s = apply(%s, %s)", flow->names[step->y].name,
+                      flow->script->operators[step->op].name, flow->names[step->v].name);
+        if (step->dot >= 0)
+            weft_text_add(p->out, ", which brings %s", flow->names[step->dot].name);
+    } else {
+        weft_text_add(p->out, "uniform:");
+        for (int i = 0; i < step->n_scalars; ++i)
+            weft_text_add(p->out, "%s %s", i > 0 ? "," : "",
+                          flow->names[step->scalars[i].target].name);
+    }
+    weft_text_add(p->out, "\n");
+}
+
+static weft_status print_loop(printer *p, const weft_flow_step *step) {
+    weft_status status = WEFT_OK;
+    const weft_script_loop *loop = &p->compilation->flow->script->loops[step->number];
+    const bool text = p->stage == NULL || strcmp(p->format, "text") == 0;
+    if (text) {
+        indent(p);
+        weft_text_add(p->out, "repeat at most ");
+        weft_node_print(loop->most, p->out);
+        weft_text_add(p->out, " while (");
+        weft_node_print(loop->condition, p->out);
+        weft_text_add(p->out, ") {\n");
+    }
+    ++p->depth;
+    TRY(print_steps(p, &step->body));
+    --p->depth;
+    if (text) {
+        indent(p);
+        weft_text_add(p->out, "}\n");
+    }
+done:
+    return status;
+}
+
+static weft_status print_steps(printer *p, const weft_flow_steps *steps) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < steps->n; ++i) {
+        const weft_flow_step *step = &steps->list[i];
+        if (step->kind == FLOW_SEGMENT)
+            TRY(print_segment(p, step));
+        else if (step->kind == FLOW_LOOP)
+            TRY(print_loop(p, step));
+        else if (p->stage == NULL || strcmp(p->format, "text") == 0)
+            print_between(p, step);
+    }
+done:
+    return status;
+}
+
+weft_status weft_flow_print(const weft_compilation *compilation, const char *stage,
+                            const char *format, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    printer p = {
+        .compilation = compilation, .stage = stage, .format = format, .out = out, .error = error};
+    const bool json = strcmp(format, "json") == 0;
+    weft_text_add(out, "%s", json ? "[\n" : "");
+    TRY(print_steps(&p, &compilation->flow->steps));
+    weft_text_add(out, "%s", json ? "]\n" : "");
+done:
+    return status;
+}
+
+weft_status weft_flow_explain(const weft_compilation *compilation, weft_text *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    printer p = {.compilation = compilation, .out = out, .error = error};
+    TRY(print_steps(&p, &compilation->flow->steps));
+    if (out->failed)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
+done:
+    return status;
+}
