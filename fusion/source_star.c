@@ -371,11 +371,12 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
         kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out,
-                  ")\n{\n"
+                  "%s)\n{\n%s"
                   "    extern __shared__ __align__(16) unsigned char shared[];\n"
                   "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                   "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
-                  n_results);
+                  w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
+                  w->plan->guarded ? WEFT_GUARD : "", n_results);
     TRY(weft_source_star_body(w, &star, error));
     weft_text_add(w->out,
                   "    (void)own;\n"
