@@ -12,7 +12,7 @@ enum { CHUNK = 1 << 16 };
 static const char *const tile_names[2][2] = {{"tile_square_small", "tile_square_large"},
                                              {"tile_cube_small", "tile_cube_large"}};
 static const double tile_sizes[2][2] = {{0.0163, 0.0036}, {0.08, 0.022}};
-static const double large_from[2] = {150e3, 300e3}; /* cells */
+static const double large_from[2] = {1e6, 2e6}; /* cells */
 
 static weft_status tile_read(bench_tiles *tiles, int dimension, int large, weft_mesh **out,
                              weft_error *error) {
