@@ -1,0 +1,155 @@
+/* labels: quick */
+/* Rows routines: what their files must hold, and how calls share a kernel with them. What a routine
+ * reads at other rows is either complete before its kernel or computed there anew. */
+#include "program_support.h"
+
+#include "cuda_api.h"
+
+static weft_status read_text(const char *text, const weft_routine **out, weft_error *error) {
+    weft_arena *arena = NULL;
+    weft_error ignored = {0};
+    static weft_source source;
+    assert_int_equal(weft_arena_make(&arena, &ignored), WEFT_OK);
+    source = (weft_source){"test.rows.cu", text};
+    const weft_status status = weft_routine_read(arena, &source, out, error);
+    if (status == WEFT_OK) {
+        assert_string_equal((*out)->name, "copy");
+        assert_int_equal((*out)->n_arguments, 2);
+        assert_string_equal((*out)->arguments[0].name, "start");
+        assert_string_equal((*out)->arguments[1].type, "const double *");
+        assert_string_equal((*out)->helpers, "INLINE int one() { return 1; }\n");
+        assert_string_equal((*out)->body, "own[0] = y[0] = LOAD(first_row);\n");
+    }
+    weft_arena_free(&arena);
+    return status;
+}
+
+static void files(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        int line;
+    } wrong[] = {
+        {"//@ rows a\n//@ threads 100\n//@ nodes 512\n//@ body\n", "threads of a block", 4},
+        {"//@ rows a\n//@ threads 256\n//@ nodes 500\n//@ body\n", "multiple of 512", 4},
+        {"//@ rows a\n//@ threads x\n", "number", 2},
+        {"//@ rows a\n//@ argument const double values\n", "pointer", 2},
+        {"//@ rows a\n//@ argument const double *\n", "name is missing", 2},
+        {"//@ rows a\n//@ wibble\n", "lines of a routine", 2},
+        {"//@ threads 512\n//@ nodes 512\n", "rows NAME", 2},
+    };
+    const weft_routine *routine = NULL;
+    weft_error error = {0};
+    case_check(read_text("//@ rows copy\n//@ threads 512\n//@ nodes 512\n"
+                         "//@ argument const int64_t *start   what it is\n"
+                         "//@ argument const double * values\n"
+                         "INLINE int one() { return 1; }\n"
+                         "//@ body\nown[0] = y[0] = LOAD(first_row);\n",
+                         &routine, &error),
+               &error);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        error = (weft_error){0};
+        assert_int_equal(read_text(wrong[i].text, &routine, &error), WEFT_ERROR_SYNTAX);
+        assert_non_null(strstr(error.message, wrong[i].message));
+        assert_int_equal(error.line, wrong[i].line);
+    }
+}
+
+static const char declarations[] = "index nodes plain;\noperator A over nodes;\n"
+                                   "input z, p, d : real over nodes;\ninput beta : real;\n";
+
+static program_case open_rows(const char *statements, const char *routine, weft_plan_kind plan) {
+    char text[1024];
+    const weft_operator_choice choice = {.name = "A", .routine = routine};
+    const weft_compile_options options = {.plan = plan, .operators = &choice, .n_operators = 1};
+    snprintf(text, sizeof text, "%s%s", declarations, statements);
+    return case_open(NULL, "null:h200", text, &options);
+}
+
+static int kernels(const char *statements, weft_plan_kind plan) {
+    program_case c = open_rows(statements, "csr", plan);
+    const int n = weft_compilation_kernels(c.compilation);
+    case_close(&c);
+    return n;
+}
+
+static void calls_share_a_kernel_with_a_routine(void **state) {
+    (void)state;
+    static const char cg[] =
+        "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nreturn s, q, sq;\n";
+    assert_int_equal(kernels(cg, WEFT_PLAN_FUSED), 1);
+    assert_int_equal(kernels(cg, WEFT_PLAN_UNFUSED), 3);
+    /* what comes behind it does, row by row */
+    assert_int_equal(kernels("q = apply(A, z);\nr = p - d*q;\nreturn r;\n", WEFT_PLAN_FUSED), 1);
+    /* two calls deep is not computed anew */
+    assert_int_equal(kernels("s = z + beta*p;\nt = exp(s)*d + s;\nu = s*t;\nq = apply(A, u);\n"
+                             "return q, s, t;\n",
+                             WEFT_PLAN_FUSED),
+                     2);
+    /* nor is a list whose value changes beside it */
+    assert_int_equal(
+        kernels("s = z + beta*p;\nupdate p = d;\nq = apply(A, s);\nreturn q;\n", WEFT_PLAN_FUSED),
+        2);
+    /* an update outside a loop has one memory: it must be complete */
+    assert_int_equal(
+        kernels("update p = z + beta*p;\nq = apply(A, p);\nreturn q;\n", WEFT_PLAN_FUSED), 2);
+    /* each routine has a kernel of its own */
+    assert_int_equal(
+        kernels("q = apply(A, z);\nr = apply(A, p);\ns = q + r;\nreturn s;\n", WEFT_PLAN_FUSED), 2);
+    assert_int_equal(kernels("q = apply(A, z);\nr = apply(A, q);\nreturn r;\n", WEFT_PLAN_FUSED),
+                     2);
+}
+
+static void every_routine_compiles(void **state) {
+    (void)state;
+    static const char *const routines[] = {"csr", "sell", "edge"};
+    static const char cg[] = "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nt = d*q;\n"
+                             "tt = sum(t);\nreturn s, q, sq, tt;\n";
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK) {
+        printf("[ SKIPPED  ] %s\n", error.message);
+        return;
+    }
+    for (size_t i = 0; i < sizeof routines / sizeof *routines; ++i) {
+        program_case c = open_rows(cg, routines[i], WEFT_PLAN_FUSED);
+        weft_cubin cubin = {0};
+        case_check(weft_nvrtc_compile(&nvrtc, 90, routines[i],
+                                      weft_compilation_source(c.compilation), &cubin, &error),
+                   &error);
+        assert_true(cubin.size > 1000);
+        weft_cubin_free(&cubin);
+        case_close(&c);
+    }
+    weft_nvrtc_close(&nvrtc);
+}
+
+static void binding(void **state) {
+    (void)state;
+    weft_error error = {0};
+    program_case c = open_rows("q = apply(A, z);\nreturn q;\n", "csr", WEFT_PLAN_FUSED);
+    weft_memory *memories[3] = {case_memory(&c, 8), case_memory(&c, 8), case_memory(&c, 8)};
+    const weft_rows rows = {"csr", memories, 3, 5, 0};
+    const weft_rows other = {"sell", memories, 3, 5, 0}, fewer = {"csr", memories, 2, 5, 0};
+    assert_int_equal(weft_program_bind_rows(c.program, "B", &rows, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_program_bind_rows(c.program, "A", &other, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_program_bind_rows(c.program, "A", &fewer, &error), WEFT_ERROR_USAGE);
+    case_size(&c, "nodes", 6);
+    case_check(weft_program_bind(c.program, "z", case_memory(&c, 48), &error), &error);
+    assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_USAGE); /* A is not bound */
+    case_check(weft_program_bind_rows(c.program, "A", &rows, &error), &error);
+    assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_SHAPE); /* 5 rows, 6 nodes */
+    case_size(&c, "nodes", 5);
+    case_check(weft_program_run(c.program, &error), &error);
+    case_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files),
+        cmocka_unit_test(calls_share_a_kernel_with_a_routine),
+        cmocka_unit_test(every_routine_compiles),
+        cmocka_unit_test(binding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
