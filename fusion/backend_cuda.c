@@ -23,6 +23,7 @@ static void types(weft_text *out, int lanes, bool single) {
         "typedef scalar real;\n"
         "#define restrict __restrict__\n"
         "#define KERNEL extern \"C\" __global__ void __launch_bounds__(THREADS)\n"
+        "#define FINISH extern \"C\" __global__ void /* of one thread block */\n"
         "#define ROWS_KERNEL extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS)\n"
         "#define WARPS_KERNEL extern \"C\" __global__ void __launch_bounds__(WARPS * LANES)\n"
         "#define INLINE static __device__ __forceinline__\n"

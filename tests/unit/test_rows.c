@@ -89,7 +89,7 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
     /* nor is a list whose value changes beside it */
     assert_int_equal(
         kernels("s = z + beta*p;\nupdate p = d;\nq = apply(A, s);\nreturn q;\n", WEFT_PLAN_FUSED),
-        2);
+        3);
     /* an update outside a loop has one memory: it must be complete */
     assert_int_equal(
         kernels("update p = z + beta*p;\nq = apply(A, p);\nreturn q;\n", WEFT_PLAN_FUSED), 2);
