@@ -1,5 +1,7 @@
 #include "weft_tool.h"
 
+#include <string.h>
+
 #define COMPILE_OPTIONS                                                                              \
     {"set", TOOL_SET, "NAME=NUMBER", 0, "The value of a script's parameter; repeatable", 0},         \
         {"define", TOOL_DEFINE, "NAME=EXPR", 0, "The text of a script's expression; repeatable", 0}, \
@@ -89,6 +91,10 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
         TRY(weft_compilation_explain(compilation, &out, error));
     else
         TRY(weft_compilation_print(compilation, options->print, options->format, &out, error));
+    if (explain ||
+        (strcmp(options->format, "text") == 0 &&
+         (strcmp(options->print, "plan") == 0 || strcmp(options->print, "implementations") == 0)))
+        TRY(weft_tool_figures(device, compilation, &out, error));
     if (out.failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     else if (out.data)

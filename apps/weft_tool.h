@@ -81,4 +81,9 @@ weft_status weft_tool_library_make(const weft_tool_options *options, weft_librar
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
                              weft_error *error);
 
+/** For a GPU or null:h200: add what the compiled plan's kernels take of it, or why that is not
+ * known; for the host nothing. (weft_figures.c) */
+weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
+                              weft_text *out, weft_error *error);
+
 #endif

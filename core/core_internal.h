@@ -212,6 +212,8 @@ typedef struct weft_device_table {
     void (*module_free)(weft_module *module);
     bool (*module_figures)(const weft_module *module, const char *kernel,
                            weft_kernel_figures *out); /* may be NULL */
+    /* make them known where that takes work; NULL: there is none */
+    weft_status (*module_measure)(weft_module *module, weft_error *error);
     weft_status (*launch)(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                           weft_error *error);
     int (*resident_blocks)(const weft_device *device, const weft_module *module, const char *kernel,
@@ -260,6 +262,14 @@ weft_status weft_device_cuda_open(weft_device *device, const char *argument,
 /** Open NVRTC for a cuda device now; else the first module does it.
  *  Errors WEFT_ERROR_COMPILER: it is not found */
 weft_status weft_cuda_compiler_open(weft_device *device, weft_error *error);
+/** What NVRTC says of a source's kernels for one architecture (90: sm_90), where there is no GPU.
+ */
+typedef struct weft_source_figures weft_source_figures;
+weft_status weft_source_figures_make(const char *name, const char *source, int architecture,
+                                     weft_source_figures **out, weft_error *error);
+void weft_source_figures_free(weft_source_figures **figures);
+bool weft_source_figures_find(const weft_source_figures *figures, const char *kernel,
+                              weft_kernel_figures *out);
 /** Refuse what cannot be recorded while a recording is made: "reading an array". */
 weft_status weft_recording_refuses(const weft_device *device, const char *what, weft_error *error);
 

@@ -191,6 +191,22 @@ bool weft_module_figures(const weft_module *module, const char *kernel, weft_ker
     return table->module_figures && table->module_figures(module, kernel, out);
 }
 
+weft_status weft_module_kernel_figures(weft_module *module, const char *kernel,
+                                       weft_kernel_figures *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_device_table *table = module->device->table;
+    if (!table->module_figures)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s tells no figures of its kernels",
+                              module->device->limits.name);
+    if (table->module_measure)
+        TRY(table->module_measure(module, error));
+    if (!table->module_figures(module, kernel, out))
+        status = weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
+                                module->name, kernel);
+done:
+    return status;
+}
+
 weft_status weft_device_wait(weft_device *device, weft_error *error) {
     weft_status status = weft_recording_refuses(device, "waiting", error);
     return status == WEFT_OK && device->table->wait ? device->table->wait(device, error) : status;

@@ -24,15 +24,56 @@ static void null_memory_free(weft_memory *memory) {
     (void)memory;
 }
 
+typedef struct null_module {
+    char *source;
+    weft_source_figures *figures; /* when they were asked for */
+} null_module;
+
+enum { ARCHITECTURE = 90 }; /* of an H200 */
+
+static bool is_gpu(const weft_device *device) {
+    return device->limits.multiprocessors > 1;
+}
+
 static weft_status null_module_make(weft_module *module, const char *source, weft_error *error) {
-    module->state = strdup(source);
-    if (!module->state)
+    null_module *made = calloc(1, sizeof *made);
+    char *copy = strdup(source);
+    if (!made || !copy) {
+        free(made);
+        free(copy);
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
+    }
+    made->source = copy;
+    module->state = made;
     return WEFT_OK;
 }
 
 static void null_module_free(weft_module *module) {
-    free(module->state);
+    null_module *made = module->state;
+    weft_source_figures_free(&made->figures);
+    free(made->source);
+    free(made);
+}
+
+static weft_status null_module_measure(weft_module *module, weft_error *error) {
+    null_module *made = module->state;
+    if (!is_gpu(module->device))
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s tells no figures of its kernels",
+                              module->device->limits.name);
+    return made->figures ? WEFT_OK
+                         : weft_source_figures_make(module->name, made->source, ARCHITECTURE,
+                                                    &made->figures, error);
+}
+
+static bool null_module_figures(const weft_module *module, const char *kernel,
+                                weft_kernel_figures *out) {
+    const null_module *made = module->state;
+    return made->figures && weft_source_figures_find(made->figures, kernel, out);
+}
+
+static const char *source_of(const weft_module *module) {
+    const null_module *made = module->state;
+    return made->source;
 }
 
 static bool is_word(char c) {
@@ -52,14 +93,10 @@ static bool has_word(const char *text, const char *word) {
 enum { BLOCK_THREADS = 128, MOST_THREADS = 1024, RESIDENT_THREADS = 2048, RESIDENT_BLOCKS = 32 };
 enum { SHARED_BYTES = 228 * 1024, RESERVED_SHARED = 1024 };
 
-static bool is_gpu(const weft_device *device) {
-    return device->limits.multiprocessors > 1;
-}
-
 static int null_resident_blocks(const weft_device *device, const weft_module *module,
                                 const char *kernel, int block_threads, int shared_bytes) {
     int threads = block_threads > 0 ? block_threads : BLOCK_THREADS;
-    if (!is_gpu(device) || !has_word(module->state, kernel) || threads > MOST_THREADS ||
+    if (!is_gpu(device) || !has_word(source_of(module), kernel) || threads > MOST_THREADS ||
         (size_t)shared_bytes > device->limits.onchip_bytes)
         return 0;
     int by_threads = RESIDENT_THREADS / ((threads + 31) / 32 * 32);
@@ -90,7 +127,7 @@ static weft_status check_cooperative(const weft_device *device, const weft_launc
 static weft_status null_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                                weft_error *error) {
     (void)n_blocks;
-    if (!has_word(launch->module->state, launch->kernel))
+    if (!has_word(source_of(launch->module), launch->kernel))
         return weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
                               launch->module->name, launch->kernel);
     return launch->cooperative ? check_cooperative(device, launch, error) : WEFT_OK;
@@ -102,6 +139,8 @@ static const weft_device_table table = {
     .memory_free = null_memory_free,
     .module_make = null_module_make,
     .module_free = null_module_free,
+    .module_figures = null_module_figures,
+    .module_measure = null_module_measure,
     .launch = null_launch,
     .resident_blocks = null_resident_blocks,
 };

@@ -232,7 +232,12 @@ typedef struct weft_kernel_figures {
     int shared_bytes; /* a block, beside what the launch adds */
     int spill_store_bytes, spill_load_bytes; /* -1: not known */
 } weft_kernel_figures;
-/** False where they are not known: host, null, or there is no such kernel. */
+/** On null with a GPU's limits the source is compiled by NVRTC when they are first asked for, GPU
+ * or not. Errors  WEFT_ERROR_UNSUPPORTED: host, null; WEFT_ERROR_COMPILER: NVRTC is missing or
+ * refuses; WEFT_ERROR_DEVICE: there is no such kernel */
+weft_status weft_module_kernel_figures(weft_module *module, const char *kernel,
+                                       weft_kernel_figures *out, weft_error *error);
+/** False where they are not known: host, null, or there is no such kernel. Compiles nothing. */
 bool weft_module_figures(const weft_module *module, const char *kernel, weft_kernel_figures *out);
 
 /** The order in which blocks may run. Colours run one after another; the ranges of one colour have
