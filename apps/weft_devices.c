@@ -27,9 +27,12 @@ static void print_device(const char *name, const char *meaning, const weft_limit
            app_print_bytes((double)limits->register_bytes, registers),
            app_print_bytes((double)limits->onchip_bytes, onchip),
            app_print_bytes((double)limits->memory_bytes, memory));
-    printf("           %s/s; %.3g Gflop/s; a launch takes %.3g us\n",
+    printf("           %s/s; %.3g Gflop/s; a launch takes %.3g us; last cache %s",
            app_print_bytes(limits->bandwidth, bandwidth), limits->flops * 1e-9,
-           limits->launch_seconds * 1e6);
+           limits->launch_seconds * 1e6, app_print_bytes((double)limits->l2_bytes, registers));
+    if (limits->multiprocessors != limits->threads)
+        printf("; %d multiprocessors", limits->multiprocessors);
+    printf("\n");
 }
 
 /* Every GPU there is, or why there is none. */

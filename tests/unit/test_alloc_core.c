@@ -66,6 +66,7 @@ typedef struct device_case {
 static weft_status use_device(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const device_case *with = user;
+    weft_timer *timer = NULL;
     weft_device *device = NULL;
     weft_memory *memory = NULL, *wrapped = NULL;
     weft_module *module = NULL;
@@ -93,10 +94,12 @@ static weft_status use_device(void *user, weft_error *error) {
                           .n_instances = 800,
                           .lanes = 8};
     TRY(weft_device_launch(device, &launch, error));
+    TRY(weft_timer_make(device, &timer, error));
 done:
     weft_module_free(&module);
     weft_memory_free(&memory);
     weft_memory_free(&wrapped);
+    weft_timer_free(&timer);
     weft_device_free(&device);
     free(array);
     return status;
