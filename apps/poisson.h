@@ -44,6 +44,7 @@ typedef struct poisson_options {
     double size, tolerance;
     int max_iterations;
     poisson_ordering ordering;
+    bool assembly_auto; /* assembly is to be chosen */
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
@@ -93,6 +94,7 @@ typedef struct poisson {
     double *u_values, *b_values; /* what u and b wrap */
     struct poisson_form *forms;  /* of the operator: cells, then one a Robin condition */
     int n_forms;
+    weft_assembly assembly; /* of the options, or chosen */
     weft_operator *op;
 
     weft_cg_result cg;

@@ -18,8 +18,7 @@ static bool set_mesh(json_t *root, const poisson *run) {
 static bool set_plan(json_t *root, const poisson *run) {
     json_t *object = json_object();
     const char *kind = run->options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
-    return app_json_set(root, "assembly",
-                        json_string(weft_assembly_name(run->options->assembly))) &&
+    return app_json_set(root, "assembly", json_string(weft_assembly_name(run->assembly))) &&
            app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
            app_json_set(object, "kernels", json_integer(run->context.n_kernels)) &&
            app_json_set(root, "device", app_json_text(weft_device_limits(run->device)->name));
@@ -70,6 +69,7 @@ static bool set_costs(json_t *root, const poisson *run) {
     return app_json_set(root, "bytes_peak", json_integer(bytes)) &&
            app_json_set(root, "seconds", object) &&
            app_json_set(object, "mesh", app_json_real(s->mesh)) &&
+           app_json_set(object, "order", app_json_real(s->order)) &&
            app_json_set(object, "plan", app_json_real(s->plan)) &&
            app_json_set(object, "compile", app_json_real(s->compile)) &&
            app_json_set(object, "assembly", app_json_real(s->assembly)) &&

@@ -52,7 +52,7 @@ done:
 static weft_status print_operator(const poisson *run, weft_error *error) {
     static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft"};
     weft_status status = WEFT_OK;
-    weft_assembly assembly = run->options->assembly;
+    weft_assembly assembly = run->assembly;
     const char *end = ends[assembly];
     for (int i = 0; i < run->n_forms; ++i) {
         script item = {.title =
@@ -105,7 +105,7 @@ weft_status poisson_plan_print(poisson *run, weft_error *error) {
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
-           weft_assembly_name(options->assembly));
+           weft_assembly_name(run->assembly));
     TRY(print_operator(run, error));
     TRY(print_load(run, error));
     printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",

@@ -51,8 +51,8 @@ static const struct argp_option options_table[] = {
 
     {NULL, 0, NULL, 0, "Assembly and solution:", 3},
     {"assembly", KEY_ASSEMBLY, "NAME", 0,
-     "lma (local matrices stored; default), lma-gather, csr, matrix-free or edge (symmetric, by "
-     "patches)",
+     "auto (default: the cheapest as predicted; --verbose shows the figures), lma (local matrices "
+     "stored), lma-gather, csr, matrix-free or edge (symmetric, by patches)",
      0},
     {"plan", KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
     {"device", KEY_DEVICE, "NAME", 0,
@@ -162,15 +162,17 @@ done:
 
 static weft_status read_choice(poisson_options *options, int key, const char *text,
                                weft_error *error) {
-    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
+    static const char *const assemblies[] = {"lma",         "lma-gather", "csr",
+                                             "matrix-free", "edge",       "auto"};
     static const char *const orderings[] = {"auto", "bisection", "metis", "none"};
     static const char *const plans[] = {"fused", "unfused"};
     static const char *const preconditioners[] = {"none", "jacobi"};
     weft_status status = WEFT_OK;
     int choice = 0;
     if (key == KEY_ASSEMBLY) {
-        TRY(app_parse_choice("--assembly", text, assemblies, 5, &choice, error));
-        options->assembly = (weft_assembly)choice;
+        TRY(app_parse_choice("--assembly", text, assemblies, 6, &choice, error));
+        options->assembly_auto = choice == 5;
+        options->assembly = options->assembly_auto ? WEFT_ASSEMBLY_LMA : (weft_assembly)choice;
     } else if (key == KEY_ORDERING) {
         TRY(app_parse_choice("--ordering", text, orderings, 4, &choice, error));
         options->ordering = (poisson_ordering)choice;
@@ -264,7 +266,7 @@ weft_status poisson_options_read(int argc, char **argv, poisson_options *out, we
                              .device = "auto",
                              .tolerance = 1e-10,
                              .max_iterations = 10000,
-                             .assembly = WEFT_ASSEMBLY_LMA,
+                             .assembly_auto = true,
                              .plan = WEFT_PLAN_FUSED,
                              .jacobi = true};
     reader in = {out, error, WEFT_OK};

@@ -83,7 +83,7 @@ weft_status poisson_report_print(const poisson *run, weft_error *error) {
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
-           weft_assembly_name(options->assembly));
+           weft_assembly_name(run->assembly));
     printf("CG          %s, %d iterations, relative residual %.2e\n",
            weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, plain(run->cg.residual));
     if (options->verbosity == APP_VERBOSE)

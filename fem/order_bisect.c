@@ -10,7 +10,7 @@
 
 enum {
     SUBTREE = 1 << 16, /* points of a task at most: its two buffers fit a second-level cache */
-    ATOM = 16          /* within a leaf bisection goes on to so many, which are then sorted */
+    ATOM = 32 /* within a leaf bisection goes on to so many: a warp's; these are then sorted */
 };
 
 typedef struct range {

@@ -217,6 +217,38 @@ typedef enum weft_assembly {
 const char *weft_assembly_name(weft_assembly assembly);
 weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error);
 
+/** What the choice of an assembly depends on. */
+typedef struct weft_assembly_problem {
+    int dimension, width; /* nodes of a cell */
+    int64_t n_nodes, n_cells;
+    bool symmetric;      /* local matrices are: some assemblies are for those alone */
+    double applications; /* products expected, as of CG: weft_cg_iterations_expected */
+} weft_assembly_problem;
+
+#define WEFT_ASSEMBLIES_MOST 8
+/** What one assembly is predicted to cost, in all: set_up + assembly + applications * product. */
+typedef struct weft_assembly_cost {
+    const char *name;
+    weft_assembly assembly; /* valid where possible */
+    bool possible;          /* this device has it, for such a form */
+    const char *why_not;    /* NULL: it is possible and fits into memory */
+    double set_up_seconds, assembly_seconds, product_seconds, seconds;
+    double assembly_bytes, product_bytes; /* moved */
+    double memory_bytes;                  /* held, beside the mesh and vectors */
+} weft_assembly_cost;
+/** Every assembly, the one to take first; returns how many. limits are data: any device's. */
+int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *problem,
+                        weft_assembly_cost out[WEFT_ASSEMBLIES_MOST]);
+/** The assembly with the least predicted time of those that are possible and fit into memory (where
+ *  none fits, the smallest). reason (NULL allowed) gets a table of the figures, without a newline
+ *  at its end.
+ *  Errors  WEFT_ERROR_USAGE: sizes that no problem has */
+weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,
+                                 weft_assembly *out, weft_text *reason, weft_error *error);
+/** Products that Jacobi-CG is expected to take for a second-order elliptic problem on a mesh of
+ *  about equal cells: they grow with the nodes a side. 0 as tolerance: down to rounding. */
+double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance);
+
 typedef struct weft_operator weft_operator;
 /** The sum of forms that share their nodes. Compiles and allocates; nothing is computed. forms and
  * what they point to are borrowed. */

@@ -75,6 +75,11 @@ static weft_status run_all(bench_run *run, bool *no_gpu, weft_error *error) {
     status = open_devices(run, name, sizeof name, error);
     *no_gpu = status == WEFT_ERROR_DEVICE && strncmp(options->device, "cuda", 4) == 0;
     TRY(status);
+    if (options->solve_large) {
+        printf("%s\n", name);
+        TRY(bench_solve_large(run, options->asked_cells ? options->cells[0] : 1e8, error));
+        goto done;
+    }
     bench_rows_head(run->copy_bandwidth, name);
     TRY(run_sizes(run, error));
     bench_targets_print(&run->rows, name);

@@ -31,7 +31,7 @@ typedef struct bench_options {
     weft_assembly assemblies[BENCH_ASSEMBLIES_MAX];
     int n_assemblies;
     int repeats;
-    bool quick, targets;
+    bool quick, targets, solve_large, asked_cells, asked_assemblies;
 } bench_options;
 
 /** Errors WEFT_ERROR_USAGE. --help is printed here and ends the program. */
@@ -177,6 +177,9 @@ weft_status bench_operators(bench_case *c, bool shuffled, weft_error *error);
 /** Local assembly in both precisions; Addto and products in float: as programs. */
 weft_status bench_programs(bench_case *c, weft_error *error);
 weft_status bench_rivals(bench_case *c, weft_error *error);
+/** Poisson's equation on a box of so many cells, phase by phase, against the exact solution. What
+ * is not converged or not near it counts among run->rows.n_wrong. */
+weft_status bench_solve_large(bench_run *run, double n_cells, weft_error *error);
 /** |y - A v| / |A v|, both from the host's product of the same v. */
 double bench_difference(const double *y, const double *wanted, int64_t n);
 

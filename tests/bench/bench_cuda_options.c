@@ -15,7 +15,8 @@ enum {
     KEY_REPEAT,
     KEY_JSON,
     KEY_QUICK,
-    KEY_TARGETS
+    KEY_TARGETS,
+    KEY_SOLVE_LARGE
 };
 
 static const struct argp_option entries[] = {
@@ -30,6 +31,11 @@ static const struct argp_option entries[] = {
     {"device", KEY_DEVICE, "NAME", 0, "cuda (default); host; null:h200 measures nothing", 0},
     {"tiles", KEY_TILES, "DIR", 0, "Where the tiles lie, for a machine without Gmsh", 0},
     {"write-tiles", KEY_WRITE_TILES, "DIR", 0, "Mesh the tiles, write them, and end", 0},
+    {"solve-large", KEY_SOLVE_LARGE, NULL, 0,
+     "Instead of measuring, solve one Poisson problem (1e8 tetrahedra, or --cells) and tell the "
+     "time "
+     "of each phase",
+     0},
     {"json", KEY_JSON, "FILE", 0, "Every row as JSON", 0},
     {0}};
 
@@ -51,6 +57,7 @@ static weft_status parse_cells(bench_options *options, char *text, weft_error *e
     weft_status status = WEFT_OK;
     char *rest = NULL;
     options->n_cells = 0;
+    options->asked_cells = true;
     for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         if (options->n_cells == BENCH_SIZES_MAX)
             return weft_error_set(error, WEFT_ERROR_USAGE, "--cells: more than %d sizes",
@@ -66,6 +73,7 @@ static weft_status parse_assemblies(bench_options *options, char *text, weft_err
     weft_status status = WEFT_OK;
     char *rest = NULL;
     options->n_assemblies = 0;
+    options->asked_assemblies = true;
     for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         if (options->n_assemblies == BENCH_ASSEMBLIES_MAX)
             return weft_error_set(error, WEFT_ERROR_USAGE, "--assemblies: too many");
@@ -137,6 +145,9 @@ static error_t take(int key, char *text, struct argp_state *state) {
         return 0;
     case KEY_QUICK:
         options->quick = true;
+        return 0;
+    case KEY_SOLVE_LARGE:
+        options->solve_large = true;
         return 0;
     case KEY_TARGETS:
         options->targets = true;

@@ -85,14 +85,22 @@ done:
 /* ---- local assembly: compared with the formula |T| grad phi_i . grad phi_j on some cells -------
  */
 
+/* A coordinate as the device has it: what rounding it to float does to a cell is not the kernel's.
+ */
+static double coordinate(const weft_mesh *mesh, int32_t node, int k, bool single) {
+    const double x = mesh->x[(int64_t)node * mesh->dimension + k];
+    return single ? (double)(float)x : x;
+}
+
 /* Gradients of the d+1 shape functions, each times d! |T|, from the normals of the facets. */
-static double cell_gradients(const weft_mesh *mesh, int64_t cell, double g[4][3]) {
+static double cell_gradients(const weft_mesh *mesh, int64_t cell, bool single, double g[4][3]) {
     const int d = mesh->dimension;
     const int32_t *nodes = mesh->cells + cell * (d + 1);
     double e[3][3] = {{0}};
     for (int i = 0; i < d; ++i)
         for (int k = 0; k < d; ++k)
-            e[i][k] = mesh->x[(int64_t)nodes[i + 1] * d + k] - mesh->x[(int64_t)nodes[0] * d + k];
+            e[i][k] =
+                coordinate(mesh, nodes[i + 1], k, single) - coordinate(mesh, nodes[0], k, single);
     if (d == 2)
         e[2][2] = 1; /* a prism of height 1 */
     double volume = 0;
@@ -115,7 +123,7 @@ static double compare_cell(const program_run *r, const weft_mesh *mesh, int64_t 
     const int width = mesh->dimension + 1;
     const double factor = mesh->dimension == 2 ? 2 : 6;
     double g[4][3], worst = 0, size = 0;
-    const double volume = cell_gradients(mesh, cell, g);
+    const double volume = cell_gradients(mesh, cell, r->single, g);
     for (int i = 0; i < width; ++i)
         for (int j = 0; j < width; ++j) {
             const size_t at = (size_t)((i * width + j) * lanes + cell % lanes);

@@ -64,6 +64,14 @@ for name in ("null", "host"):
 PYTHON
 grep -q "asked of an H200" "$folder/host"
 
+# one problem with a known solution, from tiles to the error; on the null device up to the assembly
+for shape in triangles tetrahedra; do
+    "$bench" --device host --solve-large --cells 2e4 --shapes "$shape" > "$folder/solve" 2>&1
+    grep -q "converged: .* largest error [0-9.]*e-0[234]," "$folder/solve" || { cat "$folder/solve"; exit 1; }
+    "$bench" --device null:h200 --solve-large --cells 1e4 --shapes "$shape" > "$folder/solve" 2>&1
+    grep -q "assembly" "$folder/solve"
+done
+
 code=0
 "$bench" --cells 1e4 > "$folder/gpu" 2>&1 || code=$?
 if [ "$code" -eq 77 ]; then

@@ -1,0 +1,172 @@
+/* labels: quick */
+#include "test_support.h"
+
+#include "weft_fem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const weft_limits h200 = {.kind = WEFT_DEVICE_CUDA,
+                                 .name = "H200",
+                                 .lanes_double = 32,
+                                 .threads = 16,
+                                 .memory_bytes = 141000000000,
+                                 .bandwidth = 4.3e12,
+                                 .launch_seconds = 3e-6};
+static const weft_limits host = {.kind = WEFT_DEVICE_HOST,
+                                 .name = "host",
+                                 .lanes_double = 8,
+                                 .threads = 1,
+                                 .memory_bytes = (size_t)24 << 30,
+                                 .bandwidth = 12e9,
+                                 .launch_seconds = 1e-7};
+
+static weft_assembly_problem problem(int dimension, int64_t n_nodes, double applications) {
+    return (weft_assembly_problem){.dimension = dimension,
+                                   .width = dimension + 1,
+                                   .n_nodes = n_nodes,
+                                   .n_cells = dimension == 2 ? 2 * n_nodes : 6 * n_nodes,
+                                   .symmetric = true,
+                                   .applications = applications};
+}
+
+static const char *chosen(const weft_limits *limits, const weft_assembly_problem *p) {
+    weft_assembly assembly;
+    assert_int_equal(weft_assembly_choose(limits, p, &assembly, NULL, NULL), WEFT_OK);
+    return weft_assembly_name(assembly);
+}
+
+static weft_assembly_cost cost_of(const weft_limits *limits, const weft_assembly_problem *p,
+                                  const char *name) {
+    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    int n = weft_assembly_costs(limits, p, costs);
+    for (int i = 0; i < n; ++i)
+        if (strcmp(costs[i].name, name) == 0)
+            return costs[i];
+    fail();
+    return costs[0];
+}
+
+/* A stored matrix costs to make and is read fast: it is for many products, on every device. */
+static void many_products_want_a_matrix(void **state) {
+    (void)state;
+    for (int d = 2; d <= 3; ++d) {
+        weft_assembly_problem many = problem(d, 200000, 500), none = problem(d, 200000, 1);
+        assert_string_equal(chosen(&host, &many), "csr");
+        assert_string_equal(chosen(&host, &none), "matrix-free");
+        none = problem(d, 10000000, 1);
+        assert_string_equal(chosen(&h200, &none), "matrix-free");
+    }
+    weft_assembly_problem steps = problem(3, 10000000, 1e5);
+    assert_string_not_equal(chosen(&h200, &steps), "matrix-free");
+}
+
+/* 100 M nodes in space: 600 M cells. csr: 15 entries of 12 bytes a node are 18 GB, 16 positions of
+ * 4 bytes a cell 38 GB; lma: 128 bytes a cell are 77 GB; two connectivities of 16 bytes 19 GB; and
+ * beside it 96 bytes a node and 16 a cell are 19 GB. */
+static void small_memory_wants_no_matrix(void **state) {
+    (void)state;
+    weft_assembly_problem p = problem(3, 100000000, 2000);
+    weft_limits small = h200;
+    small.memory_bytes = 80000000000;
+    assert_true(cost_of(&h200, &p, "lma").why_not == NULL);
+    assert_non_null(strstr(cost_of(&small, &p, "lma").why_not, "memory"));
+    assert_true(cost_of(&small, &p, "matrix-free").why_not == NULL);
+    small.memory_bytes = 45000000000;
+    assert_string_equal(chosen(&small, &p), "matrix-free");
+    small.memory_bytes = 1000; /* nothing fits: the smallest, and it says so */
+    assert_string_equal(chosen(&small, &p), "matrix-free");
+    weft_text reason = {0};
+    weft_assembly assembly;
+    assert_int_equal(weft_assembly_choose(&small, &p, &assembly, &reason, NULL), WEFT_OK);
+    assert_non_null(strstr(reason.data, "nothing fits"));
+    weft_text_free(&reason);
+}
+
+static void bytes_are_those_of_the_structures(void **state) {
+    (void)state;
+    weft_assembly_problem p = problem(3, 1000000, 10);
+    /* 15 M entries of 8 + 4 bytes, a row start, v and y */
+    assert_double_near(cost_of(&host, &p, "csr").product_bytes, 15e6 * 12 + 8e6 + 16e6, 1, 0);
+    /* 6 M local matrices of 128 bytes, 4 nodes of 4 bytes, v and y */
+    assert_double_near(cost_of(&h200, &p, "lma").product_bytes, 6e6 * 144 + 16e6, 1, 0);
+    assert_double_near(cost_of(&h200, &p, "matrix-free").product_bytes, 6e6 * 16 + 24e6 + 16e6, 1,
+                       0);
+    weft_assembly_cost cost = cost_of(&h200, &p, "matrix-free");
+    assert_double_near(cost.seconds,
+                       cost.set_up_seconds + cost.assembly_seconds + 10 * cost.product_seconds, 0,
+                       1e-12);
+    p = problem(2, 1000000, 10);
+    assert_double_near(cost_of(&host, &p, "csr").product_bytes, 7e6 * 12 + 8e6 + 16e6, 1, 0);
+}
+
+static void edge_is_for_symmetric_simplices(void **state) {
+    (void)state;
+    weft_assembly_problem p = problem(3, 1000000, 1e6);
+    p.symmetric = false;
+    assert_false(cost_of(&h200, &p, "edge").possible);
+    assert_string_not_equal(chosen(&h200, &p), "edge");
+    p.symmetric = true;
+    p.width = 10;
+    assert_false(cost_of(&h200, &p, "edge").possible);
+    p.width = 4;
+    weft_assembly edge;
+    bool there = weft_assembly_find("edge", &edge, NULL) == WEFT_OK;
+    assert_true(cost_of(&h200, &p, "edge").possible == there);
+    if (there)
+        assert_string_equal(chosen(&h200, &p), "edge");
+}
+
+static void the_reason_has_every_assembly(void **state) {
+    (void)state;
+    static const char *const names[] = {"csr", "edge", "matrix-free", "lma", "lma-gather"};
+    weft_assembly_problem p = problem(3, 1000000, 300);
+    weft_text reason = {0};
+    weft_assembly assembly;
+    assert_int_equal(weft_assembly_choose(&h200, &p, &assembly, &reason, NULL), WEFT_OK);
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        assert_non_null(strstr(reason.data, names[i]));
+    assert_non_null(strstr(reason.data, "300 products"));
+    assert_non_null(strstr(reason.data, weft_assembly_name(assembly)));
+    assert_int_not_equal(reason.data[reason.length - 1], '\n');
+    weft_text_free(&reason);
+}
+
+/* Iterations double with the nodes a side, and grow with the digits asked for. */
+static void iterations_follow_the_mesh(void **state) {
+    (void)state;
+    double coarse = weft_cg_iterations_expected(2, 10000, 1e-10);
+    double fine = weft_cg_iterations_expected(2, 40000, 1e-10);
+    assert_double_near(fine / coarse, 2, 0, 0.02);
+    assert_double_near(weft_cg_iterations_expected(3, 1000000, 1e-10), coarse, 1, 0);
+    assert_true(weft_cg_iterations_expected(2, 10000, 1e-4) < coarse / 2);
+    assert_true(isfinite(weft_cg_iterations_expected(2, 4, 0)));
+    assert_true(weft_cg_iterations_expected(2, 4, 1) >= 1);
+}
+
+static void sizes_are_checked(void **state) {
+    (void)state;
+    weft_assembly_problem p = problem(3, 1000, 10);
+    weft_assembly assembly = WEFT_ASSEMBLY_LMA;
+    weft_error error;
+    p.dimension = 4;
+    assert_int_equal(weft_assembly_choose(&host, &p, &assembly, NULL, &error), WEFT_ERROR_USAGE);
+    p = problem(3, 0, 10);
+    assert_int_equal(weft_assembly_choose(&host, &p, &assembly, NULL, &error), WEFT_ERROR_USAGE);
+    p = problem(3, 1000, NAN);
+    assert_int_equal(weft_assembly_choose(&host, &p, &assembly, NULL, &error), WEFT_ERROR_USAGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_products_want_a_matrix),
+        cmocka_unit_test(small_memory_wants_no_matrix),
+        cmocka_unit_test(bytes_are_those_of_the_structures),
+        cmocka_unit_test(edge_is_for_symmetric_simplices),
+        cmocka_unit_test(the_reason_has_every_assembly),
+        cmocka_unit_test(iterations_follow_the_mesh),
+        cmocka_unit_test(sizes_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
