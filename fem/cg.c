@@ -56,9 +56,12 @@ done:
     return status;
 }
 
+static int64_t patience_of(const weft_cg *cg) {
+    return cg->n > PLATEAU_LEAST ? cg->n : PLATEAU_LEAST;
+}
+
 static bool plateau(const weft_cg *cg, const weft_cg_course *course) {
-    int64_t patience = cg->n > PLATEAU_LEAST ? cg->n : PLATEAU_LEAST;
-    return course->iterations - course->lowest_at > patience;
+    return course->iterations - course->lowest_at > patience_of(cg);
 }
 
 /* The recurrence says converged: ask b - A x. Where that does not agree, it takes the recurrence's
@@ -110,21 +113,59 @@ done:
 }
 
 /* Digits gained of those wanted. */
-static void tell(const weft_cg *cg, double residual) {
+void weft_cg_tell(const weft_cg *cg, double residual) {
     double tolerance = cg->options->tolerance;
     double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
     double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
     weft_progress(cg->options->monitor, "solve", gained < wanted ? gained : wanted, wanted);
 }
 
+/* As the loop of iterate, in one kernel. Where b - A x contradicts the recurrence, it starts anew
+ * from that: the kernel's curvature rests on residuals that are orthogonal to the directions
+ * before. */
+static weft_status iterate_staying(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_stretch stretch = {0};
+    bool decided = false;
+    while (!decided) {
+        free(stretch.rr);
+        stretch = (weft_cg_stretch){0};
+        if (!course->is_true) /* what was left of a stretch */
+            TRY(weft_cg_residual(cg, error));
+        TRY(weft_cg_stay(cg, cg->options->max_iterations - course->iterations, patience_of(cg),
+                         &stretch, error));
+        course->is_true = course->is_true && stretch.n == 0;
+        for (int i = 1; i <= stretch.n; ++i) {
+            course->iterations += 1;
+            TRY(course_note(course, sqrt(stretch.rr[i]) / cg->norm, error));
+        }
+        weft_cg_tell(cg, course->history[course->iterations]);
+        if (stretch.is_indefinite) {
+            *outcome = WEFT_CG_INDEFINITE;
+            break;
+        }
+        TRY(judge(cg, course, &decided, outcome, error));
+    }
+done:
+    free(stretch.rr);
+    return status;
+}
+
 static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    bool decided = false;
+    bool decided = false, stays = false;
     TRY(weft_cg_residual(cg, error));
     course->is_true = true;
     TRY(course_note(course, sqrt(cg->rr) / cg->norm, error));
     TRY(judge(cg, course, &decided, outcome, error));
+    if (!decided)
+        TRY(weft_cg_stay_prepare(cg, &stays, error));
+    if (stays) {
+        TRY(iterate_staying(cg, course, outcome, error));
+        goto done;
+    }
     while (!decided) {
         double pq = 0;
         TRY(weft_cg_direction(cg, error));
@@ -139,7 +180,7 @@ static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome 
         double residual = sqrt(cg->rr) / cg->norm;
         TRY(course_note(course, residual, error));
         if (course->iterations % 16 == 0)
-            tell(cg, residual);
+            weft_cg_tell(cg, residual);
         TRY(judge(cg, course, &decided, outcome, error));
     }
 done:
@@ -192,7 +233,7 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
                                course.history};
     if (isnan(cg.norm))
         result->residual = NAN;
-    tell(&cg, result->residual);
+    weft_cg_tell(&cg, result->residual);
     course.history = NULL;
 done:
     if (scale != 1) {

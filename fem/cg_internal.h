@@ -64,6 +64,22 @@ weft_status weft_cg_direction(weft_cg *cg, weft_error *error);
 weft_status weft_cg_product(weft_cg *cg, double *pq, weft_error *error);
 /** x += alpha p, r -= alpha q, alpha = rz / pq, and rr and rz. */
 weft_status weft_cg_update(weft_cg *cg, weft_error *error);
+/** Tell the monitor (cg.c). */
+void weft_cg_tell(const weft_cg *cg, double residual);
+/** Iterations in one kernel (cg_stay.c). */
+typedef struct weft_cg_stretch {
+    int n;              /* iterations */
+    bool is_indefinite; /* ended so */
+    double *rr;         /* [n + 1]: at the start and after each; free() */
+} weft_cg_stretch;
+/** Whether iterations can be done in one kernel: a stored matrix on a GPU whose multiprocessors
+ * keep the vectors. Makes what that takes. After weft_cg_diagonal; the choice is logged (info). */
+weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error);
+/** At most so many iterations from the present residual, x and rr with them; then r is no longer
+ * that of x. Ends where the recurrence meets the tolerance, where it breaks down (then rz is 0 or
+ * NaN), and after `patience` iterations without a new lowest residual. */
+weft_status weft_cg_stay(weft_cg *cg, int iterations, int64_t patience, weft_cg_stretch *out,
+                         weft_error *error);
 /** Subtract from x its mean. */
 weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error);
 /** Set the free entries of x to zero. */

@@ -17,7 +17,7 @@ enum {
 /* As `control` of the kernel. */
 typedef struct weft_persistent_control {
     double limit, gamma, alpha;
-    int64_t epoch, iteration, last, end, is_restarted;
+    int64_t epoch, iteration, last, end;
 } weft_persistent_control;
 
 typedef enum weft_persistent_name {
@@ -40,7 +40,7 @@ typedef enum weft_persistent_name {
 } weft_persistent_name;
 
 struct weft_persistent {
-    weft_context *context;
+    weft_device *device;
     weft_module *module;
     weft_memory *memory[NAMES];
     weft_persistent_shape shape;
@@ -59,7 +59,8 @@ static const char *source_text(void) {
     return "";
 }
 
-static weft_status compile(weft_persistent *p, const weft_persistent_layout *layout,
+static weft_status compile(weft_persistent *p, weft_context *context,
+                           const weft_persistent_layout *layout,
                            const weft_persistent_places *places, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
@@ -70,9 +71,9 @@ static weft_status compile(weft_persistent *p, const weft_persistent_layout *lay
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel's source");
         goto done;
     }
-    TRY(weft_module_make(p->context->device, "cg_persistent", text.data, &p->module, error));
-    p->context->compile_seconds += weft_module_seconds(p->module);
-    p->context->n_kernels += 1;
+    TRY(weft_module_make(p->device, "cg_persistent", text.data, &p->module, error));
+    context->compile_seconds += weft_module_seconds(p->module);
+    context->n_kernels += 1;
 done:
     weft_text_free(&text);
     return status;
@@ -81,7 +82,7 @@ done:
 static weft_status filled(weft_persistent *p, weft_persistent_name name, const void *bytes,
                           size_t n, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_memory_make(p->context->device, n, &p->memory[name], error));
+    TRY(weft_memory_make(p->device, n, &p->memory[name], error));
     if (bytes)
         TRY(weft_memory_write(p->memory[name], 0, bytes, n, error));
 done:
@@ -114,9 +115,9 @@ done:
 /* False with the reason where the blocks do not all run at once. A device that only records runs
  * them as its limits say. */
 static bool is_resident(const weft_persistent *p, char *reason, size_t size) {
-    if (weft_device_limits(p->context->device)->kind == WEFT_DEVICE_NULL)
+    if (weft_device_limits(p->device)->kind == WEFT_DEVICE_NULL)
         return true;
-    int resident = weft_device_resident_blocks(p->context->device, p->module, "cg_persistent",
+    int resident = weft_device_resident_blocks(p->device, p->module, "cg_persistent",
                                                p->shape.threads, p->shared_bytes);
     if (resident >= p->shape.n_blocks)
         return true;
@@ -125,9 +126,9 @@ static bool is_resident(const weft_persistent *p, char *reason, size_t size) {
     return false;
 }
 
-static void tell_made(const weft_persistent *p, const weft_persistent_layout *layout,
-                      const weft_persistent_places *places) {
-    weft_log(p->context->monitor, WEFT_LOG_INFO,
+static void tell_made(const weft_persistent *p, const weft_monitor *monitor,
+                      const weft_persistent_layout *layout, const weft_persistent_places *places) {
+    weft_log(monitor, WEFT_LOG_INFO,
              "cg: %lld nodes stay on the chip in one kernel: %d blocks of %d threads, %d nodes a "
              "thread; of %d pairs of entries a thread %d in registers, %d in shared memory; %.3g "
              "MB read in an iteration",
@@ -135,12 +136,12 @@ static void tell_made(const weft_persistent *p, const weft_persistent_layout *la
              places->register_pairs, places->shared_pairs, places->read_bytes * 1e-6);
 }
 
-static weft_status build(weft_persistent *p, const weft_pattern *pattern, bool *fits, char *reason,
-                         size_t size, weft_error *error) {
+static weft_status build(weft_persistent *p, weft_context *context, const weft_pattern *pattern,
+                         bool *fits, char *reason, size_t size, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_persistent_layout *layout = NULL;
     weft_persistent_places places = {0};
-    weft_device *device = p->context->device;
+    weft_device *device = context->device;
     const weft_limits *limits = weft_device_limits(device);
     *fits = weft_persistent_fits(limits, p->n, p->n_entries, &p->shape, reason, size);
     if (!*fits)
@@ -152,12 +153,12 @@ static weft_status build(weft_persistent *p, const weft_pattern *pattern, bool *
     p->shared_bytes = places.shared_bytes;
     p->positions = (int64_t)p->shape.n_blocks * p->shape.nodes * p->shape.threads;
     p->pairs = (int64_t)p->shape.n_blocks * layout->pairs * p->shape.threads;
-    TRY(compile(p, layout, &places, error));
+    TRY(compile(p, context, layout, &places, error));
     *fits = is_resident(p, reason, size);
     if (!*fits)
         goto done;
     TRY(memories_make(p, layout, error));
-    tell_made(p, layout, &places);
+    tell_made(p, context->monitor, layout, &places);
 done:
     weft_persistent_layout_free(&layout);
     return status;
@@ -171,12 +172,11 @@ weft_status weft_persistent_make(weft_context *context, const weft_pattern *patt
     weft_persistent *p = calloc(1, sizeof *p);
     if (!p)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
-    *p = (weft_persistent){.context = context,
+    *p = (weft_persistent){.device = context->device,
                            .n = pattern->n_rows,
                            .n_entries = pattern->n_entries,
-                           .jacobi = jacobi,
-                           .control = {.epoch = FIRST_EPOCH}};
-    TRY(build(p, pattern, &fits, reason, size, error));
+                           .jacobi = jacobi};
+    TRY(build(p, context, pattern, &fits, reason, size, error));
     if (fits) {
         *out = p;
         p = NULL;
@@ -200,7 +200,7 @@ void weft_persistent_free(weft_persistent **persistent) {
 
 bool weft_persistent_suits(const weft_persistent *persistent, const weft_context *context,
                            const weft_pattern *pattern, bool jacobi) {
-    return persistent && persistent->context->device == context->device &&
+    return persistent && persistent->device == context->device &&
            persistent->n == pattern->n_rows && persistent->n_entries == pattern->n_entries &&
            persistent->jacobi == jacobi;
 }
@@ -218,7 +218,7 @@ static weft_status launch_plain(weft_persistent *p, const char *kernel,
                                 .n_instances = n,
                                 .lanes = 1,
                                 .block_threads = PLAIN_THREADS};
-    return weft_device_launch(p->context->device, &launch, error);
+    return weft_device_launch(p->device, &launch, error);
 }
 
 weft_status weft_persistent_load(weft_persistent *p, weft_memory *entries, weft_memory *inverse,
@@ -242,18 +242,14 @@ static weft_status start(weft_persistent *p, weft_memory *residual, weft_memory 
                          const weft_persistent_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_persistent_control *control = &p->control;
-    weft_memory *const arguments[] = {p->memory[CONTROL], p->memory[NODES], inverse,
-                                      residual,           p->memory[X],     p->memory[R],
-                                      p->memory[P],       p->memory[S],     p->memory[WEIGHTS]};
-    control->limit = run->limit;
-    control->iteration = 0;
-    control->is_restarted = run->is_restarted;
-    if (run->is_restarted) {
-        control->gamma = INFINITY;
-        control->alpha = 1;
-    }
-    TRY(weft_memory_write(p->memory[CONTROL], 0, control, sizeof *control, error));
-    TRY(launch_plain(p, "cg_start", arguments, 9, p->positions, error));
+    weft_memory *const arguments[] = {p->memory[NODES], inverse,           residual,
+                                      p->memory[X],     p->memory[R],      p->memory[P],
+                                      p->memory[S],     p->memory[WEIGHTS]};
+    *control = (weft_persistent_control){
+        .limit = run->limit, .gamma = INFINITY, .alpha = 1, .epoch = FIRST_EPOCH};
+    TRY(weft_memory_zero(p->memory[PUBLISHED], error));
+    TRY(weft_memory_zero(p->memory[SLOTS], error));
+    TRY(launch_plain(p, "cg_start", arguments, 8, p->positions, error));
 done:
     return status;
 }
@@ -276,7 +272,7 @@ static weft_status launch_slice(weft_persistent *p, weft_error *error) {
                                 .n_blocks = p->shape.n_blocks,
                                 .cooperative = true};
     TRY(weft_memory_write(m[CONTROL], 0, &p->control, sizeof p->control, error));
-    TRY(weft_device_launch(p->context->device, &launch, error));
+    TRY(weft_device_launch(p->device, &launch, error));
     TRY(weft_memory_read(m[CONTROL], 0, &p->control, sizeof p->control, error));
 done:
     return status;
@@ -321,7 +317,7 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
     weft_status status = WEFT_OK;
     weft_persistent_control *control = &p->control;
     weft_memory *const arguments[] = {p->memory[NODES], inverse, p->memory[X], x};
-    int room = 0;
+    int room = 0, lowest = 0;
     run->history = NULL;
     run->done = 0;
     TRY(start(p, residual, inverse, run, error));
@@ -333,8 +329,12 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
         TRY(launch_slice(p, error));
         TRY(check_progress(p, begin, last, error));
         TRY(history_read(p, begin, run, &room, error));
-        weft_progress(p->context->monitor, "iterations", (double)run->done, run->iterations);
-    } while (control->end == WEFT_PERSISTENT_RUNNING && run->done < run->iterations);
+        if (run->tell)
+            run->tell(run->user, run->history[run->done]);
+        for (int i = (int)begin; i <= run->done; ++i)
+            lowest = run->history[i] < run->history[lowest] ? i : lowest;
+    } while (control->end == WEFT_PERSISTENT_RUNNING && run->done < run->iterations &&
+             run->done - lowest <= run->patience);
     run->end = (weft_persistent_end)control->end;
     TRY(launch_plain(p, "cg_finish", arguments, 4, p->positions, error));
 done:

@@ -75,9 +75,6 @@ size_t weft_persistent_slot_words(const weft_persistent_layout *layout);
 /* ---- program (cg_persistent.c) ----------------------------------------------------------------
  */
 
-/** A system laid out, its kernels compiled, its memory made. */
-typedef struct weft_persistent weft_persistent;
-
 /** jacobi: inverse diagonals given later are those of the matrix. Where the system does not fit,
  * *out is NULL and the reason is written (reason [size]); a NULL *out is no error. What was chosen
  * is logged (info). pattern  borrowed for the call Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER,
@@ -85,7 +82,6 @@ typedef struct weft_persistent weft_persistent;
 weft_status weft_persistent_make(weft_context *context, const weft_pattern *pattern, bool jacobi,
                                  weft_persistent **out, char *reason, size_t size,
                                  weft_error *error);
-void weft_persistent_free(weft_persistent **persistent);
 /** Was it made for such a system? */
 bool weft_persistent_suits(const weft_persistent *persistent, const weft_context *context,
                            const weft_pattern *pattern, bool jacobi);
@@ -95,32 +91,34 @@ bool weft_persistent_suits(const weft_persistent *persistent, const weft_context
 weft_status weft_persistent_load(weft_persistent *persistent, weft_memory *entries,
                                  weft_memory *inverse, weft_error *error);
 
-typedef enum weft_persistent_end {                            /* as in the kernel */
-                                   WEFT_PERSISTENT_RUNNING,   /* the iterations are used up */
-                                   WEFT_PERSISTENT_CONVERGED, /* by the recurrence: ask b - A x */
-                                   WEFT_PERSISTENT_NAN,
-                                   WEFT_PERSISTENT_BREAKDOWN,  /* r.z is not positive */
-                                   WEFT_PERSISTENT_INDEFINITE, /* p.Ap is not positive */
-                                   WEFT_PERSISTENT_STUCK       /* becomes an error */
+/** How a run ended, as the kernel says it. */
+typedef enum weft_persistent_end {
+    WEFT_PERSISTENT_RUNNING,   /* the iterations or the patience are used up */
+    WEFT_PERSISTENT_CONVERGED, /* by the recurrence: ask b - A x */
+    WEFT_PERSISTENT_NAN,
+    WEFT_PERSISTENT_BREAKDOWN,  /* r.z is not positive */
+    WEFT_PERSISTENT_INDEFINITE, /* p.Ap is not positive */
+    WEFT_PERSISTENT_STUCK       /* becomes an error */
 } weft_persistent_end;
 
 typedef struct weft_persistent_run {
     /* in */
-    double limit;      /* on r.r */
-    int iterations;    /* more, at most */
-    bool is_restarted; /* no direction is kept from the run before */
+    double limit;     /* on r.r */
+    int iterations;   /* more, at most */
+    int64_t patience; /* stop after so many iterations without a new lowest r.r */
+    void (*tell)(void *user, double rr); /* now and then; may be NULL */
+    void *user;
     /* out */
     weft_persistent_end end;
     int done;        /* iterations */
     double *history; /* [done + 1]: r.r at the start and after each; free() */
 } weft_persistent_run;
 
-/** Iterate from a residual r = b - A x (0 in constrained dofs), of which nothing is changed, and
- * add to x. After a run whose end the true residual contradicts, go on with that: the direction is
- * kept. Bitwise repeatable. In launches of at most 1024 iterations, so that monitor sees progress
- * (phase "iterations"). Source  Chronopoulos and Gear 1989; van der Vorst and Ye 2000 for replaced
- * residuals Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; then x is as before or has all iterations
- * but those of one run */
+/** Iterate from a residual r = b - A x (0 in constrained dofs), which is not changed, and add to x.
+ *  Where the true residual contradicts the end, run again from that.
+ *  Bitwise repeatable. In launches of at most 1024 iterations, `tell` after each.
+ *  Source  Chronopoulos and Gear 1989
+ *  Errors  WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE; x is as before then */
 weft_status weft_persistent_iterate(weft_persistent *persistent, weft_memory *residual,
                                     weft_memory *inverse, weft_memory *x, weft_persistent_run *run,
                                     weft_error *error);

@@ -57,6 +57,7 @@ void weft_operator_free(weft_operator **op) {
     weft_pattern_free(&(*op)->pattern);
     weft_memory_free(&(*op)->values);
     weft_cg_programs_free(&(*op)->cg);
+    weft_persistent_free(&(*op)->persistent);
     free(*op);
     *op = NULL;
 }

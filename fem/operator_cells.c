@@ -296,8 +296,8 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
         return status;
     }
     *cells = (weft_cells_operator){context, assembly, parts, n_forms};
-    *op =
-        (weft_operator){&cells_table, cells, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
+    *op = (weft_operator){
+        .table = &cells_table, .state = cells, .n_dofs = weft_connectivity_to(forms[0].dofs)};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
         parts[i].scatter = scatter_of(context, assembly, &forms[i]);

@@ -114,7 +114,8 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
         return status;
     }
     *csr = (weft_csr_operator){context, parts, n_forms};
-    *op = (weft_operator){&csr_table, csr, weft_connectivity_to(forms[0].dofs), NULL, NULL, NULL};
+    *op = (weft_operator){
+        .table = &csr_table, .state = csr, .n_dofs = weft_connectivity_to(forms[0].dofs)};
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(context, op, &forms[i], &parts[i], error));
     *out = op;

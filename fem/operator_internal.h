@@ -46,13 +46,18 @@ typedef struct weft_operator_table {
 typedef struct weft_cg_programs weft_cg_programs;
 void weft_cg_programs_free(weft_cg_programs **programs);
 
+/** Conjugate gradients in one kernel (cg_persistent.c), made when first needed. */
+typedef struct weft_persistent weft_persistent;
+void weft_persistent_free(weft_persistent **persistent);
+
 struct weft_operator {
     const weft_operator_table *table;
     void *state; /* the kind's own */
     int64_t n_dofs;
-    weft_pattern *pattern; /* csr only */
-    weft_memory *values;   /* csr only */
-    weft_cg_programs *cg;  /* NULL before the first solve */
+    weft_pattern *pattern;       /* csr only */
+    weft_memory *values;         /* csr only */
+    weft_cg_programs *cg;        /* NULL before the first solve */
+    weft_persistent *persistent; /* the same, and where there is none */
 };
 
 weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,

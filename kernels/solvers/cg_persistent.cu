@@ -55,7 +55,6 @@ struct control {
     long long epoch;     /* of the words */
     long long iteration, last;
     long long code;
-    long long restarted; /* cg_start: no direction is kept */
 };
 
 INLINE word load_word(const word *at) {
@@ -392,7 +391,7 @@ extern "C" __global__ void cg_scale(long long n_instances, double *scaled, const
 }
 
 /* Vectors from the residual. n_instances BLOCKS * ROWS. */
-extern "C" __global__ void cg_start(long long n_instances, const control *state, const int *nodes,
+extern "C" __global__ void cg_start(long long n_instances, const int *nodes,
                                     const double *inverse, const double *residual, double *x,
                                     double *r, double *p, double *s, double *weights) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -402,8 +401,7 @@ extern "C" __global__ void cg_start(long long n_instances, const control *state,
     const double d = node < 0 ? 0.0 : inverse[node];
     r[i] = d > 0 ? sqrt(d) * residual[node] : 0.0;
     weights[i] = d > 0 ? 1 / d : 0.0;
-    if (state->restarted)
-        x[i] = p[i] = s[i] = 0;
+    x[i] = p[i] = s[i] = 0;
 }
 
 /* solution += D^-1/2 x, and x = 0. n_instances BLOCKS * ROWS. */

@@ -276,7 +276,7 @@ static void a_program_is_made(void **state) {
     check(weft_persistent_load(persistent, entries, vector, &error), &error);
     assert_int_equal(weft_persistent_load(persistent, vector, vector, &error), WEFT_ERROR_SHAPE);
     /* here nothing iterates, which is noticed */
-    weft_persistent_run run = {.limit = 1, .iterations = 10, .is_restarted = true};
+    weft_persistent_run run = {.limit = 1, .iterations = 10};
     assert_int_equal(weft_persistent_iterate(persistent, vector, vector, vector, &run, &error),
                      WEFT_ERROR_INTERNAL);
     assert_null(run.history);

@@ -1,0 +1,65 @@
+/* The iterations of a solve in one kernel that stays on the device, where the operator stores a
+ * matrix, the device is a GPU and the system fits; else as launches. */
+#include "cg_internal.h"
+#include "cg_persistent_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Made anew only where the kept one is for something else. */
+static weft_status persistent_keep(weft_cg *cg, char *reason, size_t size, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = cg->op;
+    bool jacobi = cg->options->jacobi;
+    if (weft_persistent_suits(op->persistent, cg->context, op->pattern, jacobi))
+        return WEFT_OK;
+    weft_persistent_free(&op->persistent);
+    TRY(weft_persistent_make(cg->context, op->pattern, jacobi, &op->persistent, reason, size,
+                             error));
+done:
+    return status;
+}
+
+weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *entries = NULL;
+    char reason[200] = "the operator stores no matrix";
+    *stays = false;
+    if (weft_device_limits(cg->context->device)->kind != WEFT_DEVICE_CUDA)
+        return WEFT_OK;
+    if (cg->op->pattern)
+        TRY(persistent_keep(cg, reason, sizeof reason, error));
+    if (cg->op->persistent) {
+        TRY(weft_operator_matrix(cg->op, &entries, error));
+        TRY(weft_persistent_load(cg->op->persistent, entries, cg->memory[WEFT_CG_D], error));
+        *stays = true;
+    } else {
+        weft_log(cg->options->monitor, WEFT_LOG_INFO, "cg: iterations as launches, for %s", reason);
+    }
+done:
+    return status;
+}
+
+static void told(void *user, double rr) {
+    const weft_cg *cg = user;
+    weft_cg_tell(cg, sqrt(rr) / cg->norm);
+}
+
+weft_status weft_cg_stay(weft_cg *cg, int iterations, int64_t patience, weft_cg_stretch *out,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    double limit = cg->options->tolerance * cg->norm;
+    weft_persistent_run run = {.limit = limit * limit *
+                                        (1 - 1e-15), /* so that its root is below limit */
+                               .iterations = iterations,
+                               .patience = patience,
+                               .tell = told,
+                               .user = cg};
+    TRY(weft_persistent_iterate(cg->op->persistent, cg->memory[WEFT_CG_R], cg->memory[WEFT_CG_D],
+                                cg->memory[WEFT_CG_X], &run, error));
+    cg->rr = run.history[run.done];
+    cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;
+    *out = (weft_cg_stretch){run.done, run.end == WEFT_PERSISTENT_INDEFINITE, run.history};
+done:
+    return status;
+}
