@@ -2,12 +2,8 @@
  * product (matrix-free). */
 #include "operator_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Rounding apart, stars and stores in place give the same; against the product's norm. */
-#define STARS_APART 1e-9
 
 typedef struct weft_part {
     weft_form form;
@@ -121,45 +117,6 @@ static bool has_stars(const weft_compiled *compiled) {
     return stars;
 }
 
-/* How far two vectors on the device are apart, against the first. */
-static weft_status vectors_apart(const weft_memory *a, const weft_memory *b, int64_t n,
-                                 double *apart, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)n * sizeof(double);
-    double *x = weft_array_make((size_t)n, sizeof *x), *y = weft_array_make((size_t)n, sizeof *y);
-    double sum = 0, difference = 0;
-    if (!x || !y) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to compare two vectors");
-        goto done;
-    }
-    TRY(weft_memory_read(a, 0, x, bytes, error));
-    TRY(weft_memory_read(b, 0, y, bytes, error));
-    for (int64_t i = 0; i < n; ++i) {
-        sum += x[i] * x[i];
-        difference += (x[i] - y[i]) * (x[i] - y[i]);
-    }
-    *apart = difference == 0 ? 0 : sqrt(difference / sum);
-done:
-    free(x);
-    free(y);
-    return status;
-}
-
-/* Numbers between -1 and 1 that look random. */
-static weft_status write_trial(weft_memory *v, int64_t n, weft_error *error) {
-    uint64_t state = 1;
-    double *values = weft_array_make((size_t)n, sizeof *values);
-    if (!values)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a vector");
-    for (int64_t i = 0; i < n; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        values[i] = (double)(int64_t)state * 0x1p-63;
-    }
-    weft_status status = weft_memory_write(v, 0, values, (size_t)n * sizeof *values, error);
-    free(values);
-    return status;
-}
-
 /* The same product by stores in place: what of it differs from stars. */
 static weft_status stars_apart(const weft_cells_operator *cells, int i, int64_t n,
                                const weft_compiled *plain, double *apart, weft_error *error) {
@@ -169,10 +126,10 @@ static weft_status stars_apart(const weft_cells_operator *cells, int i, int64_t 
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[0], error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[1], error));
-    TRY(write_trial(v, n, error));
+    TRY(weft_trial_write(v, n, error));
     TRY(product_run(plain, v, y[0], error));
     TRY(product_run(&cells->parts[i].product, v, y[1], error));
-    TRY(vectors_apart(y[0], y[1], n, apart, error));
+    TRY(weft_trial_apart(y[0], y[1], n, apart, error));
 done:
     weft_memory_free(&v);
     weft_memory_free(&y[0]);
@@ -203,7 +160,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
             *error = why;
         goto done;
     }
-    if (status == WEFT_OK && apart <= STARS_APART) {
+    if (status == WEFT_OK && apart <= WEFT_TRIAL_APART) {
         part->scatter = WEFT_SCATTER_STARS;
         goto done;
     }

@@ -67,6 +67,13 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
                                    weft_operator **out, weft_error *error);
 weft_status weft_operator_make_edge(weft_context *context, const weft_form *forms, int n_forms,
                                     weft_operator **out, weft_error *error);
+/** Rounding apart, products computed in two ways give the same; against the product's norm. */
+#define WEFT_TRIAL_APART 1e-9
+/** Numbers between -1 and 1 that look random; v [n]. */
+weft_status weft_trial_write(weft_memory *v, int64_t n, weft_error *error);
+/** How far two vectors on the device are apart, against the first. */
+weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t n, double *apart,
+                             weft_error *error);
 /** csr on a GPU (operator_sliced.c). */
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
                                       weft_operator **out, weft_error *error);

@@ -53,14 +53,19 @@ int64_t weft_sliced_place(const weft_sliced *sliced, int64_t row, int64_t k);
 /** The matrix on a GPU: the layout, values that are zero at first, and the kernels that work on it
  * (sliced_device.c). Makes nothing of a null device's but its record. */
 typedef struct weft_sliced_matrix weft_sliced_matrix;
-/** pattern is borrowed for the call. Errors as weft_sliced_make's, and WEFT_ERROR_COMPILER. */
+/** pattern is borrowed for the call. layout (NULL allowed) gets the layout on the host, the
+ * caller's. Errors as weft_sliced_make's, and WEFT_ERROR_COMPILER. */
 weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pattern,
-                                    weft_sliced_matrix **out, weft_error *error);
+                                    weft_sliced **layout, weft_sliced_matrix **out,
+                                    weft_error *error);
 /** The text of its kernels, added to `text`. Errors WEFT_ERROR_MEMORY */
 weft_status weft_sliced_source(weft_text *text, weft_error *error);
 void weft_sliced_matrix_free(weft_sliced_matrix **matrix);
 /** [n_values] doubles as weft_sliced has them. Borrowed. */
 weft_memory *weft_sliced_matrix_values(const weft_sliced_matrix *matrix);
+/** On the device, borrowed: weft_sliced.start and .rows. */
+weft_memory *weft_sliced_matrix_start(const weft_sliced_matrix *matrix);
+weft_memory *weft_sliced_matrix_rows(const weft_sliced_matrix *matrix);
 /** As weft_pattern_positions, into the values of the matrix; found on the device.
  *  Errors WEFT_ERROR_SHAPE (a coupling that the pattern lacks), _MEMORY, _DEVICE */
 weft_status weft_sliced_positions(const weft_sliced_matrix *matrix, const weft_connectivity *dofs,

@@ -122,7 +122,8 @@ done:
 }
 
 weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pattern,
-                                    weft_sliced_matrix **out, weft_error *error) {
+                                    weft_sliced **layout, weft_sliced_matrix **out,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sliced *sliced = NULL;
     weft_text text = {0};
@@ -138,6 +139,10 @@ weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pat
     TRY(weft_module_make(device, "sell", text.data, &made->module, error));
     *out = made;
     made = NULL;
+    if (layout) {
+        *layout = sliced;
+        sliced = NULL;
+    }
 done:
     weft_text_free(&text);
     weft_sliced_free(&sliced);
@@ -147,6 +152,14 @@ done:
 
 weft_memory *weft_sliced_matrix_values(const weft_sliced_matrix *matrix) {
     return matrix->values;
+}
+
+weft_memory *weft_sliced_matrix_start(const weft_sliced_matrix *matrix) {
+    return matrix->start;
+}
+
+weft_memory *weft_sliced_matrix_rows(const weft_sliced_matrix *matrix) {
+    return matrix->rows;
 }
 
 static weft_status launch(const weft_sliced_matrix *matrix, const char *kernel, int64_t n,

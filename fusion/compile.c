@@ -1,5 +1,6 @@
 /* The compiler as the list of its stages. */
 #include "flow_internal.h"
+#include "source_internal.h"
 
 #include <string.h>
 
@@ -156,6 +157,17 @@ int weft_compilation_kernels(const weft_compilation *compilation) {
     return n;
 }
 
+static bool reads_star_cells(const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_arguments; ++i) {
+        const weft_argument *argument = &kernel->arguments[i];
+        if ((argument->kind == ARGUMENT_STAR && argument->part == WEFT_STAR_ARGUMENTS - 1) ||
+            (argument->kind == ARGUMENT_STAR_MATRIX &&
+             argument->part == WEFT_STAR_MATRIX_ARGUMENTS - 1))
+            return true;
+    }
+    return false;
+}
+
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out) {
     for (int k = 0; compilation->flow != NULL; ++k) {
         const weft_compilation *segment = compilation->flow->segments[k];
@@ -174,6 +186,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
         .stars = kernel->stars,
+        .star_cells = reads_star_cells(kernel),
     };
 }
 

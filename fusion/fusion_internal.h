@@ -519,17 +519,20 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
 #define WEFT_CUDA_CHUNK 512 /* instances whose contributions are one partial result */
 #define WEFT_STAR_NODES 512 /* of a patch (star_internal.h) */
 #define WEFT_STAR_THREADS 128
+#define WEFT_STAR_MATRIX_THREADS 512
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
-    ARGUMENT_DATUM,     /* buffer of a datum */
-    ARGUMENT_MAP,       /* interleaved connectivity */
-    ARGUMENT_POSITIONS, /* positions of a matrix accumulation */
-    ARGUMENT_PARTIALS,  /* a reduction's partial results, one a chunk: index is its datum */
-    ARGUMENT_STAR,      /* the stars of a map: part is a place in weft_star_arguments */
-    ARGUMENT_ROWS,      /* argument `part` of the routine of operator `index` */
-    ARGUMENT_TWIN,      /* where the next value of a datum goes that other blocks still read */
-    ARGUMENT_ARRIVED,   /* how many thread blocks have stored theirs: index is the kernel */
+    ARGUMENT_DATUM,       /* buffer of a datum */
+    ARGUMENT_MAP,         /* interleaved connectivity */
+    ARGUMENT_POSITIONS,   /* positions of a matrix accumulation */
+    ARGUMENT_PARTIALS,    /* a reduction's partial results, one a chunk: index is its datum */
+    ARGUMENT_STAR,        /* the stars of a map: part is a place in weft_star_arguments */
+    ARGUMENT_ROWS,        /* argument `part` of the routine of operator `index` */
+    ARGUMENT_TWIN,        /* where the next value of a datum goes that other blocks still read */
+    ARGUMENT_ARRIVED,     /* how many thread blocks have stored theirs: index is the kernel */
+    ARGUMENT_STAR_MATRIX, /* the rows of a matrix (index): part is a place in
+                             weft_star_matrix_arguments */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 

@@ -165,6 +165,7 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
         return WEFT_OK;
     const bool reads_cells = weft_star_source_reads_cells(p->graph, &star);
     const int target = star.accumulation->target;
+    const bool matrix = star.accumulation->matrix;
     kernel->stars = true;
     kernel->adds = was_started || p->graph->data[target].is_input;
     kernel->n_zero = 0;
@@ -176,9 +177,11 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
                                          weft_datum_storage(p->graph, kernel->loads[i].datum), 0},
                          error));
     TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, target, 0}, error));
-    for (int part = 0; part < WEFT_STAR_ARGUMENTS - !reads_cells; ++part)
+    for (int part = 0; !matrix && part < WEFT_STAR_ARGUMENTS - !reads_cells; ++part)
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_STAR, star.accumulation->map, part},
                          error));
+    for (int part = 0; matrix && part < WEFT_STAR_MATRIX_ARGUMENTS - !reads_cells; ++part)
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_STAR_MATRIX, target, part}, error));
 done:
     return status;
 }

@@ -15,6 +15,7 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     p->data = calloc(n_data, sizeof *p->data);
     p->own = calloc(n_data, sizeof *p->own);
     p->positions = calloc(n_data, sizeof *p->positions);
+    p->matrix_rows = calloc(n_data, sizeof *p->matrix_rows);
     p->maps = calloc((size_t)graph->n_maps + 1, sizeof *p->maps);
     p->buffers = calloc((size_t)p->compilation->plan->n_buffers + 1, sizeof *p->buffers);
     p->partials = calloc(n_data, sizeof *p->partials);
@@ -22,8 +23,8 @@ static weft_status allocate_tables(weft_program *p, weft_error *error) {
     p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX + 1,
                           sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->maps == NULL || p->buffers == NULL || p->partials == NULL || p->chunks == NULL ||
-        p->arguments == NULL)
+        p->matrix_rows == NULL || p->maps == NULL || p->buffers == NULL || p->partials == NULL ||
+        p->chunks == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -87,6 +88,7 @@ void weft_program_free(weft_program **program) {
     free(p->data);
     free(p->own);
     free(p->positions);
+    free(p->matrix_rows);
     free(p->maps);
     free(p->buffers);
     free(p->partials);

@@ -11,19 +11,20 @@ struct weft_program {
     bool own_module;
     weft_memory *go;                /* of a segment in a loop, on a device with threads */
     struct weft_program_flow *flow; /* NULL: straight */
-    int64_t *sizes;           /* [n_index_sets], -1: unknown */
-    weft_memory **data;       /* [n_data] bound or own */
-    bool *own;                /* [n_data] */
-    weft_memory **positions;  /* [n_data] of matrices, borrowed */
-    weft_connectivity **maps; /* [n_maps], borrowed */
-    weft_memory **buffers;    /* [n_buffers] of intermediates */
-    weft_memory **partials;   /* [n_data] of reductions' results, own */
-    weft_schedule **chunks;   /* [n_kernels] of those with reductions: their ranges, own */
-    weft_memory **arrived;    /* [n_kernels] of those that join partial results, own */
-    weft_memory **twins;      /* [n_data] of lists whose next value alternates with them, own */
-    bool *swapped;            /* [n_data] is the list's value in its twin? */
-    const weft_rows **rows;   /* [n_operators], borrowed */
-    weft_memory **arguments;  /* for one launch */
+    int64_t *sizes;                 /* [n_index_sets], -1: unknown */
+    weft_memory **data;             /* [n_data] bound or own */
+    bool *own;                      /* [n_data] */
+    weft_memory **positions;        /* [n_data] of matrices, borrowed */
+    weft_matrix_rows *matrix_rows;  /* [n_data] of matrices made row by row */
+    weft_connectivity **maps;       /* [n_maps], borrowed */
+    weft_memory **buffers;          /* [n_buffers] of intermediates */
+    weft_memory **partials;         /* [n_data] of reductions' results, own */
+    weft_schedule **chunks;         /* [n_kernels] of those with reductions: their ranges, own */
+    weft_memory **arrived;          /* [n_kernels] of those that join partial results, own */
+    weft_memory **twins;     /* [n_data] of lists whose next value alternates with them, own */
+    bool *swapped;           /* [n_data] is the list's value in its twin? */
+    const weft_rows **rows;  /* [n_operators], borrowed */
+    weft_memory **arguments; /* for one launch */
     bool ready;
 };
 
@@ -100,5 +101,14 @@ weft_status weft_program_prepare(weft_program *program, weft_error *error);
 weft_status weft_program_flow_record(weft_program *program, weft_error *error);
 weft_status weft_program_flow_replay(weft_program *program, weft_error *error);
 void weft_program_flow_forget(weft_program *program); /* what was bound has changed */
+
+/* program_matrix.c */
+/** Does a kernel make this matrix row by row, so that no positions are needed? */
+bool weft_program_makes_rows(const weft_program *p, int matrix);
+weft_status weft_program_matrix_argument(const weft_program *p, const weft_argument *argument,
+                                         weft_memory **out, weft_error *error);
+/** Errors WEFT_ERROR_UNSUPPORTED (more shared memory than a block has) */
+weft_status weft_program_matrix_launch(const weft_program *p, const weft_plan_kernel *kernel,
+                                       weft_launch *launch, weft_error *error);
 
 #endif

@@ -31,6 +31,8 @@ static weft_status prepare_matrix(const weft_program *p, const weft_datum *matri
     const weft_map *map = &p->compilation->graph->maps[matrix->map];
     const int64_t lanes = p->compilation->plan->lanes, n = p->sizes[map->from];
     const weft_memory *positions = p->positions[matrix->id];
+    if (weft_program_makes_rows(p, matrix->id) && p->data[matrix->id] != NULL)
+        return WEFT_OK;
     if (p->data[matrix->id] == NULL || positions == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "matrix '%s' has no values and positions bound", matrix->name);
@@ -222,6 +224,8 @@ static weft_status launch_stars(const weft_program *p, const weft_plan_kernel *k
     const weft_graph *graph = p->compilation->graph;
     const weft_star_source star = weft_star_source_of(graph, kernel);
     const weft_stars *stars = NULL;
+    if (star.accumulation->matrix)
+        return weft_program_matrix_launch(p, kernel, launch, error);
     TRY(program_stars(p, star.accumulation->map, &stars, error));
     const size_t bytes =
         weft_star_source_shared(graph, &star, stars->most_local,
@@ -262,6 +266,9 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
         break;
     case ARGUMENT_POSITIONS:
         *out = p->positions[argument->index];
+        break;
+    case ARGUMENT_STAR_MATRIX:
+        status = weft_program_matrix_argument(p, argument, out, error);
         break;
     case ARGUMENT_MAP:
     case ARGUMENT_STAR:

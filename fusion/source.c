@@ -65,6 +65,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_ARRIVED:
         weft_text_add(w->out, "uint32_t *restrict arrived");
         break;
+    case ARGUMENT_STAR_MATRIX:
+        weft_text_add(w->out, "%s", weft_star_matrix_arguments[argument->part]);
+        break;
     case ARGUMENT_GATHER:
         weft_text_add(w->out, argument->part == 0 ? "const int64_t *restrict start"
                                                   : "const uint32_t *restrict position");

@@ -99,6 +99,11 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
 /** How arguments of stars are declared; the cells come last. */
 enum { WEFT_STAR_ARGUMENTS = 6 };
 extern const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS];
+/** source_star_matrix.c: the same for a matrix, from what weft_matrix_rows has, in this order. */
+weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error);
+enum { WEFT_STAR_MATRIX_ARGUMENTS = 7 };
+extern const char *const weft_star_matrix_arguments[WEFT_STAR_MATRIX_ARGUMENTS];
 /** What a plan's kernel computes in its stars. */
 weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel);
 /** "v_x[0] = ...;": elementwise arithmetic into a variable. */

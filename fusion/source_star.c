@@ -49,7 +49,7 @@ static int count_results(const weft_graph *graph, const weft_star_source *star) 
 bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star) {
     const weft_accumulation *a = star->accumulation;
     const weft_map *map = &graph->maps[a->map];
-    if (a->matrix || (map->width != 3 && map->width != 4))
+    if (map->width > 4 || map->width < (a->matrix ? 2 : 3))
         return false;
     for (int i = 0; i < star->n_loads; ++i) {
         const weft_operand *load = &star->loads[i];
@@ -353,6 +353,8 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_star_source star = weft_star_source_of(w->graph, kernel);
+    if (star.accumulation->matrix)
+        return weft_source_star_matrix(w, kernel, error);
     const int n_results = count_results(w->graph, &star);
     const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
     const char *const define = "#define %s %d\n";

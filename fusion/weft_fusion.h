@@ -94,9 +94,10 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic
  *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the target's owner
  *  evaluates each cell round it, renumbered so that it is local vertex 0, and keeps row 0 alone;
- *  deterministic. For one accumulation from triangles or tetrahedra in a kernel whose values do not
- *  depend on an even renumbering of a cell's vertices (which is the caller's to know: see
- *  weft_kernel_info); where it cannot be done, and on the host, it is the first.
+ *  deterministic; a matrix, whole rows of it (weft_matrix_rows). For one accumulation from
+ * triangles or tetrahedra in a kernel whose values do not depend on an even renumbering of a cell's
+ * vertices (which is the caller's to know: see weft_kernel_info); where it cannot be done, and on
+ * the host, it is the first.
  */
 typedef enum weft_scatter {
     WEFT_SCATTER_COLOURED,
@@ -147,7 +148,8 @@ typedef struct weft_kernel_info {
     int n_calls;
     double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
     double flops;
-    bool stars; /* it accumulates by stars */
+    bool stars;      /* it accumulates by stars */
+    bool star_cells; /* and reads lists over the cells, so that it needs their numbers */
 } weft_kernel_info;
 int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);
@@ -231,6 +233,31 @@ weft_status weft_program_record(weft_program *program, const char *name, weft_me
                                 int64_t capacity, weft_error *error);
 /** The turns that this loop has done in the last run; -1 without one. Waits for the device. */
 weft_status weft_program_turns(const weft_program *program, int64_t *out, weft_error *error);
+/** A matrix whose rows are made by their owners (WEFT_SCATTER_STARS on cuda, where weft_kernel_info
+ *  says stars), in slices of 32 rows, 16 to a block of 512.
+ *
+ *  values      [512 * blocks] the diagonal by rows, then slice after slice its entries beside the
+ *              diagonal, [k][lane]
+ *  start       [slices + 1] uint32_t, where a slice begins in values
+ *  rows        [blocks][512] uint16_t, the row in its block of each lane of each slice
+ *  words       [slice][k][lane] uint64_t, the cells round a row: for each vertex v = 1, 2, 3 beside
+ *              the row's own from bit 21 (v - 1) on 13 bits of the vertex' local number (in the
+ *              block, or 512 + its place in the halo) and 8 bits of its entry's k; 2^63: none.
+ *              (0, 1, 2, 3) is an even renumbering of the cell (of two vertices, any)
+ *  word_start  [slices + 1] uint32_t, where a slice begins in words
+ *  halo        int32_t, block after block; halo_start [blocks + 1] int64_t
+ *  cells       int32_t numbers of the cells as words stand; NULL: no list over cells is read
+ *  All are borrowed. */
+typedef struct weft_matrix_rows {
+    weft_memory *start, *rows, *word_start, *words, *halo_start, *halo, *cells;
+    int64_t n_rows;
+    int most_local;      /* local numbers of a block, at most */
+    int64_t most_values; /* entries beside the diagonal of a block, at most */
+} weft_matrix_rows;
+/** Bind the target of `A[dofs,dofs] += K` that is made by rows; in place of _bind_matrix. */
+weft_status weft_program_bind_matrix_rows(weft_program *program, const char *name,
+                                          weft_memory *values, const weft_matrix_rows *rows,
+                                          weft_error *error);
 int weft_program_lanes(const weft_program *program);
 /** Run every launch of the plan once. Results not bound are allocated on the first run. Accumulated
  * lists that are not inputs start from zero each time. Errors  WEFT_ERROR_USAGE (unbound input
