@@ -38,9 +38,7 @@ static const char kernel_head[] =
     "{\n"
     "    extern __shared__ __align__(16) unsigned char shared[];\n"
     "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
-    "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n"
-    "    if (first_row >= n_rows) /* a launch has a thread a row */\n"
-    "        return;\n";
+    "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n";
 static const char kernel_tail[] =
     "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
     "        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;\n"
@@ -162,8 +160,9 @@ weft_memory *weft_sliced_matrix_rows(const weft_sliced_matrix *matrix) {
     return matrix->rows;
 }
 
+/* n_blocks 0: a thread an instance, nothing in shared memory; else blocks of the product. */
 static weft_status launch(const weft_sliced_matrix *matrix, const char *kernel, int64_t n,
-                          weft_memory *const *arguments, int n_arguments, int shared_bytes,
+                          weft_memory *const *arguments, int n_arguments, int64_t n_blocks,
                           weft_error *error) {
     const weft_launch launched = {.module = matrix->module,
                                   .kernel = kernel,
@@ -172,7 +171,9 @@ static weft_status launch(const weft_sliced_matrix *matrix, const char *kernel, 
                                   .n_instances = n,
                                   .lanes = WEFT_SLICE,
                                   .block_threads = ROWS_THREADS,
-                                  .shared_bytes = shared_bytes};
+                                  .n_blocks = n_blocks,
+                                  .shared_bytes =
+                                      n_blocks > 0 ? WEFT_SLICED_ROWS * (int)sizeof(double) : 0};
     return weft_device_launch(matrix->device, &launched, error);
 }
 
@@ -240,8 +241,7 @@ weft_status weft_sliced_product(const weft_sliced_matrix *matrix, weft_memory *v
                                       matrix->rows,
                                       v,
                                       y};
-    return launch(matrix, "sell_product", matrix->n_rows, arguments, 8,
-                  WEFT_SLICED_ROWS * (int)sizeof(double), error);
+    return launch(matrix, "sell_product", matrix->n_rows, arguments, 8, matrix->n_blocks, error);
 }
 
 weft_status weft_sliced_diagonal(const weft_sliced_matrix *matrix, weft_memory *d,
