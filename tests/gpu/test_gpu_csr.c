@@ -7,29 +7,45 @@
 
 static const double tolerance = 1e-13;
 
-static weft_status make(fixture *f, int n_forms, weft_operator **op, weft_error *error) {
-    weft_form_input inputs[] = {{"x", f->x}};
-    weft_parameter dimension = {"d", f->d};
-    weft_expression k = {"diffusivity", "1 + x + 2*y", "test"}, alpha = {"alpha", "1 + y", "test"};
-    weft_form forms[2] = {{.name = "poisson",
-                           .text = weft_fem_script("poisson_diffusivity"),
-                           .dofs = f->cells,
-                           .inputs = inputs,
-                           .n_inputs = 1,
-                           .expressions = &k,
-                           .n_expressions = 1,
-                           .parameters = &dimension,
-                           .n_parameters = 1},
-                          {.name = "robin",
-                           .text = weft_fem_script("robin"),
-                           .dofs = f->facets,
-                           .inputs = inputs,
-                           .n_inputs = 1,
-                           .expressions = &alpha,
-                           .n_expressions = 1,
-                           .parameters = &dimension,
-                           .n_parameters = 1}};
-    return weft_operator_make(&f->context, WEFT_ASSEMBLY_CSR, forms, n_forms, op, error);
+/* A fixture, its operator, and what the operator borrows. */
+typedef struct problem {
+    fixture f;
+    weft_form_input inputs[1];
+    weft_parameter dimension;
+    weft_expression k, alpha;
+    weft_form forms[2];
+    weft_operator *op;
+} problem;
+
+static void problem_make(const char *device, int d, int64_t cells_a_side, int n_forms, problem *p) {
+    weft_error error = {0};
+    *p = (problem){.f = fixture_make(device, d, cells_a_side, WEFT_PLAN_FUSED),
+                   .dimension = {"d", d},
+                   .k = {"diffusivity", "1 + x + 2*y", "test"},
+                   .alpha = {"alpha", "1 + y", "test"}};
+    p->inputs[0] = (weft_form_input){"x", p->f.x};
+    p->forms[0] = (weft_form){.name = "poisson",
+                              .text = weft_fem_script("poisson_diffusivity"),
+                              .dofs = p->f.cells,
+                              .inputs = p->inputs,
+                              .n_inputs = 1,
+                              .expressions = &p->k,
+                              .n_expressions = 1,
+                              .parameters = &p->dimension,
+                              .n_parameters = 1};
+    p->forms[1] = p->forms[0];
+    p->forms[1].name = "robin";
+    p->forms[1].text = weft_fem_script("robin");
+    p->forms[1].dofs = p->f.facets;
+    p->forms[1].expressions = &p->alpha;
+    gpu_check(
+        weft_operator_make(&p->f.context, WEFT_ASSEMBLY_CSR, p->forms, n_forms, &p->op, &error),
+        &error);
+}
+
+static void problem_free(problem *p) {
+    weft_operator_free(&p->op);
+    fixture_free(&p->f);
 }
 
 static double *numbers(const weft_memory *memory, size_t n) {
@@ -51,39 +67,35 @@ static void compare(const char *what, const weft_memory *gpu, const weft_memory 
 }
 
 static void check(int d, int64_t cells_a_side, int n_forms) {
-    fixture gpu = fixture_make("cuda", d, cells_a_side, WEFT_PLAN_FUSED);
-    fixture host = fixture_make("host", d, cells_a_side, WEFT_PLAN_FUSED);
-    fixture *both[] = {&gpu, &host};
-    weft_operator *op[2] = {NULL, NULL};
+    problem both[2];
     weft_memory *v[2], *y[2], *a[2];
     weft_error error = {0};
-    const size_t n = (size_t)gpu.n, bytes = n * sizeof(double);
+    for (int i = 0; i < 2; ++i) {
+        problem_make(i == 0 ? "cuda" : "host", d, cells_a_side, n_forms, &both[i]);
+        v[i] = fixture_vector(&both[i].f);
+        y[i] = fixture_vector(&both[i].f);
+    }
+    const size_t n = (size_t)both[0].f.n, bytes = n * sizeof(double);
     double *values = malloc(bytes);
     uint64_t seed = 3;
     for (size_t i = 0; i < n; ++i)
         values[i] = fixture_random(&seed) - 0.5;
     for (int turn = 0; turn < 2; ++turn) /* again: not twice as much */
         for (int i = 0; i < 2; ++i) {
-            if (turn == 0) {
-                gpu_check(make(both[i], n_forms, &op[i], &error), &error);
-                v[i] = fixture_vector(both[i]);
-                y[i] = fixture_vector(both[i]);
-                gpu_check(weft_memory_write(v[i], 0, values, bytes, &error), &error);
-            }
-            gpu_check(weft_operator_assemble(op[i], &error), &error);
-            gpu_check(weft_operator_matrix(op[i], &a[i], &error), &error);
-            gpu_check(weft_operator_apply(op[i], v[i], y[i], &error), &error);
+            gpu_check(weft_memory_write(v[i], 0, values, bytes, &error), &error);
+            gpu_check(weft_operator_assemble(both[i].op, &error), &error);
+            gpu_check(weft_operator_matrix(both[i].op, &a[i], &error), &error);
+            gpu_check(weft_operator_apply(both[i].op, v[i], y[i], &error), &error);
         }
-    compare("value", a[0], a[1], (size_t)weft_operator_pattern(op[1])->n_entries);
+    compare("value", a[0], a[1], (size_t)weft_operator_pattern(both[1].op)->n_entries);
     compare("product", y[0], y[1], n);
     for (int i = 0; i < 2; ++i)
-        gpu_check(weft_operator_diagonal(op[i], y[i], &error), &error);
+        gpu_check(weft_operator_diagonal(both[i].op, y[i], &error), &error);
     compare("diagonal", y[0], y[1], n);
     for (int i = 0; i < 2; ++i) {
-        weft_operator_free(&op[i]);
         weft_memory_free(&v[i]);
         weft_memory_free(&y[i]);
-        fixture_free(both[i]);
+        problem_free(&both[i]);
     }
     free(values);
 }
@@ -107,16 +119,16 @@ static void bits_repeat(void **state) {
     (void)state;
     weft_device *device = gpu_open(NULL);
     weft_device_free(&device);
-    fixture f = fixture_make("cuda", 3, 20, WEFT_PLAN_FUSED);
-    weft_operator *op = NULL;
+    problem p;
     weft_error error = {0};
-    weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f), *a = NULL;
-    const size_t n = (size_t)f.n;
+    problem_make("cuda", 3, 20, 2, &p);
+    weft_operator *op = p.op;
+    weft_memory *v = fixture_vector(&p.f), *y = fixture_vector(&p.f), *a = NULL;
+    const size_t n = (size_t)p.f.n;
     double *first = NULL, *values = malloc(n * sizeof *values);
     for (size_t i = 0; i < n; ++i)
         values[i] = sin((double)i);
     gpu_check(weft_memory_write(v, 0, values, n * sizeof *values, &error), &error);
-    gpu_check(make(&f, 2, &op, &error), &error);
     double *matrix = NULL;
     for (int i = 0; i < 20; ++i) {
         gpu_check(weft_operator_assemble(op, &error), &error);
@@ -136,10 +148,9 @@ static void bits_repeat(void **state) {
     free(first);
     free(matrix);
     free(values);
-    weft_operator_free(&op);
     weft_memory_free(&v);
     weft_memory_free(&y);
-    fixture_free(&f);
+    problem_free(&p);
 }
 
 int main(void) {
