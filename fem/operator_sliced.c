@@ -246,11 +246,17 @@ static void sliced_free(weft_operator *op) {
     free(sliced);
 }
 
+static const weft_rows *sliced_rows(const weft_operator *op) {
+    const sliced_operator *sliced = op->state;
+    return weft_sliced_matrix_routine(sliced->matrix);
+}
+
 static const weft_operator_table sliced_table = {
     .assemble = sliced_assemble,
     .apply = sliced_apply,
     .diagonal = sliced_diagonal,
     .free = sliced_free,
+    .rows = sliced_rows,
 };
 
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,

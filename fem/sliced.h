@@ -63,6 +63,8 @@ weft_status weft_sliced_source(weft_text *text, weft_error *error);
 void weft_sliced_matrix_free(weft_sliced_matrix **matrix);
 /** [n_values] doubles as weft_sliced has them. Borrowed. */
 weft_memory *weft_sliced_matrix_values(const weft_sliced_matrix *matrix);
+/** The product as a rows routine. Borrowed. */
+const weft_rows *weft_sliced_matrix_routine(const weft_sliced_matrix *matrix);
 /** On the device, borrowed: weft_sliced.start and .rows. */
 weft_memory *weft_sliced_matrix_start(const weft_sliced_matrix *matrix);
 weft_memory *weft_sliced_matrix_rows(const weft_sliced_matrix *matrix);

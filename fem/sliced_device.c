@@ -12,6 +12,8 @@ struct weft_sliced_matrix {
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
     weft_module *module;
+    weft_memory *arguments[6]; /* of the routine */
+    weft_rows routine;
 };
 
 static const char prelude[] = "#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */\n"
@@ -135,6 +137,14 @@ weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pat
     TRY(layout_place(made, sliced, error));
     TRY(weft_sliced_source(&text, error));
     TRY(weft_module_make(device, "sell", text.data, &made->module, error));
+    weft_memory *const arguments[] = {made->values,       made->start, made->columns,
+                                      made->column_start, made->bases, made->rows};
+    memcpy(made->arguments, arguments, sizeof arguments);
+    made->routine = (weft_rows){.routine = "sell",
+                                .arguments = made->arguments,
+                                .n_arguments = 6,
+                                .n_rows = made->n_rows,
+                                .shared_bytes = WEFT_SLICED_ROWS * (int)sizeof(double)};
     *out = made;
     made = NULL;
     if (layout) {
@@ -150,6 +160,10 @@ done:
 
 weft_memory *weft_sliced_matrix_values(const weft_sliced_matrix *matrix) {
     return matrix->values;
+}
+
+const weft_rows *weft_sliced_matrix_routine(const weft_sliced_matrix *matrix) {
+    return &matrix->routine;
 }
 
 weft_memory *weft_sliced_matrix_start(const weft_sliced_matrix *matrix) {

@@ -51,6 +51,11 @@ static void operator_is_made_and_launched(void **state) {
         assert_int_equal(weft_operator_apply(op, v, y, &error), WEFT_OK);
         assert_int_equal(weft_operator_diagonal(op, y, &error), WEFT_OK);
         assert_int_equal(weft_device_launches(f.device), before + 4);
+        const weft_rows *rows = op->table->rows(op);
+        assert_string_equal(rows->routine, "sell");
+        assert_int_equal(rows->n_arguments, 6);
+        assert_int_equal(rows->n_rows, f.n);
+        assert_int_equal(rows->shared_bytes, 512 * (int)sizeof(double));
         assert_null(weft_operator_values(op));
         assert_non_null(weft_operator_pattern(op));
         assert_int_equal(weft_operator_matrix(op, &values, &error), WEFT_OK);
