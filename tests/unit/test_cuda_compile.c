@@ -219,6 +219,20 @@ static void codes_of_the_driver(void **state) {
     assert_non_null(strstr(error.hint, "matrix-free"));
     assert_int_equal(weft_cuda_failed(&driver, 12345, "x", &error), WEFT_ERROR_DEVICE);
     assert_non_null(strstr(error.message, "12345"));
+    assert_non_null(strstr(error.hint, "report"));
+    for (int code = 1; code < 1000; ++code) {
+        weft_cuda_failed(&driver, code, "x", &error);
+        assert_true(error.hint[0] != '\0');
+    }
+    weft_cuda_failed(&driver, 720, "x", &error);
+    assert_non_null(strstr(error.hint, "weft_device_resident_blocks"));
+    weft_cuda_failed(&driver, 901, "x", &error);
+    assert_non_null(strstr(error.hint, "recorded"));
+    weft_cuda_failed(&driver, 804, "x", &error);
+    assert_non_null(strstr(error.hint, "newer driver"));
+    assert_true(weft_cuda_is_sticky(810));
+    assert_false(weft_cuda_is_sticky(720));
+    assert_false(weft_cuda_is_sticky(901));
     assert_true(weft_cuda_is_sticky(700));
     assert_true(weft_cuda_is_sticky(719));
     assert_false(weft_cuda_is_sticky(2));
