@@ -19,12 +19,14 @@ done:
     return status;
 }
 
-/* mesh -> ordering -> dofs -> data -> operator -> right-hand side -> CG -> errors -> output */
+/* mesh -> ordering -> assembly and forecast -> dofs -> data -> operator -> right-hand side -> CG ->
+ * errors -> output */
 static weft_status solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(open_device(run, error));
     TRY(poisson_check(run, error));
     TRY(poisson_mesh_make(run, error));
+    TRY(poisson_forecast_make(run, error));
     double start = weft_clock();
     TRY(poisson_dofs_make(run, error));
     TRY(poisson_data_make(run, error));
@@ -39,6 +41,7 @@ static weft_status solve(poisson *run, weft_error *error) {
         TRY(poisson_measure(run, error));
         TRY(poisson_output_write(run, error));
     }
+    poisson_forecast_compare(run);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
     if (!run->is_null)

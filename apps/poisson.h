@@ -96,6 +96,7 @@ typedef struct poisson {
     int n_forms;
     weft_assembly assembly; /* of the options, or chosen */
     weft_operator *op;
+    size_t foreseen_bytes; /* on the device, at most */
 
     weft_cg_result cg;
     double l2_error, h1_error, integral_u, energy; /* errors NaN without --exact */
@@ -112,6 +113,11 @@ void poisson_clear(poisson *run);
 weft_status poisson_check(poisson *run, weft_error *error);
 /** Read or make the mesh; order what Gmsh made, which is numbered at random. (poisson_mesh.c) */
 weft_status poisson_mesh_make(poisson *run, weft_error *error);
+/** Choose the assembly where the user has not, and say what the run will hold on the device;
+ * refused where that cannot fit. (poisson_forecast.c) Errors  WEFT_ERROR_MEMORY */
+weft_status poisson_forecast_make(poisson *run, weft_error *error);
+/** Log what was held at most beside what was foreseen. */
+void poisson_forecast_compare(const poisson *run);
 /** Connectivities of cells and of the conditions' facets, constrained nodes. (poisson_mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
  * coordinates */

@@ -61,32 +61,6 @@ done:
     return status;
 }
 
-/* What the user has named; else the cheapest. Every form of this app is symmetric. */
-static weft_status choose_assembly(poisson *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const poisson_options *options = run->options;
-    const weft_mesh *mesh = run->mesh;
-    weft_text reason = {0};
-    run->assembly = options->assembly;
-    if (!options->assembly_auto)
-        return WEFT_OK;
-    weft_assembly_problem problem = {.dimension = mesh->dimension,
-                                     .width = mesh->dimension + 1,
-                                     .n_nodes = mesh->n_nodes,
-                                     .n_cells = mesh->n_cells,
-                                     .symmetric = true};
-    problem.applications =
-        fmin(weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance),
-             options->max_iterations + 2.0);
-    TRY(weft_assembly_choose(weft_device_limits(run->device), &problem, &run->assembly, &reason,
-                             error));
-    weft_log(&run->messages->monitor, WEFT_LOG_INFO, "%s",
-             reason.data && !reason.failed ? reason.data : weft_assembly_name(run->assembly));
-done:
-    weft_text_free(&reason);
-    return status;
-}
-
 /* K of the cells, and int alpha phi_i phi_j over the facets of each Robin condition. */
 weft_status poisson_operator_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -97,7 +71,6 @@ weft_status poisson_operator_make(poisson *run, weft_error *error) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
-    TRY(choose_assembly(run, error));
     TRY(poisson_form_cells(run, &run->forms[run->n_forms++], error));
     for (int i = 0; i < options->n_conditions; ++i) {
         const poisson_condition *condition = &options->conditions[i];

@@ -1,0 +1,99 @@
+/* What an operator will hold on a device, before any of it is made: from the sizes of the mesh
+ * alone, for simplices of degree 1. */
+#include "operator_internal.h"
+#include "sliced.h"
+
+#include <string.h>
+
+static bool is_gpu(const weft_limits *limits) {
+    return limits->lanes_double == WEFT_SLICE;
+}
+
+/* Cells with the spare lanes of the last block. */
+static size_t padded(int64_t n, int lanes) {
+    return (size_t)((n + lanes - 1) / lanes * lanes);
+}
+
+/* Every edge twice and every node. Euler's formula for a region without holes: in the plane edges =
+ * nodes + cells - 1, in space with half the boundary's facets more, which are few. */
+static size_t count_entries(const weft_assembly_problem *p) {
+    return 3 * (size_t)p->n_nodes + 2 * (size_t)p->n_cells;
+}
+
+static void forecast_matrix(const weft_assembly_problem *p, const weft_limits *limits,
+                            weft_forecast *forecast) {
+    const size_t nodes = (size_t)p->n_nodes, cells = padded(p->n_cells, limits->lanes_double);
+    const size_t width = (size_t)p->width, entries = count_entries(p);
+    weft_forecast_add(forecast, "positions of K in the matrix", cells, width * width * 4);
+    if (!is_gpu(limits)) {
+        weft_forecast_add(forecast, "matrix, values", entries, sizeof(double));
+        return;
+    }
+    /* The diagonal, then the others, with what equal lengths in a slice cost; columns are codes of
+     * 16 bits where nodes are ordered. */
+    const size_t blocks = (nodes + WEFT_SLICED_ROWS - 1) / WEFT_SLICED_ROWS;
+    const size_t others = (entries - nodes) / 100 * 103;
+    weft_forecast_add(forecast, "matrix, values", blocks * WEFT_SLICED_ROWS + others,
+                      sizeof(double));
+    weft_forecast_add(forecast, "matrix, columns", others, sizeof(uint16_t));
+    weft_forecast_add(forecast, "matrix, rows and starts",
+                      blocks * (2 * WEFT_SLICED_SLICES + WEFT_SLICED_BASES + WEFT_SLICED_ROWS),
+                      sizeof(uint32_t));
+}
+
+static void forecast_stars(const weft_assembly_problem *p, weft_forecast *forecast) {
+    /* a word for each cell round a node, a sixth more for rows of equal length; halos */
+    weft_forecast_add(forecast, "stars", (size_t)p->n_cells * (size_t)p->width / 6 * 7,
+                      sizeof(uint32_t));
+    weft_forecast_add(forecast, "stars, patches", (size_t)p->n_nodes, sizeof(uint64_t));
+}
+
+/* Each edge once, a third more for those between patches and for rounds of equal length; what an
+ * edge inside a patch does not need goes to a dump: a word a row on the host, few on a GPU. */
+static void forecast_edges(const weft_assembly_problem *p, const weft_limits *limits,
+                           weft_forecast *forecast) {
+    const size_t nodes = (size_t)p->n_nodes, cells = padded(p->n_cells, limits->lanes_double);
+    const size_t edges = (count_entries(p) - nodes) / 2, slots = edges / 3 * 4;
+    weft_forecast_add(forecast, "positions of K in the matrix", cells,
+                      (size_t)(p->width * p->width) * sizeof(uint32_t));
+    weft_forecast_add(forecast, "matrix, values", (is_gpu(limits) ? 1 : 2) * nodes + slots,
+                      sizeof(double));
+    if (!is_gpu(limits))
+        return;
+    weft_forecast_add(forecast, "matrix, columns", slots, sizeof(uint16_t));
+    weft_forecast_add(forecast, "matrix, halos", nodes / 2, sizeof(int32_t));
+}
+
+size_t weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
+                              const weft_assembly_problem *p, weft_forecast *forecast) {
+    const char *name = weft_assembly_name(assembly);
+    const size_t cells = padded(p->n_cells, limits->lanes_double), width = (size_t)p->width;
+    const bool transposed =
+        strcmp(name, "lma-gather") == 0 || limits->kind == WEFT_DEVICE_CUDA; /* right-hand sides */
+    weft_forecast_add(forecast, "connectivity", cells * width, sizeof(int32_t));
+    if (transposed) {
+        weft_forecast_add(forecast, "connectivity, transposed", (size_t)p->n_cells * width,
+                          sizeof(uint32_t));
+        weft_forecast_add(forecast, "connectivity, transposed", (size_t)p->n_nodes + 1,
+                          sizeof(int64_t));
+    }
+    size_t made = 0;
+    if (strncmp(name, "lma", 3) == 0) {
+        weft_forecast_add(forecast, "local matrices", cells * width * width, sizeof(double));
+        made = forecast->bytes;
+        if (strcmp(name, "lma-gather") == 0) /* of the product, and of the diagonal for Jacobi */
+            weft_forecast_add(forecast, "local results, to be gathered",
+                              (p->applications > 1 ? 2 : 1) * cells * width, sizeof(double));
+    } else if (strcmp(name, "csr") == 0) {
+        forecast_matrix(p, limits, forecast);
+        made = forecast->bytes;
+    } else if (strcmp(name, "matrix-free") == 0) {
+        made = forecast->bytes;
+        if (limits->kind == WEFT_DEVICE_CUDA)
+            forecast_stars(p, forecast);
+    } else if (strcmp(name, "edge") == 0) {
+        forecast_edges(p, limits, forecast);
+        made = forecast->bytes;
+    }
+    return forecast->bytes - made;
+}
