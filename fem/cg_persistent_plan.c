@@ -16,11 +16,12 @@ enum {
     BLOCK_NODES = 228, /* fewer are not worth a block of their own */
     MOST_REGISTERS = 255,
     REGISTER_STEP = 8,
-    OWN_REGISTERS = 28,  /* of 4 bytes: addresses, sums */
-    KEEP_REGISTERS = 48, /* more, for what is on its way, where there is a choice */
-    NODE_REGISTERS = 6,  /* p, s, w */
-    HALO_REGISTERS = 5,  /* s, w, the address */
-    PAIR_REGISTERS = 5,  /* two values, two columns */
+    OWN_REGISTERS = 28,   /* of 4 bytes: addresses, sums */
+    KEEP_REGISTERS = 48,  /* more, for what is on its way, where there is a choice */
+    SPILL_REGISTERS = 16, /* that are wanted and not there: few cost little */
+    NODE_REGISTERS = 6,   /* p, s, w */
+    HALO_REGISTERS = 5,   /* s, w, the address */
+    PAIR_REGISTERS = 5,   /* two values, two columns */
     PAIR_BYTES = 20,
     COPIES = 1,          /* of the sums that travel */
     SPACING = 16,        /* words, 128 bytes, for four of them: at 4, 0.7 us an iteration more */
@@ -91,7 +92,7 @@ bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layo
         shared -= (int64_t)nodes * threads * 8;
     else
         registers -= 2 * nodes;
-    if (registers < 0 || shared < 0) {
+    if (registers < -SPILL_REGISTERS || shared < 0) {
         snprintf(reason, size,
                  "%d nodes and %d of the halo a thread leave %d registers and %lld "
                  "bytes of shared memory",
