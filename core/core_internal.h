@@ -240,6 +240,7 @@ struct weft_memory {
     size_t bytes;
     void *host;   /* NULL where the host cannot use it */
     bool wrapped; /* the caller's */
+    bool unset;   /* its bytes need not be zero */
     void *state;
 };
 

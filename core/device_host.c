@@ -17,7 +17,8 @@ typedef struct host_state {
 static weft_status host_memory_make(weft_memory *memory, weft_error *error) {
     size_t most = memory->device->limits.memory_bytes;
     if (memory->bytes < most)
-        memory->host = weft_array_make(memory->bytes, 1);
+        memory->host = memory->unset ? weft_array_make_unset(memory->bytes)
+                                     : weft_array_make(memory->bytes, 1);
     if (memory->host)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_MEMORY,

@@ -10,8 +10,8 @@ static void count_bytes(weft_device *device, size_t bytes) {
         ;
 }
 
-static weft_status make_memory(weft_device *device, void *array, size_t bytes, weft_memory **out,
-                               weft_error *error) {
+static weft_status make_memory(weft_device *device, void *array, size_t bytes, bool unset,
+                               weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t most = device->limits.memory_bytes, used = weft_device_bytes(device);
     weft_memory *memory = NULL;
@@ -36,6 +36,7 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, w
     memory->device = device;
     memory->bytes = bytes;
     memory->wrapped = array != NULL;
+    memory->unset = unset;
     if (array)
         TRY(device->table->memory_wrap(memory, array, error));
     else
@@ -50,14 +51,19 @@ done:
 
 weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out,
                              weft_error *error) {
-    return make_memory(device, NULL, bytes, out, error);
+    return make_memory(device, NULL, bytes, false, out, error);
+}
+
+weft_status weft_memory_make_unset(weft_device *device, size_t bytes, weft_memory **out,
+                                   weft_error *error) {
+    return make_memory(device, NULL, bytes, true, out, error);
 }
 
 weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
                              weft_error *error) {
     if (!array)
         return weft_error_set(error, WEFT_ERROR_USAGE, "there is no array to wrap");
-    return make_memory(device, array, bytes, out, error);
+    return make_memory(device, array, bytes, false, out, error);
 }
 
 void weft_memory_free(weft_memory **memory) {

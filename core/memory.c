@@ -9,10 +9,8 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_ENOUGH ((size_t)8 << 20)
 
-void *weft_array_make(size_t count, size_t size) {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(bytes, (size_t)WEFT_PADDING + 63, &bytes))
+static void *array_make(size_t bytes, size_t first_zero) {
+    if (__builtin_add_overflow(bytes, (size_t)WEFT_PADDING + 63, &bytes))
         return NULL;
     bytes &= ~(size_t)63;
     bool huge = bytes >= HUGE_ENOUGH;
@@ -21,6 +19,15 @@ void *weft_array_make(size_t count, size_t size) {
         return NULL;
     if (huge)
         (void)madvise(array, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish, not a need */
-    memset(array, 0, bytes);
+    memset((char *)array + first_zero, 0, bytes - first_zero);
     return array;
+}
+
+void *weft_array_make(size_t count, size_t size) {
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : array_make(bytes, 0);
+}
+
+void *weft_array_make_unset(uint64_t bytes) {
+    return bytes > SIZE_MAX ? NULL : array_make((size_t)bytes, (size_t)bytes);
 }

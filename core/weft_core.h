@@ -78,6 +78,9 @@ const char *weft_nearest_name(const char *name, const char *const *names, size_t
 /** count * size bytes, zeroed, 64-byte aligned, padded to a multiple of 64 plus one spare cache
  *  line group (see WEFT_PADDING), NULL on overflow or no memory. Free with free(). */
 void *weft_array_make(size_t count, size_t size);
+/** As weft_array_make, with only what follows `bytes` zeroed: pages that are never written to are
+ *  never there, and those that are belong to whoever writes first, on any thread. */
+void *weft_array_make_unset(uint64_t bytes);
 /** Bytes past its end that every weft_array_make and weft_memory has, readable and zero, so that
  *  whole blocks of lanes can be loaded and stored. */
 #define WEFT_PADDING 1024
@@ -192,6 +195,9 @@ const weft_monitor *weft_device_monitor(const weft_device *device);
 typedef struct weft_memory weft_memory;
 weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out,
                              weft_error *error);
+/** The same for what is written before it is read: `bytes` need not be zero. */
+weft_status weft_memory_make_unset(weft_device *device, size_t bytes, weft_memory **out,
+                                   weft_error *error);
 /** Memory of the caller's (from weft_array_make, so padded), used in place where the device can
  *  (host) and copied where it cannot (cuda): there the array is not updated, and weft_memory_read
  *  fetches what is in the memory. The caller keeps ownership and keeps it alive. */

@@ -55,10 +55,6 @@ typedef struct weft_facet_faults {
 weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
                              weft_facet_faults *faults, weft_error *error);
 
-/** As weft_array_make, with only what follows `bytes` zeroed: pages that are never written to are
- *  never there, so an absurd count from a pipe costs no memory. */
-void *weft_array_make_unset(uint64_t bytes);
-
 /** Where a mesh stream (mesh_stream.h) comes from. */
 typedef struct weft_stream_source {
     const char *name;                                 /* for messages */

@@ -1,10 +1,8 @@
-#include "operator_internal.h"
+#include "fem_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { HUGE_ENOUGH = 8 << 20 }; /* from this size on arrays ask for huge pages */
 
 const int weft_facet_vertices_2[3][2] = {{1, 2}, {2, 0}, {0, 1}};
 const int weft_facet_vertices_3[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
@@ -25,17 +23,6 @@ void weft_copy_cut(char *out, size_t size, const char *text) {
         length = size - 1;
     memmove(out, text, length);
     out[length] = '\0';
-}
-
-void *weft_array_make_unset(uint64_t bytes) {
-    if (bytes > SIZE_MAX - WEFT_PADDING - 64)
-        return NULL;
-    size_t whole = ((size_t)bytes + WEFT_PADDING + 63) & ~(size_t)63;
-    char *array = whole < HUGE_ENOUGH ? aligned_alloc(64, whole)
-                                      : weft_scratch_make(whole, 1); /* on huge pages */
-    if (array)
-        memset(array + bytes, 0, whole - bytes);
-    return array;
 }
 
 weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,

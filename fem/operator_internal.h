@@ -92,10 +92,13 @@ typedef enum weft_vectors {
 /** The best that this processor has. */
 weft_vectors weft_vectors_here(void);
 
-/** weft_pattern_positions with the given instruction set, which the processor must have. */
+/** weft_pattern_positions with the given instruction set, which the processor must have.
+ *  n_upper  [n_rows] entries behind the diagonal of each row, for a pattern that is symmetric and
+ *           has every diagonal: half of the entries are then found from their mirror image; or NULL
+ */
 weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
-                                      const weft_connectivity *dofs, int lanes,
-                                      weft_vectors vectors, weft_memory **positions,
+                                      const int32_t *n_upper, const weft_connectivity *dofs,
+                                      int lanes, weft_vectors vectors, weft_memory **positions,
                                       weft_error *error);
 
 /** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHARES = 256, TASK_BLOCKS = 1024, FEW = 256 };
+
 /* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
  */
 typedef struct weft_connectivity_form weft_connectivity_form;
@@ -30,6 +32,33 @@ static weft_status no_memory(weft_error *error, const char *what, int64_t n) {
     return WEFT_ERROR_MEMORY;
 }
 
+typedef struct index_check {
+    const int32_t *indices;
+    int64_t n;
+    uint32_t highest[SHARES]; /* negative numbers are the highest */
+} index_check;
+
+static void share_check(void *user, int64_t share) {
+    index_check *check = user;
+    int64_t each = check->n / SHARES + 1, first = share * each;
+    int64_t last = first + each < check->n ? first + each : check->n;
+    uint32_t highest = 0;
+    for (int64_t i = first; i < last; ++i) {
+        uint32_t index = (uint32_t)check->indices[i];
+        highest = index > highest ? index : highest;
+    }
+    check->highest[share] = highest;
+}
+
+static bool indices_fit(weft_device *device, const int32_t *indices, int64_t n, int64_t n_to) {
+    index_check check = {.indices = indices, .n = n};
+    bool fit = true;
+    (void)weft_device_for(device, SHARES, share_check, &check, NULL);
+    for (int i = 0; i < SHARES; ++i)
+        fit &= check.highest[i] < n_to;
+    return fit || n == 0;
+}
+
 weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, int64_t n_from,
                                    int width, int64_t n_to, weft_connectivity **out,
                                    weft_error *error) {
@@ -44,7 +73,8 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
                                 (long long)n_from, width, (long long)n_to);
         goto done;
     }
-    for (int64_t i = 0; i < n_indices; ++i) {
+    bool fit = indices_fit(device, indices, n_indices, n_to);
+    for (int64_t i = 0; !fit && i < n_indices; ++i) {
         if (indices[i] < 0 || indices[i] >= n_to) {
             status = weft_error_set(
                 error, WEFT_ERROR_SHAPE,
@@ -117,16 +147,16 @@ static weft_connectivity_form *form_find(weft_connectivity *connectivity, int la
     return form;
 }
 
-/* Device memory and the array to fill: the memory itself where the host can use it. */
+/* Device memory and the array to fill, not zeroed: the memory itself where the host can use it. */
 static weft_status array_make(weft_device *device, size_t count, size_t size, const char *what,
                               int64_t n, weft_memory **memory, void **array, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         return no_memory(error, what, n);
-    TRY(weft_memory_make(device, bytes, memory, error));
+    TRY(weft_memory_make_unset(device, bytes, memory, error));
     *array = weft_memory_host(*memory);
-    if (!*array && !(*array = weft_array_make(count, size)))
+    if (!*array && !(*array = weft_array_make_unset(bytes)))
         status = no_memory(error, what, n);
 done:
     return status;
@@ -139,6 +169,29 @@ static weft_status array_finish(weft_memory *memory, void *array, weft_error *er
         free(array);
     }
     return status;
+}
+
+typedef struct interleaving {
+    const weft_connectivity *connectivity;
+    int32_t *target;
+    int64_t n_blocks;
+    int lanes;
+} interleaving;
+
+static void interleave_task(void *user, int64_t task) {
+    const interleaving *in = user;
+    const int32_t *indices = in->connectivity->indices;
+    int64_t n = in->connectivity->n_from;
+    int width = in->connectivity->width, lanes = in->lanes;
+    int64_t last =
+        (task + 1) * TASK_BLOCKS < in->n_blocks ? (task + 1) * TASK_BLOCKS : in->n_blocks;
+    for (int64_t block = task * TASK_BLOCKS; block < last; ++block)
+        for (int lane = 0; lane < lanes; ++lane) {
+            int64_t cell = block * lanes + lane;
+            const int32_t *source = indices + (cell < n ? cell : n - 1) * width;
+            for (int i = 0; i < width; ++i)
+                in->target[(block * width + i) * lanes + lane] = source[i];
+        }
 }
 
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
@@ -154,14 +207,9 @@ weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int l
     if (!form->interleaved) {
         TRY(array_make(connectivity->device, (size_t)(n_blocks * lanes) * (size_t)width,
                        sizeof(int32_t), "interleaved connectivity", n, &memory, &array, error));
-        int32_t *target = array;
-        for (int64_t block = 0; block < n_blocks; ++block)
-            for (int lane = 0; lane < lanes; ++lane) {
-                int64_t cell = block * lanes + lane;
-                const int32_t *source = connectivity->indices + (cell < n ? cell : n - 1) * width;
-                for (int i = 0; i < width; ++i)
-                    target[(block * width + i) * lanes + lane] = source[i];
-            }
+        interleaving in = {connectivity, array, n_blocks, lanes};
+        TRY(weft_device_for(connectivity->device, (n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS,
+                            interleave_task, &in, error));
         status = array_finish(memory, array, error);
         array = NULL;
         if (status != WEFT_OK)
@@ -176,31 +224,99 @@ done:
     return status;
 }
 
-/* Counting sort of the places by target. Places are visited in the order of the blocked layout, so
- * that they ascend for each target. */
-static void transpose(const weft_connectivity *connectivity, int lanes, int64_t *start,
-                      uint32_t *positions) {
-    const int32_t *indices = connectivity->indices;
-    int64_t n = connectivity->n_from, n_to = connectivity->n_to;
-    int width = connectivity->width;
-    for (int64_t i = 0; i < n * width; ++i)
-        start[indices[i]] += 1;
-    int64_t sum = 0;
+/* Counting sort of the places by target, shares of the blocks on any thread. Places are visited in
+ * the order of the blocked layout, so that on one thread they ascend for each target; where several
+ * threads draw places from a counter, each list is sorted afterwards. */
+typedef struct transposition {
+    const int32_t *indices;
+    int64_t n, n_to, n_blocks;
+    int width, lanes;
+    bool shared; /* more than one thread */
+    int64_t *start;
+    uint32_t *positions;
+} transposition;
+
+static int64_t draw(int64_t *counter, bool shared) {
+    return shared ? __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED) : (*counter)++;
+}
+
+static void count_task(void *user, int64_t task) {
+    const transposition *t = user;
+    int64_t last = (task + 1) * TASK_BLOCKS * t->lanes;
+    for (int64_t i = task * TASK_BLOCKS * t->lanes; i < last && i < t->n; ++i)
+        for (int k = 0; k < t->width; ++k)
+            draw(&t->start[t->indices[i * t->width + k]], t->shared);
+}
+
+static void place_task(void *user, int64_t task) {
+    const transposition *t = user;
+    int width = t->width, lanes = t->lanes;
+    int64_t last = (task + 1) * TASK_BLOCKS < t->n_blocks ? (task + 1) * TASK_BLOCKS : t->n_blocks;
+    for (int64_t block = task * TASK_BLOCKS; block < last; ++block) {
+        const int32_t *cells = t->indices + block * lanes * width;
+        int n_lanes = t->n - block * lanes < lanes ? (int)(t->n - block * lanes) : lanes;
+        for (int i = 0; i < width; ++i)
+            for (int lane = 0; lane < n_lanes; ++lane)
+                t->positions[draw(&t->start[cells[lane * width + i]], t->shared)] =
+                    (uint32_t)((block * width + i) * lanes + lane);
+    }
+}
+
+static int compare_places(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_task(void *user, int64_t share) {
+    const transposition *t = user;
+    int64_t each = t->n_to / SHARES + 1, first = share * each;
+    for (int64_t target = first; target < first + each && target < t->n_to; ++target) {
+        uint32_t *list = t->positions + t->start[target];
+        int64_t n = t->start[target + 1] - t->start[target];
+        if (n > FEW) {
+            qsort(list, (size_t)n, sizeof *list, compare_places);
+            continue;
+        }
+        for (int64_t i = 1; i < n; ++i) {
+            uint32_t moved = list[i];
+            int64_t k = i;
+            for (; k > 0 && list[k - 1] > moved; --k)
+                list[k] = list[k - 1];
+            list[k] = moved;
+        }
+    }
+}
+
+static weft_status transpose(const weft_connectivity *connectivity, int lanes, int64_t *start,
+                             uint32_t *positions, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = connectivity->device;
+    int64_t n = connectivity->n_from, n_to = connectivity->n_to, sum = 0;
+    int64_t n_blocks = (n + lanes - 1) / lanes,
+            n_tasks = (n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS;
+    transposition t = {.indices = connectivity->indices,
+                       .n = n,
+                       .n_to = n_to,
+                       .n_blocks = n_blocks,
+                       .width = connectivity->width,
+                       .lanes = lanes,
+                       .shared = device && weft_device_limits(device)->threads > 1,
+                       .start = start,
+                       .positions = positions};
+    memset(start, 0, ((size_t)n_to + 1) * sizeof *start);
+    TRY(weft_device_for(device, n_tasks, count_task, &t, error));
     for (int64_t j = 0; j <= n_to; ++j) {
         int64_t count = start[j];
         start[j] = sum;
         sum += count;
     }
-    for (int64_t block = 0; block * lanes < n; ++block) {
-        const int32_t *cells = indices + block * lanes * width;
-        int n_lanes = n - block * lanes < lanes ? (int)(n - block * lanes) : lanes;
-        for (int i = 0; i < width; ++i)
-            for (int lane = 0; lane < n_lanes; ++lane)
-                positions[start[cells[lane * width + i]]++] =
-                    (uint32_t)((block * width + i) * lanes + lane);
-    }
+    TRY(weft_device_for(device, n_tasks, place_task, &t, error));
     memmove(start + 1, start, (size_t)n_to * sizeof *start);
     start[0] = 0;
+    if (t.shared)
+        TRY(weft_device_for(device, SHARES, sort_task, &t, error));
+done:
+    return status;
 }
 
 weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes,
@@ -225,7 +341,7 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
                        "transposed connectivity", n, &start_memory, &start_array, error));
         TRY(array_make(connectivity->device, (size_t)n_places, sizeof(uint32_t),
                        "transposed connectivity", n, &position_memory, &position_array, error));
-        transpose(connectivity, lanes, start_array, position_array);
+        TRY(transpose(connectivity, lanes, start_array, position_array, error));
         status = array_finish(start_memory, start_array, error);
         start_array = NULL;
         if (status == WEFT_OK)

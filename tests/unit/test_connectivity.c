@@ -223,12 +223,48 @@ static void no_instances_no_colours(void **state) {
     weft_device_free(&device);
 }
 
+/* Every list ascends and leads back to its target, on any number of threads, also where one target
+ * has more places than are sorted by hand. */
+static void transposing_on_many_threads(void **state) {
+    (void)state;
+    const char *const names[] = {"host:1", "host:2", "host:5"};
+    const int64_t n_to[] = {1, 60, 30000};
+    enum { WIDTH = 4, LANES = 8, N = 50003 };
+    for (size_t d = 0; d < sizeof names / sizeof *names; ++d)
+        for (size_t s = 0; s < sizeof n_to / sizeof *n_to; ++s) {
+            weft_device *device = device_make(names[d]);
+            map m = map_make(N, WIDTH, n_to[s], n_to[s] / 50 + 1, 7 + s);
+            map_shuffle(&m, 3);
+            weft_connectivity *c = NULL;
+            weft_memory *start = NULL, *positions = NULL;
+            assert_int_equal(weft_connectivity_make(device, m.indices, N, WIDTH, m.n_to, &c, NULL),
+                             WEFT_OK);
+            assert_int_equal(weft_connectivity_transposed(c, LANES, &start, &positions, NULL),
+                             WEFT_OK);
+            const int64_t *first = weft_memory_host(start);
+            const uint32_t *places = weft_memory_host(positions);
+            assert_int_equal(first[0], 0);
+            assert_int_equal(first[m.n_to], (int64_t)N * WIDTH);
+            for (int64_t j = 0; j < m.n_to; ++j)
+                for (int64_t k = first[j]; k < first[j + 1]; ++k) {
+                    int64_t block = places[k] / (WIDTH * LANES), lane = places[k] % LANES;
+                    int64_t i = places[k] / LANES % WIDTH;
+                    assert_int_equal(m.indices[(block * LANES + lane) * WIDTH + i], j);
+                    assert_true(k == first[j] || places[k] > places[k - 1]);
+                }
+            weft_connectivity_free(&c);
+            free(m.indices);
+            weft_device_free(&device);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_share_no_target),
         cmocka_unit_test(good_orders_need_few_colours),
         cmocka_unit_test(interleaved_copy_has_the_layout),
         cmocka_unit_test(transpose_lists_every_place_once),
+        cmocka_unit_test(transposing_on_many_threads),
         cmocka_unit_test(interleave_and_back),
         cmocka_unit_test(wrong_indices_are_named),
         cmocka_unit_test(no_instances_no_colours),

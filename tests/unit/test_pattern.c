@@ -62,14 +62,25 @@ static void check_pattern(const int32_t *indices, int64_t n, int width, int64_t 
     free(coupled);
 }
 
+static int32_t *count_upper(const weft_pattern *pattern) {
+    int32_t *n_upper = calloc((size_t)pattern->n_rows, sizeof *n_upper);
+    for (int64_t r = 0; r < pattern->n_rows; ++r)
+        for (int64_t k = pattern->row_start[r]; k < pattern->row_start[r + 1]; ++k)
+            n_upper[r] += pattern->columns[k] > r;
+    return n_upper;
+}
+
 static void patterns_are_the_couplings(void **state) {
     (void)state;
     const int64_t sizes[][3] = {/* instances, width, targets */
                                 {1, 3, 3},     {2, 3, 4},     {40, 3, 30}, {500, 4, 120},
-                                {1000, 4, 60}, {300, 2, 200}, {9, 6, 20},  {100, 10, 300}};
+                                {1000, 4, 60}, {300, 2, 200}, {9, 6, 20},  {3000, 3, 2500},
+                                {50, 1, 60},   {100, 10, 300}};
     uint64_t seed = 42;
-    for (int threads = 1; threads <= 2; ++threads) {
-        weft_device *device = device_make(threads == 1 ? "host:1" : "host:2");
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        weft_device *device = device_make(threads == 1   ? "host:1"
+                                          : threads == 2 ? "host:2"
+                                                         : "host:4");
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s)
             for (int lanes = 2; lanes <= 8; lanes *= 4) {
                 int64_t n = sizes[s][0], n_to = sizes[s][2];
@@ -88,11 +99,16 @@ static void patterns_are_the_couplings(void **state) {
                 check_positions(indices, n, width, lanes, pattern, positions);
                 weft_memory_free(&positions);
                 for (int v = WEFT_VECTORS_PLAIN; v <= (int)weft_vectors_here(); ++v) {
-                    assert_int_equal(weft_pattern_positions_by(device, pattern, dofs, lanes,
-                                                               (weft_vectors)v, &positions, NULL),
-                                     WEFT_OK);
-                    check_positions(indices, n, width, lanes, pattern, positions);
-                    weft_memory_free(&positions);
+                    int32_t *n_upper = count_upper(pattern);
+                    for (int mirrored = 0; mirrored < 2; ++mirrored) {
+                        assert_int_equal(weft_pattern_positions_by(
+                                             device, pattern, mirrored ? n_upper : NULL, dofs,
+                                             lanes, (weft_vectors)v, &positions, NULL),
+                                         WEFT_OK);
+                        check_positions(indices, n, width, lanes, pattern, positions);
+                        weft_memory_free(&positions);
+                    }
+                    free(n_upper);
                 }
                 weft_pattern_free(&pattern);
                 weft_connectivity_free(&dofs);
