@@ -50,7 +50,8 @@ done:
 /* The local matrices or their Addto, then, where the product is a script of its own, the product.
  */
 static weft_status print_operator(const poisson *run, weft_error *error) {
-    static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft"};
+    static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft",
+                                       "matrix.weft"};
     weft_status status = WEFT_OK;
     weft_assembly assembly = run->assembly;
     const char *end = ends[assembly];

@@ -160,7 +160,7 @@ static weft_status product(setup *s, weft_connectivity *dofs, weft_assembly asse
         TRY(weft_operator_apply(op, v, y, error));
         best = fmin(best, weft_clock() - start);
     }
-    printf("    %-44s %9.4f s\n", weft_assembly_name(assembly), best);
+    printf("    product, %-35s %9.3f ms\n", weft_assembly_name(assembly), best * 1e3);
 done:
     weft_operator_free(&op);
     weft_memory_free(&x);
