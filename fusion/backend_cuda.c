@@ -140,21 +140,31 @@ static const char stores[] =
     "        atomicAdd(&p[positions[k * LANES]], v[k]);\n"
     "}\n\n";
 
-static const char intrinsics[] = "#define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))\n"
-                                 "INLINE real weft_abs(real x) { return x < 0 ? -x : x; }\n"
-                                 "INLINE real weft_min(real a, real b) { return b < a ? b : a; }\n"
-                                 "INLINE real weft_max(real a, real b) { return a < b ? b : a; }\n"
-                                 "INLINE real weft_pow(real x, real y) { return pow(x, y); }\n"
-                                 "INLINE real weft_powi(real x, int n)\n"
-                                 "{\n"
-                                 "    real r = 1;\n"
-                                 "    UNROLL for (int k = n < 0 ? -n : n; k > 0; k >>= 1) {\n"
-                                 "        if (k & 1)\n"
-                                 "            r *= x;\n"
-                                 "        x *= x;\n"
-                                 "    }\n"
-                                 "    return n < 0 ? 1 / r : r;\n"
-                                 "}\n";
+static const char intrinsics[] =
+    "#define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))\n"
+    "INLINE real weft_abs(real x) { return x < 0 ? -x : x; }\n"
+    "/* from 20 bits to all, but a last one or two; 1/0 is no number */\n"
+    "INLINE double weft_reciprocal(double x)\n"
+    "{\n"
+    "    double r;\n"
+    "    asm(\"rcp.approx.ftz.f64 %0, %1;\" : \"=d\"(r) : \"d\"(x));\n"
+    "    const double e = fma(-x, r, 1.0);\n"
+    "    return fma(r, fma(e, e, e), r);\n"
+    "}\n"
+    "INLINE float weft_reciprocal(float x) { return 1 / x; }\n"
+    "INLINE real weft_min(real a, real b) { return b < a ? b : a; }\n"
+    "INLINE real weft_max(real a, real b) { return a < b ? b : a; }\n"
+    "INLINE real weft_pow(real x, real y) { return pow(x, y); }\n"
+    "INLINE real weft_powi(real x, int n)\n"
+    "{\n"
+    "    real r = 1;\n"
+    "    UNROLL for (int k = n < 0 ? -n : n; k > 0; k >>= 1) {\n"
+    "        if (k & 1)\n"
+    "            r *= x;\n"
+    "        x *= x;\n"
+    "    }\n"
+    "    return n < 0 ? 1 / r : r;\n"
+    "}\n";
 
 static void functions(weft_text *out) {
     static const char *const names[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};

@@ -164,6 +164,7 @@ static const char intrinsics[] =
     "INLINE real min_(real a, real b) { return select_(b < a, b, a); }\n"
     "INLINE real max_(real a, real b) { return select_(a < b, b, a); }\n"
     "#define weft_abs(x) abs_(SPLAT(x))\n"
+    "#define weft_reciprocal(x) (1 / SPLAT(x))\n"
     "#define weft_min(a, b) min_(SPLAT(a), SPLAT(b))\n"
     "#define weft_max(a, b) max_(SPLAT(a), SPLAT(b))\n"
     "#define LANEWISE(KIND, NAME, FUNCTION) \\\n"

@@ -7,7 +7,8 @@
 /* What generated bodies use of the prelude, besides the style's splat macro:
  *   real                     the type of data: a vector of lanes on the host
  *   scalar                   the type of one of its components
- *   weft_abs weft_cos weft_exp weft_log weft_sin weft_sqrt weft_tan weft_tanh      real -> real
+ *   weft_abs weft_cos weft_exp weft_log weft_reciprocal weft_sin weft_sqrt weft_tan weft_tanh
+ *                                                                                  real -> real
  *   weft_max weft_min weft_pow                                                     real, real ->
  * real weft_powi(x, n)          x to an integer power weft_select(mask, a, b)  lane by lane a where
  * the mask (result of a comparison of reals) holds, else b */

@@ -182,8 +182,8 @@ typedef struct weft_script {
     int n_returns;
     weft_source *sources; /* one a fragment */
     int n_sources;
-    bool is_loop_body; /* a segment inside `repeat`: its updates may alternate between two memories
-                        */
+    bool is_loop_body;  /* a segment inside `repeat`: its updates may alternate between two memories
+                         */
     const char **names; /* of everything that is declared or made */
     int n_names;
 } weft_script;
@@ -213,6 +213,9 @@ const weft_function *weft_library_find(const weft_library *library, const char *
 /** The reduction of this name, or NULL: `dot` of small vectors is a map, of lists of scalars a
  * reduction. */
 const weft_function *weft_library_find_reduction(const weft_library *library, const char *name);
+/** Does the same number added to every member of this argument (or row to its rows) change nothing?
+ */
+bool weft_function_shifts(const weft_function *function, int argument);
 /** What a function of kind reduce joins by; NULL for maps. */
 const struct weft_reduction *weft_function_reduction(const weft_function *function);
 /** The names of all functions, for suggestions. Borrowed. */
@@ -516,9 +519,9 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
 #define WEFT_CUDA_LANES 32    /* a warp */
 #define WEFT_CUDA_THREADS 128 /* a thread block */
 #define WEFT_CUDA_WARPS_MAX 32
-#define WEFT_CUDA_CHUNK 512 /* instances whose contributions are one partial result */
-#define WEFT_STAR_NODES 512 /* of a patch (star_internal.h) */
-#define WEFT_STAR_THREADS 128
+#define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
+#define WEFT_STAR_NODES 512   /* of a patch (star_internal.h) */
+#define WEFT_STAR_THREADS 128 /* each walks WEFT_STAR_TURNS stars */
 #define WEFT_STAR_MATRIX_THREADS 512
 
 /** Argument of a kernel. */

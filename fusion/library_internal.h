@@ -144,6 +144,7 @@ typedef struct weft_formal {
     int rank;
     weft_term *sizes[WEFT_RANK_MAX];
     int line, column;
+    bool shifts; /* `//@ shift NAME` */
 } weft_formal;
 
 /** `//@ table w: real[q] = maker(d, degree)` */
@@ -258,10 +259,13 @@ typedef struct meta_line {
     int line, column, rest_column;
 } meta_line;
 
+weft_status meta_tokens(kernel_reader *reader, const meta_line *meta);
+weft_status expect_end(kernel_reader *reader);
 weft_status reader_signature(kernel_reader *reader, const meta_line *meta);
 weft_status reader_parameter(kernel_reader *reader, const meta_line *meta);
 weft_status reader_table(kernel_reader *reader, const meta_line *meta);
 weft_status reader_where(kernel_reader *reader, const meta_line *meta);
+weft_status reader_shift(kernel_reader *reader, const meta_line *meta);
 weft_status reader_kind(kernel_reader *reader, const meta_line *meta);
 weft_status reader_source(kernel_reader *reader, const meta_line *meta);
 weft_status reader_flops(kernel_reader *reader, const meta_line *meta);

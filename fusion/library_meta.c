@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static weft_status meta_tokens(kernel_reader *reader, const meta_line *meta) {
+weft_status meta_tokens(kernel_reader *reader, const meta_line *meta) {
     return kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest), meta->line,
                               meta->rest_column, &reader->token);
 }
@@ -15,7 +15,7 @@ static weft_status meta_text(kernel_reader *reader, const meta_line *meta, const
     return *out ? WEFT_OK : reader_memory(reader);
 }
 
-static weft_status expect_end(kernel_reader *reader) {
+weft_status expect_end(kernel_reader *reader) {
     if (reader->token->kind == KERNEL_END)
         return WEFT_OK;
     return reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,

@@ -5,12 +5,19 @@
 #include <string.h>
 
 const weft_intrinsic weft_intrinsics[] = {
-    {"abs", "weft_abs", 1, false}, {"cos", "weft_cos", 1, false},
-    {"exp", "weft_exp", 1, false}, {"log", "weft_log", 1, false},
-    {"max", "weft_max", 2, false}, {"min", "weft_min", 2, false},
-    {"pow", "weft_pow", 2, false}, {"select", "weft_select", 3, true},
-    {"sin", "weft_sin", 1, false}, {"sqrt", "weft_sqrt", 1, false},
-    {"tan", "weft_tan", 1, false}, {"tanh", "weft_tanh", 1, false},
+    {"abs", "weft_abs", 1, false},
+    {"cos", "weft_cos", 1, false},
+    {"exp", "weft_exp", 1, false},
+    {"log", "weft_log", 1, false},
+    {"max", "weft_max", 2, false},
+    {"min", "weft_min", 2, false},
+    {"pow", "weft_pow", 2, false},
+    {"select", "weft_select", 3, true},
+    {"reciprocal", "weft_reciprocal", 1, false},
+    {"sin", "weft_sin", 1, false},
+    {"sqrt", "weft_sqrt", 1, false},
+    {"tan", "weft_tan", 1, false},
+    {"tanh", "weft_tanh", 1, false},
 };
 const int weft_intrinsics_count = (int)(sizeof weft_intrinsics / sizeof *weft_intrinsics);
 

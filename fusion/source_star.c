@@ -16,6 +16,7 @@ const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS] = {
 typedef struct staged {
     const weft_operand *load;
     int component;
+    bool difference; /* registers hold what it is more than at the star's node */
 } staged;
 
 typedef struct star_writer {
@@ -84,6 +85,23 @@ size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *
 
 /* ---- staging ---- */
 
+/* Do all calls that see this load see nothing but its differences (`//@ shift`)? */
+static bool takes_differences(const star_writer *s, const weft_operand *load) {
+    for (int i = 0; i < s->star->n_calls; ++i) {
+        const weft_call *call = &s->w->graph->calls[s->star->calls[i]];
+        for (int k = 0; k < call->n_operands; ++k) {
+            const weft_operand *operand = &call->operands[k];
+            if (operand->datum != load->datum || operand->map != load->map)
+                continue;
+            if (call->instance == NULL ||
+                weft_shape_count(&operand->shape) != s->width * load_count(s->w->graph, load) ||
+                !weft_function_shifts(call->instance->function, k))
+                return false;
+        }
+    }
+    return true;
+}
+
 static weft_status list_staged(star_writer *s, weft_error *error) {
     const weft_graph *graph = s->w->graph;
     s->parts =
@@ -96,7 +114,7 @@ static weft_status list_staged(star_writer *s, weft_error *error) {
             const weft_operand *load = &s->star->loads[i];
             if (is_nodal(s->star, load) && (load->datum == s->star->vector) == (pass == 0))
                 for (int c = 0; c < load_count(graph, load); ++c)
-                    s->parts[s->n_parts++] = (staged){load, c};
+                    s->parts[s->n_parts++] = (staged){load, c, takes_differences(s, load)};
         }
     return WEFT_OK;
 }
@@ -109,11 +127,20 @@ static void write_staged(const star_writer *s, int part, const char *local) {
 
 static void write_shared(const star_writer *s) {
     weft_text *out = s->w->out;
-    weft_text_add(out, "    struct __align__(2 * sizeof(scalar)) star_pair { scalar a, b; };\n"
-                       "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
-                       "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
-                       "halo_first);\n"
-                       "    unsigned char *staged = shared;\n");
+    weft_text_add(out,
+                  "    struct __align__(2 * sizeof(scalar)) star_pair { scalar a, b; };\n"
+                  "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
+                  "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
+                  "halo_first);\n"
+                  "    const uint32_t *row =\n"
+                  "        star_rows + 4 * ((blockIdx.x * ROWS_THREADS + threadIdx.x) / LANES);\n"
+                  "    unsigned long long lengths = (unsigned long long)row[2] << 32 | row[1];\n"
+                  "    unsigned long long order = ((const unsigned long long *)\n"
+                  "        star_order)[blockIdx.x * ROWS_THREADS + threadIdx.x];\n"
+                  "    const unsigned long long *words =\n"
+                  "        star_words + row[0] * (int64_t)LANES + threadIdx.x %% LANES;\n"
+                  "    unsigned long long bits = words[0];\n"
+                  "    unsigned char *staged = shared;\n");
     for (int i = 0; 2 * i < s->n_parts; ++i) {
         const char *type = 2 * i + 1 < s->n_parts ? "star_pair" : "scalar";
         weft_text_add(out,
@@ -164,10 +191,17 @@ static void write_staging(const star_writer *s) {
 static void write_vertex(const star_writer *s, int v, const char *local, const char *indent) {
     for (int i = 0; i < s->n_parts; ++i) {
         const weft_operand *load = s->parts[i].load;
-        weft_text_add(s->w->out, "%s%s[%d] = ", indent,
-                      weft_source_variable(s->w, load->datum, load->map),
-                      v * load_count(s->w->graph, load) + s->parts[i].component);
+        const char *name = weft_source_variable(s->w, load->datum, load->map);
+        const int at = v * load_count(s->w->graph, load) + s->parts[i].component;
+        const bool difference = s->parts[i].difference;
+        weft_text_add(s->w->out, difference && v == 0 ? "%sconst real base%d = " : "%s", indent, i);
+        if (!difference || v > 0)
+            weft_text_add(s->w->out, "%s[%d] = ", name, at);
         write_staged(s, i, local);
+        if (difference && v == 0)
+            weft_text_add(s->w->out, ";\n%s%s[%d] = 0", indent, name, at);
+        else if (difference)
+            weft_text_add(s->w->out, " - base%d", i);
         weft_text_add(s->w->out, ";\n");
     }
 }
@@ -186,16 +220,12 @@ static void write_move(const star_writer *s, const char *format, int to, int fro
 /* Registers, the star's own node, and the first width - 2 vertices. */
 static void write_star_start(const star_writer *s) {
     weft_text *out = s->w->out;
-    weft_text_add(out,
-                  "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
-                  "        const int slot = k * ROWS_THREADS + threadIdx.x, lane = slot %% LANES;\n"
-                  "        const uint32_t *row = star_rows + 2 * ((first_row + slot) / LANES);\n"
-                  "        const int64_t group = row[0];\n"
-                  "        const int n_words = row[1], node = star_order[first_row + slot];\n"
-                  "        const unsigned long long *words = star_words + group * LANES + lane;\n"
-                  "        unsigned long long bits = words[0];\n"
-                  "        real sum[%d] = {0};\n",
-                  s->n_results);
+    weft_text_add(
+        out,
+        "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+        "        const int node = (int)(order & 65535), n_words = (int)(lengths & 65535);\n"
+        "        real sum[%d] = {0};\n",
+        s->n_results);
     for (int i = 0; i < s->star->n_loads; ++i)
         if (is_nodal(s->star, &s->star->loads[i]))
             weft_text_add(
@@ -210,13 +240,6 @@ static void write_star_start(const star_writer *s) {
     }
     if (s->width == 4)
         write_move(s, "        %s[%d] = %s[%d];\n", 1, 2, 0);
-    else /* the star's first vertex, which a star that closes comes back to */
-        for (int i = 0; i < s->n_parts; ++i) {
-            const weft_operand *load = s->parts[i].load;
-            weft_text_add(out, "        const real first%d = %s[%d];\n", i,
-                          weft_source_variable(s->w, load->datum, load->map),
-                          2 * load_count(s->w->graph, load) + s->parts[i].component);
-        }
 }
 
 /* The next cell's registers. */
@@ -230,16 +253,7 @@ static void write_step_vertex(const star_writer *s) {
         return;
     }
     write_move(s, "            %s[%d] = %s[%d];\n", 1, 2, 0);
-    weft_text_add(out, "            if (word & %d) {\n", WORD_CLOSE);
-    for (int i = 0; i < s->n_parts; ++i) {
-        const weft_operand *load = s->parts[i].load;
-        weft_text_add(out, "                %s[%d] = first%d;\n",
-                      weft_source_variable(s->w, load->datum, load->map),
-                      2 * load_count(s->w->graph, load) + s->parts[i].component, i);
-    }
-    weft_text_add(out, "            } else {\n");
-    write_vertex(s, 2, "e", "                ");
-    weft_text_add(out, "            }\n");
+    write_vertex(s, 2, "e", "            ");
 }
 
 static void write_cell_loads(const star_writer *s) {
@@ -247,9 +261,10 @@ static void write_cell_loads(const star_writer *s) {
     if (!weft_star_source_reads_cells(s->w->graph, s->star))
         return;
     weft_text_add(out,
-                  "            const int64_t cell = star_cells[((group + first / %d) * %d + i) "
-                  "* LANES + lane];\n",
-                  WEFT_STAR_GROUP, WEFT_STAR_GROUP);
+                  "            const int64_t cell = star_cells[((words - star_words) / LANES * %d "
+                  "+ i) * LANES + "
+                  "threadIdx.x %% LANES];\n",
+                  WEFT_STAR_GROUP);
     for (int i = 0; i < s->star->n_loads; ++i) {
         const weft_operand *load = &s->star->loads[i];
         const int count = load_count(s->w->graph, load);
@@ -272,16 +287,14 @@ static weft_status write_star(const star_writer *s, weft_error *error) {
     weft_text *out = s->w->out;
     const char *source = weft_source_variable(s->w, s->star->accumulation->source, -1);
     write_star_start(s);
-    weft_text_add(
-        out,
-        "        int i = %d;\n"
-        "        _Pragma(\"unroll 1\") for (int first = 0; first < n_words; first += %d) {\n"
-        "        const unsigned long long ahead = words[(first / %d + 1) * LANES];\n"
-        "        const int n = n_words - first < %d ? n_words - first : %d;\n"
-        "        _Pragma(\"unroll 1\") for (; i < n; ++i, bits >>= 16) {\n"
-        "            const int word = (int)bits, e = word & %d;\n",
-        s->width - 2, WEFT_STAR_GROUP, WEFT_STAR_GROUP, WEFT_STAR_GROUP, WEFT_STAR_GROUP,
-        WORD_LOCAL);
+    weft_text_add(out,
+                  "        int i = %d, first = 0;\n"
+                  "        do {\n"
+                  "        const unsigned long long ahead = words[LANES];\n"
+                  "        const int n = n_words - first < %d ? n_words - first : %d;\n"
+                  "        _Pragma(\"unroll 1\") for (; i < n; ++i, bits >>= 16) {\n"
+                  "            const int word = (int)bits, e = word & %d;\n",
+                  s->width - 2, WEFT_STAR_GROUP, WEFT_STAR_GROUP, WORD_LOCAL);
     write_step_vertex(s);
     write_cell_loads(s);
     for (int i = 0; i < s->star->n_calls; ++i)
@@ -289,15 +302,19 @@ static weft_status write_star(const star_writer *s, weft_error *error) {
                              error));
     weft_text_add(out,
                   "            UNROLL for (int c = 0; c < %d; ++c)\n"
-                  "                sum[c] += word & %d ? (real)0 : %s[c];\n"
+                  "                if (!(word & %d))\n"
+                  "                    sum[c] += %s[c];\n"
                   "        }\n"
                   "        i = 0;\n"
                   "        bits = ahead;\n"
-                  "        }\n"
+                  "        words += LANES;\n"
+                  "        } while ((first += %d) < n_words);\n"
+                  "        order >>= 16;\n"
+                  "        lengths >>= 16;\n"
                   "        UNROLL for (int c = 0; c < %d; ++c)\n"
                   "            sums[node * %d + c] = sum[c];\n"
                   "    }\n",
-                  s->n_results, WORD_SKIP, source, s->n_results, s->n_results);
+                  s->n_results, WORD_SKIP, source, WEFT_STAR_GROUP, s->n_results, s->n_results);
 done:
     return status;
 }

@@ -118,7 +118,8 @@ static void make_patches(void *user, int64_t task) {
 
 static void copy_patches(void *user, int64_t task) {
     star_builder *b = user;
-    const size_t nodes = (size_t)b->source.nodes, n_rows = nodes / WEFT_STAR_LANES;
+    const size_t nodes = (size_t)b->source.nodes;
+    const size_t n_warps = nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
     const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
     for (int64_t p = task * TASK_PATCHES; p < b->n_patches && p < (task + 1) * TASK_PATCHES; ++p) {
         weft_star_patch *patch = &b->patches[p];
@@ -128,11 +129,10 @@ static void copy_patches(void *user, int64_t task) {
         if (b->cells)
             memcpy(b->cells + g * group, patch->cells, n_words * sizeof *b->cells);
         memcpy(b->halo + b->first_halo[p], patch->halo, (size_t)patch->n_halo * sizeof *b->halo);
-        for (size_t r = 0; r < n_rows; ++r) {
-            uint32_t *row = b->rows + 2 * ((size_t)p * n_rows + r);
-            row[0] = (uint32_t)g + patch->rows[2 * r];
-            row[1] = patch->rows[2 * r + 1];
-        }
+        uint32_t *rows = b->rows + (size_t)p * n_warps * 4;
+        memcpy(rows, patch->rows, n_warps * 4 * sizeof *rows);
+        for (size_t w = 0; w < n_warps; ++w)
+            rows[4 * w] += (uint32_t)g;
         weft_star_patch_free(patch);
     }
 }
@@ -206,7 +206,8 @@ static weft_status store_patches(star_builder *b, weft_error *error) {
     TRY(weft_memory_make(b->device, ((size_t)s->n_patches + 1) * sizeof *b->first_halo,
                          &s->halo_start, error));
     TRY(place(b->device, n_slots, sizeof *b->order, &s->order, &order, error));
-    TRY(place(b->device, n_slots / WEFT_STAR_LANES * 2, sizeof *b->rows, &s->rows, &rows, error));
+    TRY(place(b->device, n_slots / (WEFT_STAR_LANES * WEFT_STAR_TURNS) * 4, sizeof *b->rows,
+              &s->rows, &rows, error));
     TRY(place(b->device, n_words, sizeof *b->words, &s->words, &words, error));
     TRY(place(b->device, (size_t)s->n_halo, sizeof *b->halo, &s->halo, &halo, error));
     if (s->with_cells)
@@ -251,11 +252,11 @@ weft_status weft_stars_make(weft_device *device, const weft_connectivity *connec
     const int width = weft_connectivity_width(connectivity);
     const int64_t n_to = weft_connectivity_to(connectivity);
     star_builder b = {.device = device, .n_from = weft_connectivity_from(connectivity)};
-    if ((width != 3 && width != 4) || b.n_from > INT32_MAX || nodes < WEFT_STAR_LANES ||
-        nodes > NODES_MOST || nodes % WEFT_STAR_LANES != 0)
+    if ((width != 3 && width != 4) || b.n_from > INT32_MAX || nodes < 1 || nodes > NODES_MOST ||
+        nodes % (WEFT_STAR_LANES * WEFT_STAR_TURNS) != 0)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "stars are made of up to 2^31 triangles or tetrahedra in patches of "
-                              "32, 64 ... %d nodes; here are %lld cells of %d and patches of %d",
+                              "128, 256 ... %d nodes; here are %lld cells of %d and patches of %d",
                               NODES_MOST, (long long)b.n_from, width, nodes);
     b.n_patches = (n_to + nodes - 1) / nodes;
     b.source = (weft_star_source_cells){.indices = weft_connectivity_indices(connectivity),

@@ -8,26 +8,23 @@
  *  The cells of a star are ordered so that consecutive ones share a facet wherever they can: then a
  *  cell takes one new vertex e. A star is a list of words, each a local number and flags:
  *
- *      triangles    the cell (0, q, e), q the vertex before; WORD_CLOSE: e is the star's first one
+ *      triangles    the cell (0, q, e), q the vertex before
  *      tetrahedra   from (p, q, r):  WORD_TURN ? (p, r, e) : (r, q, e), which is the next
  *                   (p, q, r) and the cell (0, p, q, r)
  *      WORD_SKIP    a vertex to start from: nothing is computed
  *
- *  The first width - 2 words of a star (which all skip) set q, or q and r. */
+ *  The first width - 2 words of a star (which all skip) set q, or q and r. A warp's rows lie one
+ *  after the other, so that its threads read ahead past the end of a star. */
 #ifndef STAR_INTERNAL_H
 #define STAR_INTERNAL_H
 
 #include "fusion_internal.h"
 
 #define WEFT_STAR_LANES 32 /* nodes that walk their stars side by side: a row */
+#define WEFT_STAR_TURNS 4  /* stars that a thread walks one after the other: rows of a warp */
 #define WEFT_STAR_GROUP 4  /* words that are stored side by side: 8 bytes */
 
-enum {
-    WORD_SKIP = 1 << 15,
-    WORD_TURN = 1 << 14,  /* tetrahedra */
-    WORD_CLOSE = 1 << 14, /* triangles */
-    WORD_LOCAL = (1 << 14) - 1
-};
+enum { WORD_SKIP = 1 << 15, WORD_TURN = 1 << 14, WORD_LOCAL = (1 << 14) - 1 };
 
 /* ---- one star (star_order.c) ---- */
 
@@ -63,8 +60,8 @@ int weft_star_order(weft_star_scratch *scratch, const weft_star_link *links, int
 typedef struct weft_star_patch {
     int n_halo, n_groups;
     int32_t *halo;   /* [n_halo] ascending */
-    uint16_t *order; /* [nodes] local number of the node in each slot, longest stars first */
-    uint32_t *rows;  /* [nodes / lanes][2] first group, words */
+    uint16_t *order; /* [thread][turn] local number of the node */
+    uint32_t *rows;  /* [warp][4] first group; words of turns 0 and 1, 2 and 3 (16 bits each); 0 */
     uint16_t *words; /* [n_groups][lane][WEFT_STAR_GROUP] */
     int32_t *cells;  /* [n_groups][WEFT_STAR_GROUP][lane]; NULL: not wanted */
 } weft_star_patch;
@@ -94,15 +91,15 @@ struct weft_stars {
     bool with_cells;
     weft_memory *halo_start; /* [n_patches + 1] int64_t */
     weft_memory *halo;       /* int32_t */
-    weft_memory *order;      /* [n_patches][nodes] uint16_t */
-    weft_memory *rows;       /* [n_patches][nodes / lanes][2] uint32_t */
+    weft_memory *order;      /* [n_patches][thread][turn] uint16_t */
+    weft_memory *rows;       /* [n_patches][warp][4] uint32_t */
     weft_memory *words;      /* [n_groups][lane][4] uint16_t */
     weft_memory *cells;      /* [n_groups][4][lane] int32_t, or NULL */
     weft_stars *next;
 };
 
 /** connectivity  width 3 or 4
- *  nodes         of a patch: a multiple of WEFT_STAR_LANES, at most 4096
+ *  nodes         of a patch: a multiple of WEFT_STAR_LANES * WEFT_STAR_TURNS, at most 4096
  *  Errors  WEFT_ERROR_UNSUPPORTED (the width; a patch with too many nodes round it),
  *          WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
 weft_status weft_stars_make(weft_device *device, const weft_connectivity *connectivity, int nodes,

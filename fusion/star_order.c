@@ -103,7 +103,7 @@ static void polygon_adjacent(weft_star_scratch *scratch, const weft_star_link *l
 static int order_polygon(weft_star_scratch *scratch, const weft_star_link *links, int n,
                          uint16_t *words, int32_t *cells) {
     uint8_t *is_entered = (uint8_t *)scratch->path, *visited = scratch->visited;
-    int n_words = 0, n_paths = 0, last = 0;
+    int n_words = 0;
     polygon_adjacent(scratch, links, n, is_entered);
     memset(visited, 0, (size_t)n);
     /* first the paths that have a beginning, then what goes round */
@@ -111,18 +111,14 @@ static int order_polygon(weft_star_scratch *scratch, const weft_star_link *links
         for (int start = 0; start < n; ++start) {
             if (visited[start] || (rounds == 0 && is_entered[start]))
                 continue;
-            ++n_paths;
             cells[n_words] = links[start].cell;
             words[n_words++] = (uint16_t)(links[start].v[0] | WORD_SKIP);
             for (int i = start; i >= 0 && !visited[i]; i = scratch->adjacent[i]) {
                 visited[i] = 1;
-                last = i;
                 cells[n_words] = links[i].cell;
                 words[n_words++] = (uint16_t)links[i].v[1];
             }
         }
-    if (n_paths == 1 && n > 1 && links[last].v[1] == (words[0] & WORD_LOCAL))
-        words[n_words - 1] |= WORD_CLOSE;
     return n_words;
 }
 

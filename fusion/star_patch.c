@@ -174,15 +174,15 @@ static int count_words(const patch_work *work, int node) {
 }
 
 /* Longest first, nodes with equally many words in ascending order: a counting sort. */
-static weft_status sort_nodes(const patch_work *work, weft_star_patch *out, weft_error *error) {
+static weft_status sort_nodes(const patch_work *work, uint16_t **out, weft_error *error) {
     const int nodes = work->source->nodes;
     int most = 0;
     for (int i = 0; i < nodes; ++i)
         if (count_words(work, i) > most)
             most = count_words(work, i);
     int32_t *first = calloc((size_t)most + 2, sizeof *first);
-    out->order = malloc((size_t)nodes * sizeof *out->order);
-    if (!first || !out->order) {
+    *out = malloc((size_t)nodes * sizeof **out);
+    if (!first || !*out) {
         free(first);
         return no_memory(error);
     }
@@ -191,48 +191,87 @@ static weft_status sort_nodes(const patch_work *work, weft_star_patch *out, weft
     for (int i = 0; i < most; ++i)
         first[i + 1] += first[i];
     for (int i = 0; i < nodes; ++i)
-        out->order[first[most - count_words(work, i)]++] = (uint16_t)i;
+        (*out)[first[most - count_words(work, i)]++] = (uint16_t)i;
     free(first);
     return WEFT_OK;
 }
 
-/* Where each row starts. A row has one group at least, which its first words are read from. */
-static weft_status size_rows(const patch_work *work, weft_star_patch *out, weft_error *error) {
-    const int n_rows = work->source->nodes / WEFT_STAR_LANES;
-    out->rows = malloc((size_t)n_rows * 2 * sizeof *out->rows);
+/* The nodes of row r, in which each walks its star: longest first, every other time round the warps
+ * the other way, so that warps have equally much to do. */
+static int row_first(int nodes, int warp, int turn) {
+    const int n_warps = nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
+    return (turn * n_warps + (turn % 2 ? n_warps - 1 - warp : warp)) * WEFT_STAR_LANES;
+}
+
+static int count_groups(int n_words) {
+    return n_words > WEFT_STAR_GROUP ? (n_words + WEFT_STAR_GROUP - 1) / WEFT_STAR_GROUP : 1;
+}
+
+/* Where each warp starts. A row has one group at least, which its first words are read from. */
+static weft_status size_rows(const patch_work *work, const uint16_t *sorted, weft_star_patch *out,
+                             weft_error *error) {
+    const int nodes = work->source->nodes;
+    const int n_warps = nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
+    out->rows = calloc((size_t)n_warps * 4, sizeof *out->rows);
     if (!out->rows)
         return no_memory(error);
-    for (int r = 0; r < n_rows; ++r) {
-        const int n_words = count_words(work, out->order[r * WEFT_STAR_LANES]);
-        out->rows[2 * r] = (uint32_t)out->n_groups;
-        out->rows[2 * r + 1] = (uint32_t)n_words;
-        out->n_groups +=
-            n_words > WEFT_STAR_GROUP ? (n_words + WEFT_STAR_GROUP - 1) / WEFT_STAR_GROUP : 1;
+    for (int w = 0; w < n_warps; ++w) {
+        out->rows[4 * w] = (uint32_t)out->n_groups;
+        for (int turn = 0; turn < WEFT_STAR_TURNS; ++turn) {
+            const int n_words = count_words(work, sorted[row_first(nodes, w, turn)]);
+            if (n_words > UINT16_MAX)
+                return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                      "a node has %d words of cells round it: too many for stars",
+                                      n_words);
+            out->rows[4 * w + 1 + turn / 2] |= (uint32_t)n_words << 16 * (turn % 2);
+            out->n_groups += count_groups(n_words);
+        }
     }
     return WEFT_OK;
 }
 
-static weft_status write_rows(const patch_work *work, weft_star_patch *out, weft_error *error) {
-    const weft_star_source_cells *source = work->source;
-    const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
-    out->words = malloc((size_t)out->n_groups * group * sizeof *out->words);
-    if (source->with_cells)
-        out->cells = calloc((size_t)out->n_groups * group, sizeof *out->cells);
-    if (!out->words || (source->with_cells && !out->cells))
-        return no_memory(error);
-    for (int slot = 0; slot < source->nodes; ++slot) {
-        const int node = out->order[slot], lane = slot % WEFT_STAR_LANES;
-        const uint32_t *row = &out->rows[2 * (slot / WEFT_STAR_LANES)];
-        const int n = count_words(work, node), at = work->word_start[node];
-        const int padded = row[1] > WEFT_STAR_GROUP ? ((int)row[1] + 3) / 4 * 4 : WEFT_STAR_GROUP;
-        for (int i = 0; i < padded; ++i) {
-            const size_t g = (row[0] + (size_t)i / WEFT_STAR_GROUP) * group;
+typedef struct star_row {
+    const uint16_t *nodes; /* [lanes] */
+    int warp, turn, n_words;
+    size_t first_group;
+} star_row;
+
+static void write_row(const patch_work *work, const star_row *row, weft_star_patch *out) {
+    for (int lane = 0; lane < WEFT_STAR_LANES; ++lane) {
+        const int node = row->nodes[lane], n = count_words(work, node);
+        const int at = work->word_start[node];
+        out->order[(row->warp * WEFT_STAR_LANES + lane) * WEFT_STAR_TURNS + row->turn] =
+            (uint16_t)node;
+        for (int i = 0; i < WEFT_STAR_GROUP * count_groups(row->n_words); ++i) {
+            const size_t group = row->first_group + (size_t)(i / WEFT_STAR_GROUP);
+            const size_t g = group * WEFT_STAR_LANES * WEFT_STAR_GROUP;
             const int j = i % WEFT_STAR_GROUP;
             out->words[g + (size_t)(lane * WEFT_STAR_GROUP + j)] =
                 i < n ? work->words[at + i] : (uint16_t)(node | WORD_SKIP);
             if (out->cells && n > 0)
                 out->cells[g + (size_t)(j * WEFT_STAR_LANES + lane)] =
                     work->word_cells[at + (i < n ? i : n - 1)];
+        }
+    }
+}
+
+static weft_status write_rows(const patch_work *work, const uint16_t *sorted, weft_star_patch *out,
+                              weft_error *error) {
+    const int nodes = work->source->nodes;
+    const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
+    out->words = malloc((size_t)out->n_groups * group * sizeof *out->words);
+    out->order = malloc((size_t)nodes * sizeof *out->order);
+    if (work->source->with_cells)
+        out->cells = calloc((size_t)out->n_groups * group, sizeof *out->cells);
+    if (!out->words || !out->order || (work->source->with_cells && !out->cells))
+        return no_memory(error);
+    for (int w = 0; w < nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS); ++w) {
+        size_t first_group = out->rows[4 * w];
+        for (int turn = 0; turn < WEFT_STAR_TURNS; ++turn) {
+            const uint16_t *row_nodes = sorted + row_first(nodes, w, turn);
+            const star_row row = {row_nodes, w, turn, count_words(work, row_nodes[0]), first_group};
+            write_row(work, &row, out);
+            first_group += (size_t)count_groups(row.n_words);
         }
     }
     return WEFT_OK;
@@ -244,6 +283,7 @@ weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t p
     weft_status status = WEFT_OK;
     const int64_t left = source->n_to - patch * source->nodes;
     weft_star_patch made = {0};
+    uint16_t *sorted = NULL;
     patch_work work = {.source = source,
                        .first = patch * source->nodes,
                        .n_own = left < source->nodes ? (int)left : source->nodes,
@@ -252,13 +292,14 @@ weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t p
     TRY(number_halo(&work, &made, error));
     TRY(list_corners(&work, error));
     TRY(order_stars(&work, scratch, error));
-    TRY(sort_nodes(&work, &made, error));
-    TRY(size_rows(&work, &made, error));
-    TRY(write_rows(&work, &made, error));
+    TRY(sort_nodes(&work, &sorted, error));
+    TRY(size_rows(&work, sorted, &made, error));
+    TRY(write_rows(&work, sorted, &made, error));
     *out = made;
     made = (weft_star_patch){0};
 done:
     weft_star_patch_free(&made);
     work_free(&work);
+    free(sorted);
     return status;
 }

@@ -4,6 +4,7 @@
 //@ function  jacobian(X: real[d+1,d]) -> J: real[d,d]
 //@ kind      map
 //@ flops     d*d
+//@ shift     X
 //@ source    J(i,j) = d x_i / d xi_j = X(j+1,i) - X(0,i)
 //@ source    Ern and Guermond 2021, Finite Elements I, chapter 8
 //@ threads   1
@@ -29,7 +30,7 @@ if (d == 1) {
     G(1,0) = g;
 }
 if (d == 2) {
-    real r = 1.0 / (J(0,0) * J(1,1) - J(0,1) * J(1,0));
+    real r = reciprocal(J(0,0) * J(1,1) - J(0,1) * J(1,0));
     real g00 = J(1,1) * r, g01 = -J(0,1) * r;
     real g10 = -J(1,0) * r, g11 = J(0,0) * r;
     G(0,0) = -g00 - g10;
@@ -45,7 +46,7 @@ if (d == 3) {
         for (int j = 0; j < 3; ++j)
             c[i][j] = J((i + 1) % 3,(j + 1) % 3) * J((i + 2) % 3,(j + 2) % 3)
                     - J((i + 1) % 3,(j + 2) % 3) * J((i + 2) % 3,(j + 1) % 3);
-    real r = 1.0 / (J(0,0) * c[0][0] + J(0,1) * c[0][1] + J(0,2) * c[0][2]);
+    real r = reciprocal(J(0,0) * c[0][0] + J(0,1) * c[0][1] + J(0,2) * c[0][2]);
     for (int j = 0; j < 3; ++j) {
         real g0 = c[j][0] * r, g1 = c[j][1] * r, g2 = c[j][2] * r;
         G(0,j) = -g0 - g1 - g2;
