@@ -42,6 +42,7 @@ weft_status poisson_form_cells(const poisson *run, poisson_form *out, weft_error
                           run->cells, out, error));
     if (diffusivity)
         poisson_form_expression(out, "diffusivity", diffusivity, "--diffusivity");
+    out->form.product = diffusivity ? "stiffness_product_mean.weft" : "stiffness_product.weft";
 done:
     return status;
 }

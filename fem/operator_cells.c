@@ -262,7 +262,9 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     for (int i = 0; i < n_forms; ++i) {
         if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
             TRY(part_store(cells, &parts[i], error));
-        TRY(part_compile(cells, i, "product.weft", &parts[i].product, error));
+        const bool has_product = parts[i].scatter == WEFT_SCATTER_STARS && parts[i].form.product;
+        TRY(part_compile(cells, i, has_product ? parts[i].form.product : "product.weft",
+                         &parts[i].product, error));
     }
     *out = op;
     op = NULL;

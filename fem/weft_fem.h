@@ -205,6 +205,8 @@ typedef struct weft_form {
     int n_expressions;
     const weft_parameter *parameters;
     int n_parameters;
+    const char *product; /* shipped script that follows it in place of product.weft where the
+                            product is recomputed by stars, with fewer operations; NULL: none */
 } weft_form;
 
 typedef enum weft_assembly {

@@ -96,6 +96,26 @@ static void ref_stiffness(ARGUMENTS) {
                     arguments[0][i * d + l] * arguments[0][j * d + l] * measure_of(d, arguments[1]);
 }
 
+/* y_i = |T| grad phi_i . grad u, grad u by the inverse of the edges' matrix. */
+static void ref_stiffness_product(ARGUMENTS) {
+    const double *x = arguments[0], *u = arguments[1];
+    const int d = c->d;
+    double J[9] = {0}, inverse[9] = {0}, gradient[3] = {0};
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j)
+            J[i * d + j] = x[(j + 1) * d + i] - x[i];
+    check_eliminate(d, J, inverse);
+    for (int i = 0; i < d; ++i)
+        for (int l = 0; l < d; ++l)
+            gradient[l] += inverse[i * d + l] * (u[i + 1] - u[0]);
+    for (int i = 0; i < d; ++i)
+        for (int l = 0; l < d; ++l) {
+            const double part = inverse[i * d + l] * gradient[l] * measure_of(d, J);
+            result[i + 1] += part;
+            result[0] -= part;
+        }
+}
+
 static void ref_tensor_stiffness(ARGUMENTS) {
     int n = c->arguments[0].sizes[0], d = c->d;
     const double *g = arguments[0], *tensor = arguments[1];
@@ -235,6 +255,9 @@ static const check_case cases[] = {
     {"dshape_dot_dshape", NULL, 2, {M(3, 2), J(2)}, 9, ref_stiffness, 2, 0, NULL},
     {"dshape_dot_dshape", NULL, 2, {M(4, 3), J(3)}, 16, ref_stiffness, 3, 0, NULL},
     {"dshape_dot_dshape", NULL, 2, {M(6, 2), J(2)}, 36, ref_stiffness, 2, 0, NULL},
+    {"stiffness_product", NULL, 2, {X(2, 1), S(2)}, 2, ref_stiffness_product, 1, 0, NULL},
+    {"stiffness_product", NULL, 2, {X(3, 2), S(3)}, 3, ref_stiffness_product, 2, 0, NULL},
+    {"stiffness_product", NULL, 2, {X(4, 3), S(4)}, 4, ref_stiffness_product, 3, 0, NULL},
     {"dshape_tensor_dshape",
      NULL,
      3,

@@ -1,0 +1,51 @@
+/* labels: full */
+/* Stars, made with their n-th allocation failing. */
+#include "allocation.h"
+#include "test_support.h"
+
+#include "star_internal.h"
+#include "weft_fem.h"
+
+#include <stdlib.h>
+
+typedef struct star_case {
+    weft_device *device;
+    const weft_mesh *mesh;
+} star_case;
+
+static weft_status use_stars(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const star_case *c = user;
+    weft_connectivity *connectivity = NULL;
+    const weft_stars *stars = NULL;
+    TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, c->mesh->dimension + 1,
+                               c->mesh->n_nodes, &connectivity, error));
+    TRY(weft_connectivity_stars(connectivity, 128, true, &stars, error));
+done:
+    weft_connectivity_free(&connectivity);
+    return status;
+}
+
+/* "null:h200" has memory of its own, so that arrays are filled beside it. */
+static void stars(void **state) {
+    (void)state;
+    static const char *const devices[] = {"host:1", "null:h200"};
+    for (int i = 0; i < 4; ++i) {
+        star_case c = {0};
+        weft_mesh *mesh = NULL;
+        weft_error error = {0};
+        assert_int_equal(weft_device_open(devices[i / 2], NULL, &c.device, &error), WEFT_OK);
+        assert_int_equal(i % 2 ? weft_mesh_make_cube(6, &mesh, &error)
+                               : weft_mesh_make_square(14, &mesh, &error),
+                         WEFT_OK);
+        c.mesh = mesh;
+        assert_true(test_every_allocation("stars", use_stars, &c) > 20);
+        weft_mesh_free(&mesh);
+        weft_device_free(&c.device);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stars)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
