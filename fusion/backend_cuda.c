@@ -142,7 +142,7 @@ static const char stores[] =
 
 static const char intrinsics[] =
     "#define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))\n"
-    "INLINE real weft_abs(real x) { return x < 0 ? -x : x; }\n"
+    "INLINE real weft_abs(real x) { return fabs(x); }\n"
     "/* from 20 bits to all, but a last one or two; 1/0 is no number */\n"
     "INLINE double weft_reciprocal(double x)\n"
     "{\n"
