@@ -24,8 +24,9 @@ static void forecast_matrix(const weft_assembly_problem *p, const weft_limits *l
                             weft_forecast *forecast) {
     const size_t nodes = (size_t)p->n_nodes, cells = padded(p->n_cells, limits->lanes_double);
     const size_t width = (size_t)p->width, entries = count_entries(p);
-    weft_forecast_add(forecast, "positions of K in the matrix", cells, width * width * 4);
     if (!is_gpu(limits)) {
+        weft_forecast_add(forecast, "positions of K in the matrix", cells,
+                          width * width * sizeof(uint32_t));
         weft_forecast_add(forecast, "matrix, values", entries, sizeof(double));
         return;
     }
@@ -36,6 +37,9 @@ static void forecast_matrix(const weft_assembly_problem *p, const weft_limits *l
     weft_forecast_add(forecast, "matrix, values", blocks * WEFT_SLICED_ROWS + others,
                       sizeof(double));
     weft_forecast_add(forecast, "matrix, columns", others, sizeof(uint16_t));
+    /* a word for each cell round a row, with what equal numbers in a slice cost; halos */
+    weft_forecast_add(forecast, "cells round each row", cells * width / 25 * 26, sizeof(uint64_t));
+    weft_forecast_add(forecast, "halos of the matrix' blocks", nodes, sizeof(int32_t));
     weft_forecast_add(forecast, "matrix, rows and starts",
                       blocks * (2 * WEFT_SLICED_SLICES + WEFT_SLICED_BASES + WEFT_SLICED_ROWS),
                       sizeof(uint32_t));

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Whether owners make the same matrix is tried on so many cells. */
-#define TRIAL_CELLS 65536
+#define TRIAL_CELLS 2048
 
 typedef struct sliced_part {
     weft_form form;

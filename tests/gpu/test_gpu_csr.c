@@ -114,6 +114,53 @@ static void the_host_agrees(void **state) {
     }
 }
 
+/* A form that asks for a cell's first vertex depends on the numbering, so owners cannot make it:
+ * atomic additions do, and the host agrees. */
+static void numbering_matters(void **state) {
+    (void)state;
+    static const char text[] = "parameter d = 2;\n"
+                               "index cells, nodes;\n"
+                               "connectivity dofs : cells -> nodes[d + 1];\n"
+                               "input x : real[d] over nodes;\n"
+                               "input u : real over nodes;\n"
+                               "J = jacobian(x[dofs]);\n"
+                               "U = u[dofs];\n"
+                               "K = smmul(dshape_dot_dshape(tform_dshape(J), J), U[0]);\n";
+    weft_device *device = gpu_open(NULL);
+    weft_device_free(&device);
+    problem both[2];
+    weft_memory *u[2], *a[2];
+    weft_error error = {0};
+    for (int i = 0; i < 2; ++i) {
+        problem *p = &both[i];
+        problem_make(i == 0 ? "cuda" : "host", 3, 12, 1, p);
+        weft_operator_free(&p->op);
+        const size_t n = (size_t)p->f.n;
+        double *values = malloc(n * sizeof *values);
+        for (size_t k = 0; k < n; ++k)
+            values[k] = 1 + sin((double)k);
+        u[i] = fixture_vector(&p->f);
+        gpu_check(weft_memory_write(u[i], 0, values, n * sizeof *values, &error), &error);
+        free(values);
+        weft_form_input inputs[] = {{"x", p->f.x}, {"u", u[i]}};
+        p->forms[0].name = "first_vertex";
+        p->forms[0].text = text;
+        p->forms[0].n_expressions = 0;
+        p->forms[0].inputs = inputs;
+        p->forms[0].n_inputs = 2;
+        gpu_check(weft_operator_make(&p->f.context, WEFT_ASSEMBLY_CSR, p->forms, 1, &p->op, &error),
+                  &error);
+        for (int turn = 0; turn < 2; ++turn)
+            gpu_check(weft_operator_assemble(p->op, &error), &error);
+        gpu_check(weft_operator_matrix(p->op, &a[i], &error), &error);
+    }
+    compare("value", a[0], a[1], (size_t)weft_operator_pattern(both[1].op)->n_entries);
+    for (int i = 0; i < 2; ++i) {
+        weft_memory_free(&u[i]);
+        problem_free(&both[i]);
+    }
+}
+
 /* Assembled by owners and applied, twenty times: the same bits. */
 static void bits_repeat(void **state) {
     (void)state;
@@ -156,6 +203,7 @@ static void bits_repeat(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_agrees),
+        cmocka_unit_test(numbering_matters),
         cmocka_unit_test(bits_repeat),
     };
     const size_t n = sizeof tests / sizeof tests[0];

@@ -115,6 +115,56 @@ static void positions_of_other_rows_are_refused(void **state) {
     fixture_free(&f);
 }
 
+static void remember(void *user, weft_log_level level, const char *message) {
+    if (level == WEFT_LOG_WARNING)
+        snprintf(user, 512, "%s", message);
+}
+
+/* Nodes numbered at random: blocks couple with too many others, so additions are atomic, and that
+ * is said. */
+static void far_nodes_fall_back(void **state) {
+    (void)state;
+    enum { NODES = 100000, CELLS = 60000 };
+    char said[512] = "";
+    fixture f = fixture_make("null:h200", 3, 2, WEFT_PLAN_FUSED);
+    const weft_monitor monitor = {.log = remember, .user = said};
+    weft_error error = {0};
+    weft_connectivity *dofs = NULL;
+    weft_operator *op = NULL;
+    weft_memory *x = NULL;
+    uint64_t seed = 77;
+    int32_t *cells = weft_array_make(4 * CELLS, sizeof *cells);
+    for (int c = 0; c < CELLS; ++c) {
+        const int32_t first = (int32_t)(fixture_random(&seed) * 25000);
+        for (int v = 0; v < 4; ++v)
+            cells[4 * c + v] = v == 0 ? first % 512 : first + 25000 * v;
+    }
+    f.context.monitor = &monitor;
+    assert_int_equal(weft_connectivity_make(f.device, cells, CELLS, 4, NODES, &dofs, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_memory_make(f.device, 3 * NODES * sizeof(double), &x, &error), WEFT_OK);
+    weft_form_input inputs[] = {{"x", x}};
+    weft_parameter dimension = {"d", 3};
+    weft_form form = {.name = "poisson",
+                      .text = weft_fem_script("poisson"),
+                      .dofs = dofs,
+                      .inputs = inputs,
+                      .n_inputs = 1,
+                      .parameters = &dimension,
+                      .n_parameters = 1};
+    if (weft_operator_make(&f.context, WEFT_ASSEMBLY_CSR, &form, 1, &op, &error) != WEFT_OK)
+        fail_with(&error);
+    assert_non_null(strstr(said, "atomic"));
+    const int64_t before = weft_device_launches(f.device);
+    assert_int_equal(weft_operator_assemble(op, &error), WEFT_OK);
+    assert_int_equal(weft_device_launches(f.device), before + 1);
+    weft_operator_free(&op);
+    weft_memory_free(&x);
+    weft_connectivity_free(&dofs);
+    free(cells);
+    fixture_free(&f);
+}
+
 static void kernels_compile(void **state) {
     (void)state;
     weft_nvrtc nvrtc;
@@ -139,6 +189,7 @@ int main(void) {
         cmocka_unit_test(operator_is_made_and_launched),
         cmocka_unit_test(on_the_host_the_values_are_the_matrix),
         cmocka_unit_test(positions_of_other_rows_are_refused),
+        cmocka_unit_test(far_nodes_fall_back),
         cmocka_unit_test(kernels_compile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
