@@ -24,6 +24,23 @@ static void ref_mvmul(const check_case *c, const double *const *arguments, doubl
             result[i] += A[i * COLUMNS + j] * B[j];
 }
 
+/* Row by row from the diagonal on. */
+static void ref_upper(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = i; j < ROWS; ++j)
+            *result++ = A[i * ROWS + j];
+}
+
+static void ref_symmetric(const check_case *c, const double *const *arguments, double *result) {
+    const int n = c->n_result;
+    const double *next = A;
+    for (int i = 0; i < n; ++i)
+        for (int j = i; j < n; ++j, ++next) {
+            result[i] += *next * B[j];
+            result[j] += j > i ? *next * B[i] : 0;
+        }
+}
+
 static void ref_add(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < c->n_result; ++i)
         result[i] = A[i] + B[i];
@@ -98,6 +115,11 @@ static const check_case cases[] = {
     {"mvmul", NULL, 2, {M(3, 3), V(3)}, 3, ref_mvmul, 0, 0, NULL},
     {"mvmul", NULL, 2, {M(2, 5), V(5)}, 2, ref_mvmul, 0, 0, NULL},
     {"mvmul", NULL, 2, {M(1, 1), V(1)}, 1, ref_mvmul, 0, 0, NULL},
+    {"upper", NULL, 1, {M(4, 4)}, 10, ref_upper, 0, 0, NULL},
+    {"upper", NULL, 1, {M(1, 1)}, 1, ref_upper, 0, 0, NULL},
+    {"symmetric_mvmul", NULL, 2, {V(10), V(4)}, 4, ref_symmetric, 0, 0, NULL},
+    {"symmetric_mvmul", NULL, 2, {V(6), V(3)}, 3, ref_symmetric, 0, 0, NULL},
+    {"symmetric_mvmul", NULL, 2, {V(1), V(1)}, 1, ref_symmetric, 0, 0, NULL},
     {"madd", NULL, 2, {M(2, 3), M(2, 3)}, 6, ref_add, 0, 0, NULL},
     {"msub", NULL, 2, {M(2, 3), M(2, 3)}, 6, ref_subtract, 0, 0, NULL},
     {"smmul", NULL, 2, {M(3, 2), S}, 6, ref_scale, 0, 0, NULL},
