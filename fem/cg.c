@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 enum {
-    PLATEAU_LEAST =
-        1000 /* iterations without a new lowest residual; n of them for larger systems */
+    PLATEAU_LEAST = 1000, /* iterations without a new lowest residual; n for larger systems */
+    FEW_TURNS = 16        /* iterations asked for at first */
 };
 
 const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
@@ -32,6 +32,8 @@ typedef struct weft_cg_course {
     double lowest; /* residual so far, and when */
     int lowest_at;
     double replaced; /* the true residual when the recurrence last met the tolerance */
+    int turns;       /* iterations to ask the device for at once */
+    double *rr;      /* [WEFT_CG_TURNS_MAX + 1] of a run */
     bool is_true;    /* the residual is b - A x itself, not the recurrence's */
 } weft_cg_course;
 
@@ -75,7 +77,7 @@ static weft_status confirm(weft_cg *cg, weft_cg_course *course, bool *decided,
     double residual = sqrt(cg->rr) / cg->norm;
     course->history[course->iterations] = residual;
     *decided = true;
-    if (residual <= cg->options->tolerance)
+    if (cg->rr <= cg->limit)
         *outcome = WEFT_CG_CONVERGED;
     else if (isnan(residual))
         *outcome = WEFT_CG_NAN;
@@ -93,7 +95,7 @@ static weft_status judge(weft_cg *cg, weft_cg_course *course, bool *decided,
                          weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     *decided = false;
-    if (sqrt(cg->rr) <= cg->options->tolerance * cg->norm)
+    if (cg->rr <= cg->limit)
         TRY(confirm(cg, course, decided, outcome, error));
     if (*decided)
         goto done;
@@ -152,10 +154,42 @@ done:
     return status;
 }
 
+/* Iterations until the host wants to see what there is: as many as take a tenth of a second, none
+ * beyond the last that is allowed, and none beyond the one at which a plateau would be told. */
+static int turns_wanted(const weft_cg *cg, const weft_cg_course *course) {
+    const int64_t left = (int64_t)cg->options->max_iterations - course->iterations;
+    const int64_t flat = course->lowest_at + patience_of(cg) + 1 - course->iterations;
+    int64_t turns = course->turns;
+    turns = turns < left ? turns : left;
+    turns = turns < flat ? turns : flat;
+    return turns > 1 ? (int)turns : 1;
+}
+
+/* As many iterations as the device does at once. *broken: p.q of the next one is not positive. */
+static weft_status advance(weft_cg *cg, weft_cg_course *course, bool *broken, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double LONG = 0.1; /* seconds */
+    const double start = weft_clock();
+    int done = 0;
+    TRY(weft_cg_turns(cg, turns_wanted(cg, course), &done, course->rr, error));
+    *broken = done > 0 && !(cg->pq > 0);
+    for (int i = 1; i <= done - *broken; ++i) {
+        course->is_true = false;
+        course->iterations += 1;
+        TRY(course_note(course, sqrt(course->rr[i]) / cg->norm, error));
+    }
+    if (weft_clock() - start < LONG && course->turns < WEFT_CG_TURNS_MAX)
+        course->turns *= 2;
+    else if (weft_clock() - start > 4 * LONG && course->turns > FEW_TURNS)
+        course->turns /= 2;
+done:
+    return status;
+}
+
 static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    bool decided = false, stays = false;
+    bool decided = false, broken = false, stays = false;
     TRY(weft_cg_residual(cg, error));
     course->is_true = true;
     TRY(course_note(course, sqrt(cg->rr) / cg->norm, error));
@@ -167,20 +201,12 @@ static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome 
         goto done;
     }
     while (!decided) {
-        double pq = 0;
-        TRY(weft_cg_direction(cg, error));
-        TRY(weft_cg_product(cg, &pq, error));
-        if (!(pq > 0)) {
-            *outcome = isnan(pq) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
+        TRY(advance(cg, course, &broken, error));
+        if (broken) {
+            *outcome = isnan(cg->pq) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
             break;
         }
-        TRY(weft_cg_update(cg, error));
-        course->is_true = false;
-        course->iterations += 1;
-        double residual = sqrt(cg->rr) / cg->norm;
-        TRY(course_note(course, residual, error));
-        if (course->iterations % 16 == 0)
-            weft_cg_tell(cg, residual);
+        weft_cg_tell(cg, sqrt(cg->rr) / cg->norm);
         TRY(judge(cg, course, &decided, outcome, error));
     }
 done:
@@ -202,11 +228,16 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
                           const weft_cg_options *options, weft_cg_result *result,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_course course = {.lowest = INFINITY, .replaced = INFINITY};
+    weft_cg_course course = {.lowest = INFINITY, .replaced = INFINITY, .turns = FEW_TURNS};
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
-    weft_cg cg;
+    weft_cg cg = {0};
     double least = 0, wanted = 1, scale = 1;
+    course.rr = malloc((WEFT_CG_TURNS_MAX + 1) * sizeof *course.rr);
     TRY(weft_cg_prepare(&cg, context, op, b, x, options, error));
+    if (!course.rr) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+        goto done;
+    }
     TRY(weft_cg_diagonal(&cg, &least, error));
     TRY(weft_cg_norm(&cg, error));
     TRY(weft_cg_scale_wanted(&cg, &wanted, error));
@@ -215,6 +246,7 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
         scale = wanted;
         TRY(weft_cg_norm(&cg, error));
     }
+    cg.limit = options->tolerance * cg.norm * (options->tolerance * cg.norm);
     if (cg.norm <= 0) {
         TRY(solve_zero(&cg, &course, error));
     } else if (isnan(least) || !(least > 0)) {
@@ -241,6 +273,7 @@ done:
         status = status == WEFT_OK ? restored : status;
     }
     free(course.history);
+    free(course.rr);
     weft_cg_release(&cg);
     return status;
 }

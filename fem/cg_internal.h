@@ -9,22 +9,22 @@
 typedef enum weft_cg_name {
     WEFT_CG_X,
     WEFT_CG_B,
-    WEFT_CG_R,
+    WEFT_CG_Z, /* d r, r the residual */
     WEFT_CG_P,
-    WEFT_CG_Q,
+    WEFT_CG_Q,         /* A p, A x, and, after weft_cg_norm and weft_cg_residual, r */
     WEFT_CG_D,         /* the inverse diagonal, 0 for constrained dofs */
-    WEFT_CG_RZ,        /* r.(d r) of the present residual */
+    WEFT_CG_RZ,        /* r.z of the present residual */
     WEFT_CG_RZ_BEFORE, /* the same for the residual that p was made from */
     WEFT_CG_RR,
     WEFT_CG_PQ,
     WEFT_CG_SHARE, /* 1 / n where means are subtracted, else 0 */
+    WEFT_CG_TURNS, /* iterations of one run, at most */
+    WEFT_CG_LIMIT, /* of rr: where the tolerance is met */
     WEFT_CG_NAMES
 } weft_cg_name;
 
 typedef enum weft_cg_script {
-    WEFT_CG_DIRECTION,
-    WEFT_CG_DOT,
-    WEFT_CG_UPDATE,
+    WEFT_CG_LOOP,
     WEFT_CG_RESIDUAL,
     WEFT_CG_MEAN,
     WEFT_CG_SCRIPTS
@@ -37,9 +37,11 @@ typedef struct weft_cg {
     int64_t n;
     weft_memory *memory[WEFT_CG_NAMES]; /* x and b are the caller's */
     bool bound[WEFT_CG_SCRIPTS];        /* to these memories */
+    weft_memory *history;               /* rr of a run, turn by turn */
     double *sums;                       /* one for each chunk of rows, for csr on the host */
-    double rr, rz;                      /* of the present residual, as the memories hold them */
+    double rr, rz, pq;                  /* of the present residual, as the memories hold them */
     double norm;                        /* |b - A x_constrained| */
+    double limit;                       /* of rr */
 } weft_cg;
 
 /** Allocate. Free with weft_cg_release, also after an error. */
@@ -49,21 +51,21 @@ void weft_cg_release(weft_cg *cg);
 /** d = 1 / diag(A), or 1; 0 for constrained dofs. *least: the smallest diagonal entry of a free
  * dof, or NaN. */
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error);
-/** The norm that residuals are relative to. Uses r, p and q; p is zero then. */
+/** The norm that residuals are relative to. Uses z, p and q; p is zero then. */
 weft_status weft_cg_norm(weft_cg *cg, weft_error *error);
 /** What b and x are to be multiplied by so that the squares of CG neither overflow nor vanish: a
  * power of two, so that no bit changes, and 1 for all but extreme systems. After weft_cg_norm. */
 weft_status weft_cg_scale_wanted(weft_cg *cg, double *scale, weft_error *error);
 /** Multiply b and x. */
 weft_status weft_cg_scale(weft_cg *cg, double factor, weft_error *error);
-/** r = b - A x, and its rr and rz. Uses q. */
+/** r = b - A x, in q, and its z, rr and rz. */
 weft_status weft_cg_residual(weft_cg *cg, weft_error *error);
-/** p = d r + beta p, where beta is rz over that of the direction before; 0 the first time. */
-weft_status weft_cg_direction(weft_cg *cg, weft_error *error);
-/** q = A p; *pq = p.q. Constrained entries of q are of no account, those of p are zero. */
-weft_status weft_cg_product(weft_cg *cg, double *pq, weft_error *error);
-/** x += alpha p, r -= alpha q, alpha = rz / pq, and rr and rz. */
-weft_status weft_cg_update(weft_cg *cg, weft_error *error);
+/** As many iterations as `turns` says, at most WEFT_CG_TURNS_MAX, or fewer: the loop of cg.weft.
+ *  Starts from z, rr and rz of weft_cg_residual, or from where it stopped. *done of them, and in
+ *  rr[1 .. *done] the r.r after each. The last one is broken, and of no effect, where pq is not
+ *  positive then. */
+enum { WEFT_CG_TURNS_MAX = 4096 };
+weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_error *error);
 /** Tell the monitor (cg.c). */
 void weft_cg_tell(const weft_cg *cg, double residual);
 /** Iterations in one kernel (cg_stay.c). */

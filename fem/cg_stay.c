@@ -55,7 +55,7 @@ weft_status weft_cg_stay(weft_cg *cg, int iterations, int64_t patience, weft_cg_
                                .patience = patience,
                                .tell = told,
                                .user = cg};
-    TRY(weft_persistent_iterate(cg->op->persistent, cg->memory[WEFT_CG_R], cg->memory[WEFT_CG_D],
+    TRY(weft_persistent_iterate(cg->op->persistent, cg->memory[WEFT_CG_Q], cg->memory[WEFT_CG_D],
                                 cg->memory[WEFT_CG_X], &run, error));
     cg->rr = run.history[run.done];
     cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;

@@ -174,8 +174,6 @@ weft_status weft_program_bind(weft_program *program, const char *name, weft_memo
     const int found = weft_program_datum(graph, name);
     if (found < 0)
         return no_such_datum(graph, name, error);
-    if (program->data[found] == memory && !program->own[found])
-        return WEFT_OK;
     if (program->own[found])
         weft_memory_free(&program->data[found]);
     program->own[found] = false;

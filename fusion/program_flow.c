@@ -104,11 +104,10 @@ done:
     return status;
 }
 
-/* A name that the caller may bind or read: an input, or returned. */
+/* A name that the caller may bind or read: an input, returned, or kept between two steps. */
 static int find_outside(const weft_flow *flow, const char *name) {
     for (int i = 0; i < flow->n_names; ++i)
-        if ((flow->names[i].is_input || flow->names[i].returned) &&
-            strcmp(flow->names[i].name, name) == 0)
+        if (strcmp(flow->names[i].name, name) == 0)
             return i;
     return -1;
 }
@@ -128,8 +127,6 @@ weft_status weft_program_flow_bind(weft_program *p, const char *name, weft_memor
     if (found < 0)
         return no_such_name(p->compilation->flow, name, error);
     weft_program_flow *flow = p->flow;
-    if (flow->memory[found] == memory && !flow->own[found])
-        return WEFT_OK;
     weft_program_flow_forget(p);
     if (flow->own[found])
         weft_memory_free(&flow->memory[found]);
