@@ -34,7 +34,7 @@ static weft_status allocate(weft_program *p, weft_error *error) {
 weft_status weft_program_flow_make(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_flow *flow = p->compilation->flow;
-    const bool threaded = weft_program_lanes(p) == WEFT_CUDA_LANES;
+    const bool threaded = weft_program_flow_threaded(p);
     TRY(allocate(p, error));
     if (flow->n_segments > 0 || threaded)
         TRY(weft_module_make(
@@ -52,7 +52,7 @@ void weft_program_flow_free(weft_program *p) {
     const weft_flow *flow = p->compilation->flow;
     if (made == NULL)
         return;
-    weft_program_flow_forget(p);
+    weft_program_graph_free(p);
     for (int i = 0; made->segments != NULL && i < flow->n_segments; ++i)
         weft_program_free(&made->segments[i]);
     for (int i = 0; made->memory != NULL && made->own != NULL && i < flow->n_names; ++i)
@@ -226,7 +226,8 @@ weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_p
     for (int i = 0; i < script->n_operators; ++i) {
         if (n < 64)
             names[n++] = script->operators[i].name;
-        if (p->flow == NULL || script->operators[i].routine != NULL || strcmp(script->operators[i].name, name) != 0)
+        if (p->flow == NULL || script->operators[i].routine != NULL ||
+            strcmp(script->operators[i].name, name) != 0)
             continue;
         p->flow->operators[i] = (weft_program_operator){apply, user};
         weft_program_flow_forget(p);
@@ -339,6 +340,7 @@ weft_status weft_program_flow_prepare(weft_program *p, weft_error *error) {
                                   flow->script->operators[i].name);
     if (p->ready)
         return WEFT_OK;
+    TRY(weft_program_graph_prepare(p, error));
     for (int i = 0; i < flow->n_names; ++i)
         TRY(prepare_name(p, i, error));
     for (int i = 0; i < flow->n_segments; ++i)

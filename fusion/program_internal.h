@@ -97,10 +97,22 @@ weft_status weft_program_flow_step(weft_program *program, const weft_flow_step *
 /* program_run.c */
 weft_status weft_program_prepare(weft_program *program, weft_error *error);
 
-/* program_record.c: the whole of it as one graph of the device. */
-weft_status weft_program_flow_record(weft_program *program, weft_error *error);
-weft_status weft_program_flow_replay(weft_program *program, weft_error *error);
-void weft_program_flow_forget(weft_program *program); /* what was bound has changed */
+/** What a segment's launches would make when first needed. */
+weft_status weft_program_touch(weft_program *program, weft_error *error);
+
+/* program_record.c: loops as graphs of the device. */
+
+/** On devices with threads: what says whether a loop goes on, for the kernels in it. */
+weft_status weft_program_graph_prepare(weft_program *program, weft_error *error);
+void weft_program_graph_free(weft_program *program);
+/** Drop recordings: what was bound has changed. */
+void weft_program_flow_forget(weft_program *program);
+bool weft_program_flow_threaded(const weft_program *program);
+/** Let the kernels of a loop that the host runs do their work. */
+weft_status weft_program_graph_go(const weft_program *program, int loop, weft_error *error);
+/** An outermost loop by its recording, made when there is none. */
+weft_status weft_program_graph_run(weft_program *program, const weft_flow_step *loop,
+                                   int64_t *turns, weft_error *error);
 
 /* program_matrix.c */
 /** Does a kernel make this matrix row by row, so that no positions are needed? */

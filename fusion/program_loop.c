@@ -116,6 +116,12 @@ static weft_status run_loop(weft_program *p, const weft_flow_step *loop, weft_er
     const bool counted = loop->number == p->compilation->flow->last_loop;
     int64_t turns = 0;
     bool again = false;
+    if (loop->loop < 0 && p->flow->graph != NULL && weft_device_records(p->device)) {
+        TRY(weft_program_graph_run(p, loop, &turns, error));
+        TRY(settle(p, &loop->body, error));
+        goto done;
+    }
+    TRY(weft_program_graph_go(p, loop->number, error));
     if (counted)
         TRY(record(p, 0, error));
     TRY(asks(p, loop, 0, &again, error));

@@ -363,6 +363,21 @@ done:
     return status;
 }
 
+weft_status weft_program_touch(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->compilation->plan;
+    TRY(weft_program_prepare(p, error));
+    for (int k = 0; k < plan->n_kernels; ++k) {
+        weft_launch launch = {0};
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
+            TRY(launch_argument(p, &plan->kernels[k].arguments[i], &p->arguments[i], error));
+        if (plan->kernels[k].stars)
+            TRY(launch_stars(p, &plan->kernels[k], &launch, error));
+    }
+done:
+    return status;
+}
+
 weft_status weft_program_run(weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = program->compilation->plan;
