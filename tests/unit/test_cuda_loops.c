@@ -1,0 +1,105 @@
+/* labels: quick */
+/* What loops become for a GPU, compiled by NVRTC where there is no GPU: kernels that look at `go`
+ * first, and the two kernels of one thread of each loop. */
+#include "test_support.h"
+
+#include "cuda_api.h"
+#include "weft_fusion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char NESTED[] = "index nodes plain;\n"
+                             "input u, d : real over nodes;\n"
+                             "input c : real[3];\n"
+                             "input t, dt, end, rr, limit, turns : real;\n"
+                             "repeat at most turns/2 while (t + dt <= end) {\n"
+                             "    b = u/dt;\n"
+                             "    update rr = 2*limit;\n"
+                             "    repeat at most 50 while (rr > limit and rr < 1e300) {\n"
+                             "        r = b - u*(1/dt + d) - c[1];\n"
+                             "        update u = u + r/(1/dt + d);\n"
+                             "        update rr = dot(r, r);\n"
+                             "    }\n"
+                             "    update t = t + dt;\n"
+                             "    update dt = min(dt, select(rr > limit, dt/2, 2*dt));\n"
+                             "}\n";
+
+static char *source_for(const char *text, bool single) {
+    weft_error error = {0};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_device_options options = weft_device_options_default(NULL);
+    const weft_compile_options compile = {.single = single};
+    const weft_fragment fragment = {"loops.weft", text};
+    char message[2048];
+    weft_status status = WEFT_OK;
+    char *source = NULL;
+    TRY(weft_device_open("null:h200", &options, &device, &error));
+    TRY(weft_library_make(&library, &error));
+    TRY(weft_compile(library, weft_device_limits(device), &fragment, 1, &compile, &compilation,
+                     &error));
+    source = strdup(weft_compilation_source(compilation));
+done:
+    weft_compilation_free(&compilation);
+    weft_library_free(&library);
+    weft_device_free(&device);
+    weft_error_text(&error, message, sizeof message);
+    if (status != WEFT_OK)
+        fail_msg("%s", message);
+    return source;
+}
+
+static void loops_compile(void **state) {
+    (void)state;
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
+        skip_test(error.message);
+    for (int single = 0; single < 2; ++single) {
+        static const char *const kernels[] = {"loop_0_begin", "loop_0_turn", "loop_1_begin",
+                                              "loop_1_turn"};
+        char *source = source_for(NESTED, single != 0);
+        weft_cubin cubin = {0};
+        weft_kernel_figures figures;
+        if (weft_nvrtc_compile(&nvrtc, 90, "loops", source, &cubin, &error) != WEFT_OK)
+            fail_msg("%s\n%s", error.message, source);
+        for (int i = 0; i < 4; ++i)
+            assert_true(weft_cubin_figures(&cubin, kernels[i], &figures));
+        weft_cubin_free(&cubin);
+        free(source);
+    }
+    weft_nvrtc_close(&nvrtc);
+}
+
+static int count(const char *text, const char *part) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; ++at)
+        ++n;
+    return n;
+}
+
+/* Every kernel over a list in a loop is guarded, and none outside. */
+static void kernels_in_loops_are_guarded(void **state) {
+    (void)state;
+    char *inside = source_for(NESTED, false);
+    char *outside = source_for("index nodes plain; input x : real over nodes; input s : real;"
+                               "update x = 2*x; update s = sum(x); update s = s/2;",
+                               false);
+    const int kernels =
+        count(inside, "KERNEL s") + count(inside, "FINISH s0_") + count(inside, "FINISH s1_");
+    assert_true(kernels >= 2);
+    assert_int_equal(count(inside, "    if (*go == 0)\n        return;\n"), kernels);
+    assert_int_equal(count(outside, "go"), 0);
+    free(inside);
+    free(outside);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_compile),
+        cmocka_unit_test(kernels_in_loops_are_guarded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
