@@ -58,6 +58,8 @@ static const bad_file metadata[] = {
      WEFT_ERROR_TYPE, 1, 24, "nothing gives the size 'm' a value", "name + integer"},
     {"//@ function f(A: real) -> C: real\n//@ knid map\n", WEFT_ERROR_SYNTAX, 2, 5,
      "unknown line '//@ knid'", "did you mean 'kind'?"},
+    {"//@ function f(A: real) -> C: real\n//@ shift B\n", WEFT_ERROR_TYPE, 2, 11,
+     "a shift line names an argument of the function", ""},
     {"//@ function f(A: real) -> C: real\n//@ kind maps\n", WEFT_ERROR_SYNTAX, 2, 10,
      "unknown kind 'maps': expected map, or reduce with an operator", ""},
     {"//@ function f(A: real) -> C: real\n//@ kind reduce + 0\n", WEFT_ERROR_SYNTAX, 2, 10,

@@ -126,6 +126,47 @@ static visit *brute_force(const int32_t *indices, int64_t n_cells, int width) {
     return all;
 }
 
+/* Whole numbers for a node: coordinates and a value. */
+static int64_t whole(int32_t node, int component) {
+    return (int64_t)((uint32_t)node * 2654435761u >> (5 + 7 * component) & 63) - 31;
+}
+
+/* det J of a cell: changes sign with the orientation. */
+static int64_t determinant(const int32_t *v, int width) {
+    int64_t e[3][3];
+    for (int i = 0; i < width - 1; ++i)
+        for (int c = 0; c < width - 1; ++c)
+            e[i][c] = whole(v[i + 1], c) - whole(v[0], c);
+    if (width == 3)
+        return e[0][0] * e[1][1] - e[0][1] * e[1][0];
+    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
+           e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
+           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+}
+
+/* Row i of K v with K = det J (1 + [i = j]), a mass matrix but for a factor. */
+static int64_t row(const int32_t *v, int width, int i) {
+    int64_t sum = whole(v[i], 3);
+    for (int j = 0; j < width; ++j)
+        sum += whole(v[j], 3);
+    return determinant(v, width) * sum;
+}
+
+/* By stars only row 0, of renumbered cells; cell by cell every row: the same whole numbers. */
+static void check_product(const walked *w, const int32_t *indices, int64_t n_cells, int width,
+                          int64_t n_nodes) {
+    int64_t *y = calloc((size_t)n_nodes + 1, sizeof *y);
+    assert_non_null(y);
+    for (int64_t i = 0; i < w->n; ++i)
+        y[w->visits[i].v[0]] += row(w->visits[i].v, width, 0);
+    for (int64_t c = 0; c < n_cells; ++c)
+        for (int i = 0; i < width; ++i)
+            y[indices[c * width + i]] -= row(indices + c * width, width, i);
+    for (int64_t i = 0; i < n_nodes; ++i)
+        assert_int_equal(y[i], 0);
+    free(y);
+}
+
 static void check_halo(const weft_stars *stars) {
     const int64_t *start = host(stars->halo_start);
     const int32_t *halo = host(stars->halo);
@@ -165,6 +206,7 @@ static walked check(const int32_t *indices, int64_t n_cells, int width, int64_t 
     assert_int_equal(w.n, n_cells * width);
     for (int64_t i = 0; i < n_nodes; ++i)
         assert_int_equal(w.seen[i], 1);
+    check_product(&w, indices, n_cells, width, n_nodes);
     visit *all = brute_force(indices, n_cells, width);
     qsort(all, (size_t)w.n, sizeof *all, compare_visits);
     qsort(w.visits, (size_t)w.n, sizeof *w.visits, compare_visits);
