@@ -18,23 +18,48 @@ done:
     return status;
 }
 
-/* The assembly that holds least, where that is another one and less. */
-static void find_smaller(const poisson *run, const weft_assembly_problem *problem,
-                         const weft_forecast *here, char *hint, size_t size) {
-    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* Coordinates, u and b, the operator; and what else there is when most is held: on a GPU the
+ * right-hand side that is gathered from the cells, before the first product; CG's vectors; after CG
+ * two lists of the cells that are summed up. */
+static void foresee(const poisson *run, weft_assembly assembly,
+                    const weft_assembly_problem *problem, weft_forecast *forecast) {
     const weft_limits *limits = weft_device_limits(run->device);
-    const int n = weft_assembly_costs(limits, problem, costs);
-    size_t least = here->bytes;
+    const size_t nodes = (size_t)run->mesh->n_nodes, real_bytes = sizeof(double);
+    const size_t lanes = (size_t)limits->lanes_double;
+    const size_t cells = ((size_t)run->mesh->n_cells + lanes - 1) / lanes * lanes;
+    const size_t load = limits->kind == WEFT_DEVICE_CUDA ? cells * (size_t)problem->width : 0;
+    size_t late = 0;
+    weft_forecast_add(forecast, "coordinates", nodes * (size_t)run->mesh->dimension, real_bytes);
+    weft_forecast_add(forecast, "solution, right-hand side", 2 * nodes, real_bytes);
+    const size_t before = forecast->bytes;
+    weft_operator_forecast(limits, assembly, problem, forecast, &late);
+    const size_t whole = forecast->bytes - before;
+    if (run->is_null)
+        return;
+    const size_t most =
+        larger(whole - late + load * real_bytes, whole + larger(4 * nodes, 2 * cells) * real_bytes);
+    if (most > whole)
+        weft_forecast_add(forecast, "vectors of CG, lists of cells", most - whole, 1);
+}
+
+/* The assembly that holds least, where that is another one. */
+static void find_smaller(const poisson *run, const weft_assembly_problem *problem, size_t here,
+                         char *hint, size_t size) {
+    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    const int n = weft_assembly_costs(weft_device_limits(run->device), problem, costs);
+    size_t least = here;
     const char *name = NULL;
     for (int i = 0; i < n; ++i) {
-        weft_forecast mine = {0}, other = {0};
+        weft_forecast other = {0};
         if (!costs[i].possible)
             continue;
-        weft_operator_forecast(limits, run->assembly, problem, &mine);
-        weft_operator_forecast(limits, costs[i].assembly, problem, &other);
-        size_t whole = here->bytes - mine.bytes + other.bytes;
-        if (whole < least) {
-            least = whole;
+        foresee(run, costs[i].assembly, problem, &other);
+        if (other.bytes < least) {
+            least = other.bytes;
             name = costs[i].name;
         }
     }
@@ -43,28 +68,6 @@ static void find_smaller(const poisson *run, const weft_assembly_problem *proble
                  (double)least * 1e-6);
     else
         snprintf(hint, size, "take a smaller mesh: no assembly needs less");
-}
-
-/* Coordinates, u and b; CG's vectors; in their place lists of the cells: before CG, on a GPU, the
- * right-hand side that is gathered, when what comes late of the operator is not there yet; after CG
- * what is summed up. */
-static void add_vectors(const poisson *run, size_t late, weft_forecast *forecast) {
-    const weft_limits *limits = weft_device_limits(run->device);
-    const size_t nodes = (size_t)run->mesh->n_nodes, width = (size_t)run->mesh->dimension + 1;
-    const size_t lanes = (size_t)limits->lanes_double;
-    const size_t cells = ((size_t)run->mesh->n_cells + lanes - 1) / lanes * lanes;
-    const size_t vectors = 4 * nodes * sizeof(double), sums = 2 * cells * sizeof(double);
-    const size_t load = limits->kind == WEFT_DEVICE_CUDA ? cells * width * sizeof(double) : 0;
-    size_t beyond = load > vectors + late ? load - vectors - late : 0;
-    weft_forecast_add(forecast, "coordinates", nodes * (size_t)run->mesh->dimension,
-                      sizeof(double));
-    weft_forecast_add(forecast, "solution, right-hand side", 2 * nodes, sizeof(double));
-    if (run->is_null)
-        return;
-    if (sums > vectors && sums - vectors > beyond)
-        beyond = sums - vectors;
-    weft_forecast_add(forecast, "vectors of CG", vectors, 1);
-    weft_forecast_add(forecast, "loads and integrals, beyond CG's", beyond, 1);
 }
 
 weft_status poisson_forecast_make(poisson *run, weft_error *error) {
@@ -86,10 +89,8 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
                                            .symmetric = true,
                                            .applications = products};
     TRY(choose(run, &problem, error));
-    size_t late =
-        weft_operator_forecast(weft_device_limits(run->device), run->assembly, &problem, &forecast);
-    add_vectors(run, late, &forecast);
-    find_smaller(run, &problem, &forecast, hint, sizeof hint);
+    foresee(run, run->assembly, &problem, &forecast);
+    find_smaller(run, &problem, forecast.bytes, hint, sizeof hint);
     TRY(weft_forecast_check(&forecast, run->device, hint, error));
     run->foreseen_bytes = forecast.bytes;
 done:

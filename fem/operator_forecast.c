@@ -3,8 +3,6 @@
 #include "operator_internal.h"
 #include "sliced.h"
 
-#include <string.h>
-
 static bool is_gpu(const weft_limits *limits) {
     return limits->lanes_double == WEFT_SLICE;
 }
@@ -68,36 +66,39 @@ static void forecast_edges(const weft_assembly_problem *p, const weft_limits *li
     weft_forecast_add(forecast, "matrix, halos", nodes / 2, sizeof(int32_t));
 }
 
-size_t weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
-                              const weft_assembly_problem *p, weft_forecast *forecast) {
-    const char *name = weft_assembly_name(assembly);
+void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
+                            const weft_assembly_problem *p, weft_forecast *forecast, size_t *late) {
     const size_t cells = padded(p->n_cells, limits->lanes_double), width = (size_t)p->width;
-    const bool transposed =
-        strcmp(name, "lma-gather") == 0 || limits->kind == WEFT_DEVICE_CUDA; /* right-hand sides */
+    const bool gather = assembly == WEFT_ASSEMBLY_LMA_GATHER;
+    *late = 0;
     weft_forecast_add(forecast, "connectivity", cells * width, sizeof(int32_t));
-    if (transposed) {
+    if (gather || limits->kind == WEFT_DEVICE_CUDA) { /* there right-hand sides are gathered */
         weft_forecast_add(forecast, "connectivity, transposed", (size_t)p->n_cells * width,
                           sizeof(uint32_t));
         weft_forecast_add(forecast, "connectivity, transposed", (size_t)p->n_nodes + 1,
                           sizeof(int64_t));
     }
-    size_t made = 0;
-    if (strncmp(name, "lma", 3) == 0) {
+    size_t made = forecast->bytes;
+    switch (assembly) {
+    case WEFT_ASSEMBLY_LMA:
+    case WEFT_ASSEMBLY_LMA_GATHER:
         weft_forecast_add(forecast, "local matrices", cells * width * width, sizeof(double));
         made = forecast->bytes;
-        if (strcmp(name, "lma-gather") == 0) /* of the product, and of the diagonal for Jacobi */
+        if (gather) /* of the product, and of the diagonal for Jacobi */
             weft_forecast_add(forecast, "local results, to be gathered",
                               (p->applications > 1 ? 2 : 1) * cells * width, sizeof(double));
-    } else if (strcmp(name, "csr") == 0) {
+        *late = forecast->bytes - made;
+        break;
+    case WEFT_ASSEMBLY_CSR:
         forecast_matrix(p, limits, forecast);
-        made = forecast->bytes;
-    } else if (strcmp(name, "matrix-free") == 0) {
-        made = forecast->bytes;
+        break;
+    case WEFT_ASSEMBLY_MATRIX_FREE:
         if (limits->kind == WEFT_DEVICE_CUDA)
             forecast_stars(p, forecast);
-    } else if (strcmp(name, "edge") == 0) {
+        *late = forecast->bytes - made;
+        break;
+    case WEFT_ASSEMBLY_EDGE:
         forecast_edges(p, limits, forecast);
-        made = forecast->bytes;
+        break;
     }
-    return forecast->bytes - made;
 }

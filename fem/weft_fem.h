@@ -248,10 +248,11 @@ int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *
 weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,
                                  weft_assembly *out, weft_text *reason, weft_error *error);
 /** Add what an operator of this assembly will hold on a device with these limits, its connectivity
- *  too, to a forecast: of simplices of degree 1, within some per cent. Returns the bytes of it that
- *  are made with the first product, not before. */
-size_t weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
-                              const weft_assembly_problem *problem, weft_forecast *forecast);
+ *  too, to a forecast: of simplices of degree 1, within some per cent.
+ *  late    bytes of it that are made with the first product, not before */
+void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
+                            const weft_assembly_problem *problem, weft_forecast *forecast,
+                            size_t *late);
 /** Products that Jacobi-CG is expected to take for a second-order elliptic problem on a mesh of
  *  about equal cells: they grow with the nodes a side. 0 as tolerance: down to rounding. */
 double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance);

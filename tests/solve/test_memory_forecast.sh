@@ -23,6 +23,8 @@ for mesh in square:150 cube:20; do
         done
     done
 done
-foreseen --mesh square:150 --assembly edge --device host:2
-foreseen --mesh cube:20 --assembly edge --device host:2
+for device in host:2 null:h200; do
+    foreseen --mesh square:150 --assembly edge --device $device
+    foreseen --mesh cube:20 --assembly edge --device $device
+done
 foreseen --mesh square:150 --exact "x*y" --source 0 --assembly auto --device host:1
