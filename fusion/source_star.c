@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS] = {
-    "const int64_t *restrict star_halo_start",       "const int32_t *restrict star_halo",
-    "const unsigned short *restrict star_order",     "const uint32_t *restrict star_rows",
-    "const unsigned long long *restrict star_words", "const int32_t *restrict star_cells"};
-
 /* One staged number of a node. */
 typedef struct staged {
     const weft_operand *load;
@@ -344,69 +339,6 @@ weft_status weft_source_star_body(const source_writer *w, const weft_star_source
                   "        UNROLL for (int c = 0; c < %d; ++c)\n"
                   "            y[k * %d + c] = sums[(k * ROWS_THREADS + threadIdx.x) * %d + c];\n",
                   s.n_results, s.n_results, s.n_results);
-done:
-    return status;
-}
-
-/* ---- a kernel of its own ---- */
-
-weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
-    weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
-                             .calls = kernel->implementation->order,
-                             .variants = kernel->implementation->variants,
-                             .n_calls = kernel->implementation->fusion->n_calls,
-                             .loads = kernel->loads,
-                             .n_loads = kernel->n_loads,
-                             .vector = -1,
-                             .nodes = WEFT_STAR_NODES,
-                             .threads = WEFT_STAR_THREADS};
-    for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
-        if (is_nodal(&star, &kernel->loads[i]) && load_count(graph, &kernel->loads[i]) == 1)
-            star.vector = kernel->loads[i].datum;
-    return star;
-}
-
-weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
-                                    weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_star_source star = weft_star_source_of(w->graph, kernel);
-    if (star.accumulation->matrix)
-        return weft_source_star_matrix(w, kernel, error);
-    const int n_results = count_results(w->graph, &star);
-    const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
-    const char *const define = "#define %s %d\n";
-    weft_text_add(w->out, define, "ROWS_NODES", star.nodes);
-    weft_text_add(w->out, define, "ROWS_THREADS", star.threads);
-    weft_text_add(w->out, define, "ROWS_PER_THREAD", star.nodes / star.threads);
-    if (star.vector >= 0)
-        weft_text_add(w->out, "#define LOAD(j) p_%s[j]\n",
-                      weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
-    weft_text_add(
-        w->out,
-        "/* %s:%d  %s[%s] += ..., by the owner, star by star */\n"
-        "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, 4) %s(int64_t n_rows",
-        star.accumulation->place.source->name, star.accumulation->place.line,
-        w->graph->data[star.accumulation->target].name, w->graph->maps[star.accumulation->map].name,
-        kernel->name);
-    weft_source_arguments(w, kernel);
-    weft_text_add(w->out,
-                  "%s)\n{\n%s"
-                  "    extern __shared__ __align__(16) unsigned char shared[];\n"
-                  "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
-                  "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
-                  w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                  w->plan->guarded ? WEFT_GUARD : "", n_results);
-    TRY(weft_source_star_body(w, &star, error));
-    weft_text_add(w->out,
-                  "    (void)own;\n"
-                  "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
-                  "        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;\n"
-                  "        UNROLL for (int c = 0; c < %d; ++c)\n"
-                  "            if (row < n_rows)\n"
-                  "                p_%s[row * %d + c] %s y[k * %d + c];\n"
-                  "    }\n}\n"
-                  "#undef LOAD\n#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n",
-                  n_results, target, n_results, kernel->adds ? "+=" : "=", n_results);
 done:
     return status;
 }
