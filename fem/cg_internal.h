@@ -44,6 +44,15 @@ typedef struct weft_cg {
     double limit;                       /* of rr */
 } weft_cg;
 
+/** cg_scripts.c: the operator has room for these programs. */
+weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error);
+/** Run a script on the memories of this solve; compiled and bound when first asked for. */
+weft_status weft_cg_run(weft_cg *cg, weft_cg_script script, weft_error *error);
+/** The turns of the last run of WEFT_CG_LOOP. */
+weft_status weft_cg_counted(const weft_cg *cg, int64_t *turns, weft_error *error);
+/** Programs stay with the operator, the memories of a solve do not. */
+void weft_cg_unbind(weft_cg *cg, weft_cg_script script);
+
 /** Allocate. Free with weft_cg_release, also after an error. */
 weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
                             weft_memory *x, const weft_cg_options *options, weft_error *error);

@@ -7,143 +7,6 @@
 
 enum { PIECE = 1 << 16 /* doubles of a list that the host looks at at a time */ };
 
-/* ---- scripts ------------------------------------------------------------------------------- */
-
-static const char *const names[WEFT_CG_NAMES] = {
-    "x", "b", "z", "p", "q", "d", "rz", "rz_before", "rr", "pq", "share", "turns", "limit",
-};
-
-typedef struct weft_cg_use {
-    const char *file;
-    int n_names;
-    weft_cg_name names[10];
-} weft_cg_use;
-
-static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
-    {"cg.weft",
-     10,
-     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_TURNS, WEFT_CG_LIMIT, WEFT_CG_RR,
-      WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ}},
-    {"cg_residual.weft",
-     7,
-     {WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ}},
-    {"cg_mean.weft", 2, {WEFT_CG_X, WEFT_CG_SHARE}},
-};
-
-/* Kept with the operator, so that further solves compile nothing. */
-struct weft_cg_programs {
-    weft_device *device;
-    const weft_library *library;
-    weft_plan_kind plan;
-    weft_compiled scripts[WEFT_CG_SCRIPTS];
-};
-
-void weft_cg_programs_free(weft_cg_programs **programs) {
-    if (!*programs)
-        return;
-    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
-        weft_compiled_free(&(*programs)->scripts[i]);
-    free(*programs);
-    *programs = NULL;
-}
-
-static weft_status programs_prepare(weft_cg *cg, weft_error *error) {
-    const weft_context *context = cg->context;
-    weft_cg_programs *kept = cg->op->cg;
-    if (kept && kept->device == context->device && kept->library == context->library &&
-        kept->plan == context->plan)
-        return WEFT_OK;
-    weft_cg_programs_free(&cg->op->cg);
-    cg->op->cg = calloc(1, sizeof *cg->op->cg);
-    if (!cg->op->cg)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
-    cg->op->cg->device = context->device;
-    cg->op->cg->library = context->library;
-    cg->op->cg->plan = context->plan;
-    return WEFT_OK;
-}
-
-/* q = A p for the loop; the product by rows of csr has p and q at hand and brings p.q. */
-static weft_status loop_apply(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cg *cg = user;
-    if (!vy)
-        return weft_operator_apply(cg->op, v, y, error);
-    TRY(weft_csr_product_dots(cg->context->device, weft_operator_pattern(cg->op),
-                              weft_memory_host(weft_operator_values(cg->op)), weft_memory_host(v),
-                              weft_memory_host(y), cg->sums, error));
-    const double dot = weft_sum(cg->sums, (cg->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
-    TRY(weft_memory_write(vy, 0, &dot, sizeof dot, error));
-done:
-    return status;
-}
-
-/* By a rows routine where the device has one for this operator. */
-static const weft_rows *rows_of(const weft_cg *cg) {
-    const bool threads = weft_device_limits(cg->context->device)->kind == WEFT_DEVICE_CUDA;
-    return threads && cg->op->table->rows ? cg->op->table->rows(cg->op) : NULL;
-}
-
-static weft_status compile(weft_cg *cg, weft_cg_script script, weft_error *error) {
-    const weft_cg_use *use = &uses[script];
-    const weft_rows *rows = rows_of(cg);
-    const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
-    const weft_operator_choice choice = {
-        .name = "A", .routine = rows ? rows->routine : NULL, .brings_dot = !rows && cg->sums};
-    const weft_compile_options options = {.operators = &choice,
-                                          .n_operators = script == WEFT_CG_LOOP};
-    return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->op->cg->scripts[script],
-                              error);
-}
-
-static weft_status bind_loop(weft_cg *cg, weft_program *program, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_rows *rows = rows_of(cg);
-    if (rows) {
-        TRY(weft_program_bind_rows(program, "A", rows, error));
-    } else {
-        TRY(weft_program_bind(program, "q", cg->memory[WEFT_CG_Q], error));
-        TRY(weft_program_bind_operator(program, "A", loop_apply, cg, error));
-    }
-    TRY(weft_program_record(program, "rr", cg->history, WEFT_CG_TURNS_MAX + 1, error));
-done:
-    return status;
-}
-
-static weft_status run(weft_cg *cg, weft_cg_script script, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_compiled *compiled = &cg->op->cg->scripts[script];
-    const weft_cg_use *use = &uses[script];
-    if (!compiled->program)
-        TRY(compile(cg, script, error));
-    if (!cg->bound[script]) {
-        cg->bound[script] = true;
-        TRY(weft_program_size(compiled->program, "nodes", cg->n, error));
-        for (int i = 0; i < use->n_names; ++i)
-            TRY(weft_program_bind(compiled->program, names[use->names[i]],
-                                  cg->memory[use->names[i]], error));
-        if (script == WEFT_CG_LOOP)
-            TRY(bind_loop(cg, compiled->program, error));
-    }
-    TRY(weft_program_run(compiled->program, error));
-done:
-    return status;
-}
-
-/* Programs stay with the operator, these memories do not. */
-static void unbind(weft_cg *cg, weft_cg_script script) {
-    weft_program *program = cg->bound[script] ? cg->op->cg->scripts[script].program : NULL;
-    if (!program)
-        return;
-    for (int i = 0; i < uses[script].n_names; ++i)
-        (void)weft_program_bind(program, names[uses[script].names[i]], NULL, NULL);
-    if (script == WEFT_CG_LOOP) {
-        (void)weft_program_bind(program, "q", NULL, NULL);
-        (void)weft_program_record(program, "rr", NULL, 0, NULL);
-    }
-}
-
 static weft_status uniform_read(const weft_cg *cg, weft_cg_name name, double *value,
                                 weft_error *error) {
     return weft_memory_read(cg->memory[name], 0, value, sizeof *value, error);
@@ -248,7 +111,7 @@ done:
 /* r = b - q, as the reduced or projected system sees it */
 static weft_status difference(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(run(cg, WEFT_CG_RESIDUAL, error));
+    TRY(weft_cg_run(cg, WEFT_CG_RESIDUAL, error));
     TRY(norms_read(cg, error));
 done:
     return status;
@@ -316,8 +179,8 @@ weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_er
     turns = turns < WEFT_CG_TURNS_MAX ? turns : WEFT_CG_TURNS_MAX;
     TRY(uniform_write(cg, WEFT_CG_TURNS, turns, error));
     TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
-    TRY(run(cg, WEFT_CG_LOOP, error));
-    TRY(weft_program_turns(cg->op->cg->scripts[WEFT_CG_LOOP].program, &counted, error));
+    TRY(weft_cg_run(cg, WEFT_CG_LOOP, error));
+    TRY(weft_cg_counted(cg, &counted, error));
     TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));
     TRY(norms_read(cg, error));
     TRY(uniform_read(cg, WEFT_CG_PQ, &cg->pq, error));
@@ -327,7 +190,7 @@ done:
 }
 
 weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error) {
-    return run(cg, WEFT_CG_MEAN, error);
+    return weft_cg_run(cg, WEFT_CG_MEAN, error);
 }
 
 weft_status weft_cg_clear(weft_cg *cg, weft_error *error) {
@@ -385,7 +248,7 @@ weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *o
     TRY(weft_memory_make(context->device, (WEFT_CG_TURNS_MAX + 1) * sizeof(double), &cg->history,
                          error));
     TRY(sums_prepare(cg, error));
-    TRY(programs_prepare(cg, error));
+    TRY(weft_cg_programs_prepare(cg, error));
     TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));
     TRY(uniform_write(cg, WEFT_CG_PQ, 1, error));
     if (options->project_mean)
@@ -396,7 +259,7 @@ done:
 
 void weft_cg_release(weft_cg *cg) {
     for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
-        unbind(cg, (weft_cg_script)i);
+        weft_cg_unbind(cg, (weft_cg_script)i);
     weft_memory_free(&cg->history);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);

@@ -72,7 +72,8 @@ static void compile(const char *text, void *user) {
             weft_error_text(&error, message, sizeof message);
             fail_msg("%s\n%s", message, text);
         }
-        assert_true(weft_compilation_kernels(compilation) >= 1);
+        /* without lists there are uniform values alone, which the host computes */
+        assert_true(weft_compilation_kernels(compilation) >= (strstr(text, " over ") != NULL));
         weft_compilation_free(&compilation);
     }
 }
