@@ -4,7 +4,7 @@
 #include "test_support.h"
 
 #include "cuda_api.h"
-#include "weft_fusion.h"
+#include "weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +25,14 @@ static const char NESTED[] = "index nodes plain;\n"
                              "    update dt = min(dt, select(rr > limit, dt/2, 2*dt));\n"
                              "}\n";
 
-static char *source_for(const char *text, bool single) {
+static char *source_with(const char *text, bool single, const weft_operator_choice *choice) {
     weft_error error = {0};
     weft_device *device = NULL;
     weft_library *library = NULL;
     weft_compilation *compilation = NULL;
     const weft_device_options options = weft_device_options_default(NULL);
-    const weft_compile_options compile = {.single = single};
+    const weft_compile_options compile = {
+        .single = single, .operators = choice, .n_operators = choice != NULL};
     const weft_fragment fragment = {"loops.weft", text};
     char message[2048];
     weft_status status = WEFT_OK;
@@ -51,6 +52,10 @@ done:
     return source;
 }
 
+static char *source_for(const char *text, bool single) {
+    return source_with(text, single, NULL);
+}
+
 static void loops_compile(void **state) {
     (void)state;
     weft_nvrtc nvrtc;
@@ -67,6 +72,29 @@ static void loops_compile(void **state) {
             fail_msg("%s\n%s", error.message, source);
         for (int i = 0; i < 4; ++i)
             assert_true(weft_cubin_figures(&cubin, kernels[i], &figures));
+        weft_cubin_free(&cubin);
+        free(source);
+    }
+    weft_nvrtc_close(&nvrtc);
+}
+
+/* Conjugate gradients: with a rows routine the product, what comes before it and what follows are
+ * few kernels of one segment; with none the operator is the caller's, between two. */
+static void conjugate_gradients_compile(void **state) {
+    (void)state;
+    static const char *const routines[] = {NULL, "edge", "sell", "csr"};
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
+        skip_test(error.message);
+    for (int i = 0; i < 4; ++i) {
+        const weft_operator_choice choice = {.name = "A", .routine = routines[i]};
+        char *source = source_with(weft_fem_script("cg.weft"), false, &choice);
+        weft_cubin cubin = {0};
+        if (weft_nvrtc_compile(&nvrtc, 90, "cg", source, &cubin, &error) != WEFT_OK)
+            fail_msg("%s\n%s", error.message, source);
+        assert_non_null(strstr(source, "loop_0_turn"));
+        assert_int_equal(strstr(source, "/* segment 2 */") == NULL, routines[i] != NULL);
         weft_cubin_free(&cubin);
         free(source);
     }
@@ -99,6 +127,7 @@ static void kernels_in_loops_are_guarded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_compile),
+        cmocka_unit_test(conjugate_gradients_compile),
         cmocka_unit_test(kernels_in_loops_are_guarded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
