@@ -24,7 +24,7 @@
          0,                                                                                          \
          "What an operator is: a rows routine (for a GPU); repeatable",                              \
          0},                                                                                         \
-        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default) or gathered", 0}, {                 \
+        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default), gathered or cells", 0}, {          \
         "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
     }
 

@@ -101,16 +101,18 @@ done:
 
 static weft_status read_choice(weft_tool_options *options, int key, const char *text,
                                weft_error *error) {
-    static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {"coloured",
-                                                                                  "gathered"};
+    static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {
+                                                                 "coloured", "gathered", "cells"};
+    static const weft_scatter scatter_of[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
+                                              WEFT_SCATTER_CELL_COLOURS};
     weft_status status = WEFT_OK;
     int choice = 0;
     if (key == TOOL_PLAN) {
         TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
         options->plan = (weft_plan_kind)choice;
     } else {
-        TRY(app_parse_choice("--scatter", text, scatters, 2, &choice, error));
-        options->scatter = (weft_scatter)choice;
+        TRY(app_parse_choice("--scatter", text, scatters, 3, &choice, error));
+        options->scatter = scatter_of[choice];
     }
 done:
     return status;

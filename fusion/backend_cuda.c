@@ -1,6 +1,6 @@
 /* The GPU's prelude: one thread an instance, `real` is a scalar, a warp's instances are the lanes
  * of a block of interleaved data, so that its threads read neighbouring words. Accumulating stores
- * are atomic. */
+ * are atomic, or plain where a launch is a colour of instances. */
 #include "source_internal.h"
 
 static void types(weft_text *out, int lanes, bool single) {
@@ -138,6 +138,22 @@ static const char stores[] =
     "{\n"
     "    UNROLL for (int k = 0; k < entries; ++k)\n"
     "        atomicAdd(&p[positions[k * LANES]], v[k]);\n"
+    "}\n\n"
+    "/* where no other instance of the launch has these targets */\n"
+    "INLINE void add_indirect_alone(scalar *p, const int32_t *map, const real *v, int width, int "
+    "components, int)\n"
+    "{\n"
+    "    UNROLL for (int a = 0; a < width; ++a) {\n"
+    "        const int64_t i = map[a * LANES];\n"
+    "        UNROLL for (int c = 0; c < components; ++c)\n"
+    "            p[i * components + c] += v[a * components + c];\n"
+    "    }\n"
+    "}\n\n"
+    "INLINE void add_matrix_alone(scalar *p, const uint32_t *positions, const real *v, int "
+    "entries, int)\n"
+    "{\n"
+    "    UNROLL for (int k = 0; k < entries; ++k)\n"
+    "        p[positions[k * LANES]] += v[k];\n"
     "}\n\n";
 
 static const char intrinsics[] =

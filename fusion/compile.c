@@ -187,6 +187,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .flops = kernel->flops,
         .stars = kernel->stars,
         .star_cells = reads_star_cells(kernel),
+        .cell_colours = kernel->cell_colours,
     };
 }
 

@@ -8,21 +8,11 @@ enum { SHARES = 256, TASK_BLOCKS = 1024, FEW = 256 };
 
 /* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
  */
-typedef struct weft_connectivity_form weft_connectivity_form;
 struct weft_connectivity_form {
     int lanes;
     weft_memory *interleaved, *start, *positions;
     weft_schedule *schedule;
     weft_connectivity_form *next;
-};
-
-struct weft_connectivity {
-    weft_device *device;
-    const int32_t *indices;
-    int64_t n_from, n_to;
-    int width;
-    weft_connectivity_form *forms;
-    weft_stars *stars;
 };
 
 static weft_status no_memory(weft_error *error, const char *what, int64_t n) {
@@ -88,7 +78,7 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
         status = no_memory(error, "connectivity", n_from);
         goto done;
     }
-    *made = (weft_connectivity){device, indices, n_from, n_to, width, NULL, NULL};
+    *made = (weft_connectivity){device, indices, n_from, n_to, width, NULL, NULL, NULL};
     *out = made;
 done:
     return status;
@@ -112,6 +102,7 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         weft_stars_free(&(*connectivity)->stars);
         (*connectivity)->stars = next;
     }
+    weft_cell_colours_free(&(*connectivity)->colours);
     free(*connectivity);
     *connectivity = NULL;
 }

@@ -185,9 +185,10 @@ static void explain_head(const explanation *e) {
                   plan_names[c->options.plan]);
     weft_text_add(e->out, "Device %s; blocks of %d, real is %s, accumulating stores %s.\n",
                   c->limits.name, fused->lanes, c->options.single ? "float" : "double",
-                  c->options.scatter == WEFT_SCATTER_GATHERED ? "gathered"
-                  : c->options.scatter == WEFT_SCATTER_STARS  ? "stars"
-                                                              : "coloured");
+                  c->options.scatter == WEFT_SCATTER_GATHERED       ? "gathered"
+                  : c->options.scatter == WEFT_SCATTER_STARS        ? "stars"
+                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "by colours of cells"
+                                                                    : "coloured");
     weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
 }

@@ -536,6 +536,7 @@ typedef enum weft_argument_kind {
     ARGUMENT_ARRIVED,     /* how many thread blocks have stored theirs: index is the kernel */
     ARGUMENT_STAR_MATRIX, /* the rows of a matrix (index): part is a place in
                              weft_star_matrix_arguments */
+    ARGUMENT_COLOUR,      /* the instances of one colour of a map: index is the map */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 
@@ -555,11 +556,12 @@ typedef struct weft_plan_kernel {
     int n_stores;
     int *scatters; /* accumulations done by coloured stores */
     int n_scatters;
-    int gather; /* accumulation that this kernel gathers, or -1 */
-    int rows;   /* call whose whole rows this kernel makes first, or -1 */
-    int folded; /* call that the routine computes at every row it reads, or -1 */
-    bool stars; /* its one accumulation is done by the owner, star by star */
-    bool adds;  /* a gather, or stars, that add to what is there, else they write */
+    int gather;        /* accumulation that this kernel gathers, or -1 */
+    int rows;          /* call whose whole rows this kernel makes first, or -1 */
+    int folded;        /* call that the routine computes at every row it reads, or -1 */
+    bool stars;        /* its one accumulation is done by the owner, star by star */
+    bool cell_colours; /* its accumulations are plain additions: a launch a colour of instances */
+    bool adds;         /* a gather, or stars, that add to what is there, else they write */
     weft_argument *arguments;
     int n_arguments;
     int *reductions; /* calls whose partial results this kernel makes */

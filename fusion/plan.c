@@ -186,6 +186,22 @@ done:
     return status;
 }
 
+/* By colours of cells: one thread an instance, and one map, whose colours they are. Reductions want
+ * all instances in one launch. */
+static weft_status kernel_colours(planner *p, weft_plan_kernel *kernel, weft_error *error) {
+    const weft_graph *graph = p->graph;
+    if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || p->plan->lanes != WEFT_CUDA_LANES ||
+        kernel->n_scatters == 0 || kernel->n_reductions > 0 || kernel->rows >= 0 ||
+        kernel->implementation->warps > 0)
+        return WEFT_OK;
+    const int map = graph->accumulations[kernel->scatters[0]].map;
+    for (int i = 1; i < kernel->n_scatters; ++i)
+        if (graph->accumulations[kernel->scatters[i]].map != map)
+            return WEFT_OK;
+    kernel->cell_colours = true;
+    return argument_add(p, kernel, (weft_argument){ARGUMENT_COLOUR, map, 0}, error);
+}
+
 /* The gathers of what a kernel has stored, each a kernel over the target's index set. */
 static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -273,6 +289,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
         TRY(kernel_stars(p, kernel, was_started, error));
+        TRY(kernel_colours(p, kernel, error));
         TRY(kernel_rows(p, kernel, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));

@@ -159,7 +159,7 @@ static void print_scatters(const weft_graph *graph, const weft_plan_kernel *kern
     for (int i = 0; i < kernel->n_scatters; ++i) {
         weft_text_add(out, "    %-9s", i == 0 ? "scatters" : "");
         print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
-        weft_text_add(out, ", coloured\n");
+        weft_text_add(out, kernel->cell_colours ? ", a launch a colour\n" : ", coloured\n");
     }
     if (kernel->gather >= 0) {
         const weft_accumulation *a = &graph->accumulations[kernel->gather];

@@ -102,7 +102,8 @@ static void print_json_moves(const weft_graph *graph, const weft_plan_kernel *ke
         print_json_accumulation(graph, kernel->gather, out);
     else
         weft_text_add(out, "null");
-    weft_text_add(out, ", \"adds\": %s,\n", kernel->adds ? "true" : "false");
+    weft_text_add(out, ", \"adds\": %s, \"cell_colours\": %s,\n", kernel->adds ? "true" : "false",
+                  kernel->cell_colours ? "true" : "false");
     weft_text_add(out, "     \"reductions\": [");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         weft_text_add(out, i > 0 ? ", " : "");
@@ -117,15 +118,24 @@ static void print_json_arguments(const weft_graph *graph, const weft_plan_kernel
     weft_text_add(out, "     \"arguments\": [");
     for (int i = 0; i < kernel->n_arguments; ++i) {
         const weft_argument *argument = &kernel->arguments[i];
-        static const char *const kinds[] = {"list", "connectivity", "positions", "partials",
-                                            "transposed"};
-        const bool datum = argument->kind != ARGUMENT_MAP && argument->kind != ARGUMENT_GATHER;
+        static const char *const kinds[] = {
+            [ARGUMENT_DATUM] = "list",          [ARGUMENT_MAP] = "connectivity",
+            [ARGUMENT_POSITIONS] = "positions", [ARGUMENT_PARTIALS] = "partials",
+            [ARGUMENT_STAR] = "stars",          [ARGUMENT_ROWS] = "operator",
+            [ARGUMENT_TWIN] = "twin",           [ARGUMENT_ARRIVED] = "arrived",
+            [ARGUMENT_STAR_MATRIX] = "rows",    [ARGUMENT_COLOUR] = "colour",
+            [ARGUMENT_GATHER] = "transposed"};
         weft_text_add(out, "%s{\"kind\": \"%s\", \"name\": ", i > 0 ? ", " : "",
                       kinds[argument->kind]);
-        if (datum)
-            print_json_name(graph, argument->index, out);
-        else
+        if (argument->kind == ARGUMENT_MAP || argument->kind == ARGUMENT_GATHER ||
+            argument->kind == ARGUMENT_STAR || argument->kind == ARGUMENT_COLOUR)
             weft_text_add_json(out, graph->maps[argument->index].name);
+        else if (argument->kind == ARGUMENT_ROWS)
+            weft_text_add_json(out, graph->operators[argument->index]);
+        else if (argument->kind == ARGUMENT_ARRIVED)
+            weft_text_add(out, "null");
+        else
+            print_json_name(graph, argument->index, out);
         if (argument->kind == ARGUMENT_GATHER)
             weft_text_add(out, ", \"part\": \"%s\"", argument->part == 0 ? "start" : "positions");
         weft_text_add(out, "}");

@@ -114,6 +114,15 @@ weft_status weft_program_graph_go(const weft_program *program, int loop, weft_er
 weft_status weft_program_graph_run(weft_program *program, const weft_flow_step *loop,
                                    int64_t *turns, weft_error *error);
 
+/* program_colours.c: accumulating stores by colours of cells. */
+
+/** The cells of the first colour; NULL where there is no cell. */
+weft_status weft_program_colours_argument(const weft_program *p, const weft_argument *argument,
+                                          weft_memory **out, weft_error *error);
+/** Launch a kernel once a colour. whole: its launch for all cells, with the program's arguments. */
+weft_status weft_program_colours_launch(weft_program *p, const weft_plan_kernel *kernel,
+                                        const weft_launch *whole, weft_error *error);
+
 /* program_matrix.c */
 /** Does a kernel make this matrix row by row, so that no positions are needed? */
 bool weft_program_makes_rows(const weft_program *p, int matrix);

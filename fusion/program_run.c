@@ -271,6 +271,7 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
         status = weft_program_matrix_argument(p, argument, out, error);
         break;
     case ARGUMENT_MAP:
+    case ARGUMENT_COLOUR:
     case ARGUMENT_STAR:
     case ARGUMENT_GATHER:
         if (p->maps[argument->index] == NULL) {
@@ -280,6 +281,10 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
         }
         if (argument->kind == ARGUMENT_STAR) {
             status = star_argument(p, argument, out, error);
+            break;
+        }
+        if (argument->kind == ARGUMENT_COLOUR) {
+            status = weft_program_colours_argument(p, argument, out, error);
             break;
         }
         if (argument->kind == ARGUMENT_MAP) {
@@ -347,6 +352,8 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
         TRY(launch_argument(p, &kernel->arguments[i], &p->arguments[i], error));
     if (p->go != NULL)
         p->arguments[launch.n_arguments++] = p->go;
+    if (kernel->cell_colours)
+        return weft_program_colours_launch(p, kernel, &launch, error);
     if (kernel->stars)
         TRY(launch_stars(p, kernel, &launch, error));
     else

@@ -49,6 +49,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
         weft_text_add(w->out, "scalar *restrict partials_%s",
                       weft_source_variable(w, argument->index, -1) + 2);
         break;
+    case ARGUMENT_COLOUR:
+        weft_text_add(w->out, "const uint32_t *restrict order");
+        break;
     case ARGUMENT_STAR:
         weft_text_add(w->out, "%s", weft_star_arguments[argument->part]);
         break;
@@ -120,7 +123,9 @@ void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, i
                       datum->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
 }
 
-void weft_source_scatter(const source_writer *w, const weft_accumulation *a) {
+void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
+                         const weft_accumulation *a) {
+    const char *alone = kernel->cell_colours ? "_alone" : "";
     const bool threaded = w->backend->is_threaded;
     const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
     const char *v = weft_source_variable(w, a->source, -1);
@@ -133,11 +138,13 @@ void weft_source_scatter(const source_writer *w, const weft_accumulation *a) {
     if (a->matrix)
         weft_text_add(
             w->out,
-            "        add_matrix(p_%s, positions_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
-            target, w->graph->data[a->target].name, width * width, lane, v, width * width, lanes);
+            "        add_matrix%s(p_%s, positions_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
+            alone, target, w->graph->data[a->target].name, width * width, lane, v, width * width,
+            lanes);
     else
         weft_text_add(
-            w->out, "        add_indirect(p_%s, m_%s + block * (%d * LANES)%s, %s, %d, %d, %s);\n",
+            w->out,
+            "        add_indirect%s(p_%s, m_%s + block * (%d * LANES)%s, %s, %d, %d, %s);\n", alone,
             target, map->name, width, lane, v, width,
             weft_shape_count(&w->graph->data[a->target].shape), lanes);
 }
@@ -190,6 +197,14 @@ static void write_instances(const source_writer *w, const weft_plan_kernel *kern
         weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
         return;
     }
+    if (kernel
+            ->cell_colours) { /* more than one turn: a single thread, one instance after another */
+        weft_text_add(w->out,
+                      "    for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < "
+                      "n_instances; k += gridDim.x * (int64_t)blockDim.x) {\n");
+        weft_source_thread(w, "        ", "order[k]");
+        return;
+    }
     if (w->backend->is_threaded) {
         weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
         weft_text_add(w->out, "    if (instance < n_instances) {\n");
@@ -237,7 +252,7 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
     for (int i = 0; i < kernel->n_stores; ++i)
         weft_source_store(w, kernel, kernel->stores[i]);
     for (int i = 0; i < kernel->n_scatters; ++i)
-        weft_source_scatter(w, &w->graph->accumulations[kernel->scatters[i]]);
+        weft_source_scatter(w, kernel, &w->graph->accumulations[kernel->scatters[i]]);
     weft_source_reductions_each(w, kernel);
     weft_text_add(w->out, "    }\n");
     weft_source_reductions_end(w, kernel);

@@ -40,7 +40,8 @@ const char *weft_source_variable(const source_writer *w, int datum, int map);
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_load(const source_writer *w, const weft_operand *load);
 void weft_source_load_statement(const source_writer *w, const weft_operand *load);
-void weft_source_scatter(const source_writer *w, const weft_accumulation *a);
+void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
+                         const weft_accumulation *a);
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
 void weft_source_thread(const source_writer *w, const char *indent, const char *instance);
 /** source_threads.c: a kernel with calls of several threads an instance. */

@@ -123,7 +123,7 @@ static void write_stores(const source_writer *w, const weft_plan_kernel *kernel)
     for (int i = 0; i < kernel->n_scatters; ++i) {
         const weft_accumulation *a = &w->graph->accumulations[kernel->scatters[i]];
         if (placement(kernel, a->source, -1) == PLACE_REGISTER)
-            weft_source_scatter(w, a);
+            weft_source_scatter(w, kernel, a);
     }
     weft_text_add(w->out, "    }\n");
 }

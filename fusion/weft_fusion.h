@@ -76,10 +76,10 @@ typedef struct weft_variant_choice {
     int variant;
 } weft_variant_choice;
 
-/** What a script's `operator NAME over ...` stands for: a script of its own, whose fragments make `y`
- *  from an input `v` (a form's text and product.weft) and which is written out where NAME is
- *  applied; a rows routine by name (cuda, weft_program_bind_rows); or with neither a function of the
- *  caller's (weft_program_bind_operator). */
+/** What a script's `operator NAME over ...` stands for: a script of its own, whose fragments make
+ * `y` from an input `v` (a form's text and product.weft) and which is written out where NAME is
+ *  applied; a rows routine by name (cuda, weft_program_bind_rows); or with neither a function of
+ * the caller's (weft_program_bind_operator). */
 typedef struct weft_operator_choice {
     const char *name;
     const weft_fragment *fragments;
@@ -95,14 +95,20 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
  *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the target's owner
  *  evaluates each cell round it, renumbered so that it is local vertex 0, and keeps row 0 alone;
  *  deterministic; a matrix, whole rows of it (weft_matrix_rows). For one accumulation from
- * triangles or tetrahedra in a kernel whose values do not depend on an even renumbering of a cell's
- * vertices (which is the caller's to know: see weft_kernel_info); where it cannot be done, and on
- * the host, it is the first.
+ *  triangles or tetrahedra in a kernel whose values do not depend on an even renumbering of a
+ *  cell's vertices (which is the caller's to know: see weft_kernel_info); where it cannot be done,
+ *  and on the host, it is the first. Cell colours: on cuda instances are coloured so that no two of
+ *  a colour share a target; a colour is one launch, whose stores are plain additions;
+ *  deterministic, as targets are added to in the order of the colours. For vectors and matrices, in
+ *  a kernel that accumulates through one map (into any number of lists), has no reduction and one
+ *  thread an instance; elsewhere, and on the host, it is the first. There are at least as many
+ *  launches as a target has instances, up to 256; what is left of more is added by one thread.
  */
 typedef enum weft_scatter {
     WEFT_SCATTER_COLOURED,
     WEFT_SCATTER_GATHERED,
-    WEFT_SCATTER_STARS
+    WEFT_SCATTER_STARS,
+    WEFT_SCATTER_CELL_COLOURS
 } weft_scatter;
 
 typedef struct weft_compile_options {
@@ -148,8 +154,9 @@ typedef struct weft_kernel_info {
     int n_calls;
     double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
     double flops;
-    bool stars;      /* it accumulates by stars */
-    bool star_cells; /* and reads lists over the cells, so that it needs their numbers */
+    bool stars;        /* it accumulates by stars */
+    bool star_cells;   /* and reads lists over the cells, so that it needs their numbers */
+    bool cell_colours; /* it accumulates by colours of instances, a launch each */
 } weft_kernel_info;
 int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);

@@ -49,6 +49,8 @@ static void compile_one(const weft_nvrtc *nvrtc, const weft_library *library,
 }
 
 static void shipped_scripts(void **state) {
+    static const weft_scatter scatters[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
+                                            WEFT_SCATTER_CELL_COLOURS};
     const weft_nvrtc *nvrtc = *state;
     weft_error error = {0};
     weft_library *library = NULL;
@@ -57,14 +59,14 @@ static void shipped_scripts(void **state) {
         weft_device_open("null:h200", NULL, &device, &error) != WEFT_OK)
         fail_with(&error);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i)
-        for (int variant = 0; variant < 16; ++variant) {
+        for (int variant = 0; variant < 24; ++variant) {
             const bool local = strcmp(scripts[i][0], "local.weft") == 0;
             const int dimension = variant & 1 ? 3 : 2;
             const weft_parameter d = {local ? "width" : "d", local ? dimension + 1 : dimension};
             const weft_compile_options options = {
                 .plan = variant & 2 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
-                .scatter = variant & 4 ? WEFT_SCATTER_GATHERED : WEFT_SCATTER_COLOURED,
-                .single = variant & 8,
+                .scatter = scatters[variant / 8],
+                .single = variant & 4,
                 .parameters = &d,
                 .n_parameters = 1};
             compile_one(nvrtc, library, weft_device_limits(device), scripts[i], &options);
