@@ -57,6 +57,23 @@ static void test_stages(void **state) {
     check(RUN("explain", "poisson.weft"), 0, "unfused", "");
 }
 
+/* What the values of --scatter lead to; a wrong one is answered by all of them. */
+static void test_scatters(void **state) {
+    (void)state;
+    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "coloured"), 0, ", coloured\n",
+          "");
+    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "gathered"), 0, "by the owner",
+          "");
+    check(
+        RUN("fuse", "poisson.weft", "product.weft", "--scatter", "cells", "--device", "null:h200"),
+        0, ", a launch a colour\n", "");
+    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "cells"), 0, ", coloured\n", "");
+    check(RUN("explain", "poisson.weft", "product.weft", "--scatter", "cells"), 0,
+          "by colours of cells", "");
+    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "cell"), 2, "",
+          "did you mean 'cells'? the values are coloured, gathered or cells");
+}
+
 static void test_json(void **state) {
     (void)state;
     static const char *const stages[] = {"graph", "plan"};
@@ -159,6 +176,7 @@ static void test_devices(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_help_and_version),
                                        cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_scatters),
                                        cmocka_unit_test(test_json),
                                        cmocka_unit_test(test_script_files),
                                        cmocka_unit_test(test_library),
