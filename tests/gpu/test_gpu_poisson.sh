@@ -51,7 +51,7 @@ worst, compared = 0.0, 0
 for problem in ("square", "mixed", "neumann"):
     with open(os.path.join(folder, f"{problem}-host.json"), encoding="utf-8") as file:
         host = json.load(file)
-    for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[clm]*.json"))):
+    for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[!h]*.json"))):
         with open(path, encoding="utf-8") as file:
             gpu = json.load(file)
         assert gpu["outcome"] == "converged" and "cuda" in gpu["device"], path
