@@ -189,58 +189,55 @@ static void functions(weft_text *out) {
     weft_text_add(out, "\n");
 }
 
-/* How contributions become one. A chunk of CHUNK consecutive instances is a partial result, joined
- * by halves; partial results go round CHUNK sums, which are joined by halves again. So the tree
- * depends on the number of instances alone, not on how many threads a block has. */
+/* How contributions become one. A chunk of CHUNK consecutive instances is a partial result: warps'
+ * worth of them are joined by halves between lanes, then what these give, again by halves. Partial
+ * results go round CHUNK sums, which are joined as a chunk is. So the tree depends on the number of
+ * instances alone, not on how many threads a block has. */
 static const char chunks[] =
-    "/* The block that stores its partial results last; the next launch starts from 0 again. */\n"
+    "#define GROUPS (CHUNK / LANES) /* of a chunk: a warp's worth of instances each */\n"
+    "/* Is this the block that arrives last? What all blocks have stored is there for it. The "
+    "next\n"
+    " * launch starts from 0 again. */\n"
     "INLINE bool is_last_block(uint32_t *arrived)\n"
     "{\n"
     "    __shared__ bool last;\n"
-    "    __threadfence();\n"
     "    __syncthreads();\n"
     "    if (threadIdx.x == 0) {\n"
-    "        last = atomicAdd(arrived, 1) == gridDim.x - 1;\n"
+    "        __threadfence();\n"
+    "        last = atomicAdd(arrived, 1u) == gridDim.x - 1;\n"
     "        if (last)\n"
     "            *arrived = 0;\n"
+    "        __threadfence();\n"
     "    }\n"
     "    __syncthreads();\n"
-    "    __threadfence();\n"
     "    return last;\n"
     "}\n\n";
 
 static void chunk_functions(weft_text *out, const char *name) {
-    weft_text_add(
-        out,
-        "/* Chunks of CHUNK numbers, each joined into its first. */\n"
-        "template <int N_THREADS, int N_CHUNKS> INLINE void halve_%s(scalar *tree)\n"
-        "{\n"
-        "    UNROLL for (int half = CHUNK / 2; half > 0; half /= 2) {\n"
-        "        __syncthreads();\n"
-        "        UNROLL for (int i = threadIdx.x; i < N_CHUNKS * half; i += N_THREADS) {\n"
-        "            scalar *a = tree + i / half * CHUNK + i %% half;\n"
-        "            *a = both_%s(*a, a[half]);\n"
-        "        }\n"
-        "    }\n"
-        "    __syncthreads();\n"
-        "}\n"
-        "/* a[k * components + c]: of instance (block * N + k) * N_THREADS + thread */\n"
-        "template <int N_THREADS, int N>\n"
-        "INLINE void partial_%s(scalar *p, scalar *tree, const real *a, int components, int64_t "
-        "n_instances)\n"
-        "{\n"
-        "    constexpr int N_CHUNKS = N_THREADS * N / CHUNK;\n"
-        "    for (int c = 0; c < components; ++c) {\n"
-        "        UNROLL for (int k = 0; k < N; ++k)\n"
-        "            tree[k * N_THREADS + threadIdx.x] = a[k * components + c];\n"
-        "        halve_%s<N_THREADS, N_CHUNKS>(tree);\n"
-        "        const int64_t chunk = blockIdx.x * (int64_t)N_CHUNKS + threadIdx.x;\n"
-        "        if (threadIdx.x < N_CHUNKS && chunk * CHUNK < n_instances)\n"
-        "            p[chunk * components + c] = tree[threadIdx.x * CHUNK];\n"
-        "        __syncthreads();\n"
-        "    }\n"
-        "}\n",
-        name, name, name, name);
+    weft_text_add(out,
+                  "/* Lane 0 gets what `n` lanes hold, n a power of two. */\n"
+                  "INLINE scalar lanes_%s(scalar v, int n)\n"
+                  "{\n"
+                  "    UNROLL for (int half = n / 2; half > 0; half /= 2)\n"
+                  "        v = both_%s(v, __shfl_down_sync(0xffffffffu, v, half));\n"
+                  "    return v;\n"
+                  "}\n"
+                  "/* v[k * stride]: of instance k * N_THREADS + thread; a barrier must follow */\n"
+                  "template <int N_THREADS, int N>\n"
+                  "INLINE void groups_%s(scalar *tree, const real *v, int stride)\n"
+                  "{\n"
+                  "    UNROLL for (int k = 0; k < N; ++k) {\n"
+                  "        const scalar group = lanes_%s(v[k * stride], LANES);\n"
+                  "        if (threadIdx.x %% LANES == 0)\n"
+                  "            tree[(k * N_THREADS + threadIdx.x) / LANES] = group;\n"
+                  "    }\n"
+                  "}\n"
+                  "/* By one warp: a chunk's groups joined, in lane 0. */\n"
+                  "INLINE scalar chunk_%s(const scalar *tree)\n"
+                  "{\n"
+                  "    return lanes_%s(tree[threadIdx.x %% GROUPS], GROUPS);\n"
+                  "}\n",
+                  name, name, name, name, name, name);
     weft_text_add(
         out,
         "template <int N_THREADS>\n"
@@ -251,21 +248,23 @@ static void chunk_functions(weft_text *out, const char *name) {
         "    for (int c = 0; c < components; ++c) {\n"
         "        real sums[CHUNK / N_THREADS];\n"
         "        start_%s(sums, CHUNK / N_THREADS);\n"
-        "        _Pragma(\"unroll 4\") for (int64_t first = 0; first < n; first += CHUNK)\n"
+        "        _Pragma(\"unroll 8\") for (int64_t first = 0; first < n; first += CHUNK)\n"
         "            UNROLL for (int k = 0; k < CHUNK / N_THREADS; ++k) {\n"
         "                const int64_t i = first + k * N_THREADS + threadIdx.x;\n"
-        "                if (i < n)\n"
-        "                    sums[k] = both_%s(sums[k], __ldcg(&p[i * components + c]));\n"
+        "                sums[k] = both_%s(sums[k], i < n ? __ldcg(&p[i * components + c])\n"
+        "                                                 : neutral_%s());\n"
         "            }\n"
-        "        UNROLL for (int k = 0; k < CHUNK / N_THREADS; ++k)\n"
-        "            tree[k * N_THREADS + threadIdx.x] = sums[k];\n"
-        "        halve_%s<N_THREADS, 1>(tree);\n"
-        "        if (threadIdx.x == 0)\n"
-        "            result[c] = tree[0];\n"
+        "        groups_%s<N_THREADS, CHUNK / N_THREADS>(tree, sums, 1);\n"
+        "        __syncthreads();\n"
+        "        if (threadIdx.x < LANES) {\n"
+        "            const scalar all = chunk_%s(tree);\n"
+        "            if (threadIdx.x == 0)\n"
+        "                result[c] = all;\n"
+        "        }\n"
         "        __syncthreads();\n"
         "    }\n"
         "}\n\n",
-        name, name, name, name);
+        name, name, name, name, name, name);
 }
 
 static void reductions(weft_text *out) {
@@ -279,12 +278,13 @@ static void reductions(weft_text *out) {
         const char *name = names[i][0], *neutral = names[i][1];
         weft_text_add(out,
                       "INLINE scalar both_%s(scalar a, scalar b) { return %s; }\n"
+                      "INLINE scalar neutral_%s() { return (scalar)%s; }\n"
                       "INLINE void start_%s(real *a, int n)\n"
                       "{\n"
                       "    UNROLL for (int i = 0; i < n; ++i)\n"
-                      "        a[i] = (scalar)%s;\n"
+                      "        a[i] = neutral_%s();\n"
                       "}\n",
-                      name, names[i][2], name, neutral);
+                      name, names[i][2], name, neutral, name, name);
         chunk_functions(out, name);
     }
 }

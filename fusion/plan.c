@@ -280,7 +280,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         if (kernel->name == NULL)
             return weft_no_memory(error);
         TRY(kernel_allocate(p, kernel, error));
-        kernel->joins = p->plan->lanes == WEFT_CUDA_LANES;
+        kernel->joins = p->plan->lanes == WEFT_CUDA_LANES && kernel->rows < 0;
         TRY(kernel_loads_and_stores(p, kernel, error));
         kernel->joins = kernel->joins && kernel->n_reductions > 0;
         if (kernel->joins)

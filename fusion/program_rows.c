@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { JOIN_BLOCKS = 10 /* a multiprocessor, of kernels whose last block joins reductions */ };
+
 weft_status weft_program_rows_allocate(weft_program *p, weft_error *error) {
     const weft_graph *graph = p->compilation->graph;
     const size_t n_data = (size_t)graph->n_data + 1;
@@ -148,11 +150,18 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
         launch->block_threads = one->warps * WEFT_CUDA_LANES;
         launch->n_blocks = (launch->n_instances + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES;
         launch->shared_bytes = (int)((size_t)one->shared_components * WEFT_CUDA_LANES * real_bytes);
-    } else if (kernel->joins) {
-        launch->n_blocks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
-    }
-    if (kernel->joins && launch->n_blocks == 0) /* the neutral element, for no instances */
+    } else if (kernel->joins) { /* as many as run at once: arriving at the end costs time */
+        const int64_t chunks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
+        const int64_t most = JOIN_BLOCKS * (int64_t)p->compilation->limits.multiprocessors;
+        launch->n_blocks = chunks < most ? chunks : most;
+        if (launch->n_blocks < 1) /* the neutral element, for no instances */
+            launch->n_blocks = 1;
+    } else if (kernel->finishes && p->compilation->plan->lanes == WEFT_CUDA_LANES) {
+        launch->n_instances = p->sizes[kernel->index_set];
+        launch->lanes = WEFT_CUDA_LANES;
         launch->n_blocks = 1;
+        launch->block_threads = WEFT_CUDA_CHUNK;
+    }
 }
 
 static void swap(weft_program *p, int datum) {

@@ -363,7 +363,7 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
         launch.lanes = (int)launch.n_instances;
     }
     weft_program_rows_launch(p, kernel, &launch);
-    if (launch.n_instances > 0 || kernel->joins)
+    if (launch.n_instances > 0 || launch.n_blocks > 0)
         TRY(weft_device_launch(p->device, &launch, error));
     weft_program_rows_swap(p, kernel);
 done:

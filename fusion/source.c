@@ -160,7 +160,8 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     weft_text_add(w->out,
-                  kernel->rows >= 0 ? "ROWS_KERNEL %s(int64_t n_instances"
+                  kernel->rows >= 0              ? "ROWS_KERNEL %s(int64_t n_instances"
+                  : threaded && kernel->finishes ? "FINISH %s(int64_t n_instances"
                   : kernel->implementation != NULL && kernel->implementation->warps > 0
                       ? "WARPS_KERNEL %s(int64_t n_instances"
                   : threaded ? "KERNEL %s(int64_t n_instances"
@@ -189,11 +190,14 @@ void weft_source_thread(const source_writer *w, const char *indent, const char *
 
 /* Where the loop over blocks, or the thread's own instances, starts. */
 static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
-    if (kernel->joins) { /* a thread block makes a whole chunk of a reduction */
+    if (kernel->joins) { /* a thread block goes from chunk to chunk of its reductions */
+        weft_text_add(w->out, "    int turn = 0;\n"
+                              "    for (int64_t chunk = blockIdx.x; chunk * CHUNK < n_instances;\n"
+                              "         chunk += gridDim.x, turn ^= 1) {\n"
+                              "    scalar *const tree = trees[turn];\n");
+        weft_source_reductions_start(w, kernel);
         weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-        weft_source_thread(w, "        ",
-                           "(blockIdx.x * (int64_t)(CHUNK / THREADS) + k) * THREADS + "
-                           "threadIdx.x");
+        weft_source_thread(w, "        ", "chunk * CHUNK + k * THREADS + threadIdx.x");
         weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
         return;
     }
@@ -240,7 +244,10 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
-    weft_source_reductions_start(w, kernel);
+    if (kernel->joins)
+        weft_source_reductions_declare(w, kernel);
+    else
+        weft_source_reductions_start(w, kernel);
     write_instances(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
@@ -255,6 +262,10 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
         weft_source_scatter(w, kernel, &w->graph->accumulations[kernel->scatters[i]]);
     weft_source_reductions_each(w, kernel);
     weft_text_add(w->out, "    }\n");
+    if (kernel->joins) {
+        weft_source_reductions_chunk(w, kernel);
+        weft_text_add(w->out, "    }\n");
+    }
     weft_source_reductions_end(w, kernel);
     if (streams)
         weft_text_add(w->out, "    if (stream)\n        store_fence();\n");

@@ -54,6 +54,8 @@ weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *ker
  *  them what one contributes, after them a partial result; and the kernel (host) that joins these.
  */
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel);

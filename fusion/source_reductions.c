@@ -62,27 +62,87 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
     }
 }
 
-/* n_instances is that of the launch; `first` that of the block's first instance. */
-static void threaded_end(const source_writer *w, const weft_plan_kernel *kernel) {
-    const char *threads = kernel->rows >= 0 ? "ROWS_THREADS" : "THREADS";
-    const char *per_thread = kernel->rows >= 0 ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
+/* Groups of every component of every reduction, each with a place in `tree`; then, a barrier later,
+ * a warp each joins them to the partial result of the chunk. */
+static void threaded_partials(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool rows = kernel->rows >= 0;
+    const char *threads = rows ? "ROWS_THREADS" : "THREADS";
+    const char *per_thread = rows ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
+    const char *indent = rows ? "    " : "        ";
+    int place = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const int count = result_count(w, call);
+        for (int c = 0; c < count; ++c)
+            weft_text_add(w->out, "%sgroups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n", indent,
+                          join_name(call), threads, per_thread, place++, result_name(w, call), c,
+                          count);
+    }
+    weft_text_add(w->out, "%s__syncthreads();\n", indent);
+    place = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const int count = result_count(w, call);
+        for (int c = 0; c < count; ++c, ++place)
+            weft_text_add(
+                w->out,
+                "%sif (threadIdx.x / LANES == %d %% (%s / LANES))\n"
+                "%s    UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
+                "%s        const scalar partial = chunk_%s(tree + %d * TREE + j * GROUPS);\n"
+                "%s        const int64_t number = chunk * (TREE / GROUPS) + j;\n"
+                "%s        if (threadIdx.x %% LANES == 0 && number * CHUNK < n_instances)\n"
+                "%s            partials_%s[number * %d + %d] = partial;\n"
+                "%s    }\n",
+                indent, place, threads, indent, indent, join_name(call), place, indent, indent,
+                indent, result_name(w, call), count, c, indent);
+    }
+}
+
+static int count_components(const source_writer *w, const weft_plan_kernel *kernel) {
+    int n = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i)
+        n += result_count(w, &w->graph->calls[kernel->reductions[i]]);
+    return n;
+}
+
+void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool rows = kernel->rows >= 0;
     if (kernel->n_reductions == 0)
         return;
-    weft_text_add(w->out, "\n    __shared__ scalar tree[%s * (%s)];\n", threads, per_thread);
+    weft_text_add(w->out,
+                  "#define TREE (%s / LANES)\n"
+                  "    __shared__ scalar tree%s[%d * TREE];\n",
+                  rows ? "ROWS_NODES" : "CHUNK", rows ? "" : "s[2]", count_components(w, kernel));
+}
+
+void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (kernel->n_reductions == 0)
+        return;
+    if (kernel->rows >= 0)
+        weft_text_add(w->out, "\n    const int64_t chunk = blockIdx.x;\n");
+    threaded_partials(w, kernel);
+}
+
+/* By the block that arrives last, or a kernel of one block behind (that of a rows routine: its
+ * blocks would have to wait until it is known who is last). */
+static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel,
+                            const char *threads, const char *sums) {
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const char *name = result_name(w, call);
-        weft_text_add(w->out, "    partial_%s<%s, %s>(partials_%s, tree, a_%s, %d, n_instances);\n",
-                      join_name(call), threads, per_thread, name, name, result_count(w, call));
-    }
-    weft_text_add(w->out, "    if (is_last_block(arrived)) {\n");
-    for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "        finish_%s<%s>(p_%s, tree, partials_%s, %d, n_instances);\n",
-                      join_name(call), threads, storage_name(w, call), result_name(w, call),
+        weft_text_add(w->out, "    finish_%s<%s>(p_%s, %s, partials_%s, %d, n_instances);\n",
+                      join_name(call), threads, storage_name(w, call), sums, result_name(w, call),
                       result_count(w, call));
     }
-    weft_text_add(w->out, "    }\n");
+}
+
+static void threaded_end(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (kernel->n_reductions == 0)
+        return;
+    if (kernel->joins) {
+        weft_text_add(w->out, "    if (!is_last_block(arrived))\n        return;\n");
+        threaded_finish(w, kernel, "THREADS", "trees[0]");
+    }
+    weft_text_add(w->out, "#undef TREE\n");
 }
 
 /* The launch's ranges are whole chunks of blocks, each with a partial result. */
@@ -102,6 +162,11 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
 
 /* n_instances is the number of partial results and one more. */
 void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->backend->is_threaded) {
+        weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n");
+        threaded_finish(w, kernel, "CHUNK", "tree");
+        return;
+    }
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_instances - 1);\n",

@@ -133,8 +133,10 @@ weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *ker
             weft_source_load(w, &kernel->loads[i]);
     TRY(write_load_row(w, kernel, error));
     write_routine(w, kernel);
+    weft_source_reductions_declare(w, kernel);
     weft_source_reductions_start(w, kernel);
     TRY(write_rows(w, kernel, error));
+    weft_source_reductions_chunk(w, kernel);
     weft_source_reductions_end(w, kernel);
     weft_text_add(w->out, "}\n#undef ROWS_THREADS\n#undef ROWS_NODES\n#undef ROWS_PER_THREAD\n"
                           "#undef LOAD\n\n");

@@ -1,0 +1,164 @@
+/* What generated CUDA text needs to be compiled as C++ and run on the host, for tests: a thread of a
+ * block is a fiber, which runs until a barrier or a shuffle. Blocks run one after the other; shared
+ * memory is poisoned before each. With `backwards` threads take turns the other way round: what is
+ * right does not depend on it. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <vector>
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static
+#define __align__(n) alignas(n)
+
+struct emulated_index {
+    unsigned x;
+};
+static emulated_index threadIdx, blockIdx, blockDim, gridDim;
+static unsigned char *emulated_shared;
+
+enum emulated_state { RUNS, AT_BLOCK_BARRIER, AT_WARP_BARRIER, DONE };
+
+struct emulated_thread {
+    ucontext_t context;
+    emulated_state state;
+    std::vector<char> stack;
+};
+
+struct emulated_block {
+    ucontext_t scheduler;
+    std::vector<emulated_thread> threads;
+    std::vector<double> lanes;
+    void (*body)();
+};
+static emulated_block emulated;
+
+static void emulated_wait(emulated_state at) {
+    const unsigned me = threadIdx.x;
+    emulated.threads[me].state = at;
+    swapcontext(&emulated.threads[me].context, &emulated.scheduler);
+    threadIdx.x = me;
+}
+
+static inline void __syncthreads() {
+    emulated_wait(AT_BLOCK_BARRIER);
+}
+
+template <class T> static T __shfl_down_sync(unsigned, T v, int by) {
+    const unsigned me = threadIdx.x, lane = me % 32;
+    emulated.lanes[me] = (double)v;
+    emulated_wait(AT_WARP_BARRIER);
+    const T got = lane + (unsigned)by < 32 && me + (unsigned)by < emulated.threads.size()
+                      ? (T)emulated.lanes[me + (unsigned)by]
+                      : v;
+    emulated_wait(AT_WARP_BARRIER);
+    return got;
+}
+
+static inline void __threadfence() {
+}
+
+template <class T> static T __ldcg(const T *p) {
+    return *p;
+}
+
+template <class T> static T atomicAdd(T *p, T v) {
+    const T before = *p;
+    *p += v;
+    return before;
+}
+
+static inline double __longlong_as_double(long long bits) {
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static void emulated_entry(unsigned me) {
+    threadIdx.x = me;
+    emulated.body();
+    emulated.threads[me].state = DONE;
+    swapcontext(&emulated.threads[me].context, &emulated.scheduler);
+}
+
+/* Threads at a barrier go on once all that are not done stand at it. */
+static void emulated_release(size_t first, size_t last, emulated_state at) {
+    for (size_t t = first; t < last; ++t)
+        if (emulated.threads[t].state != at && emulated.threads[t].state != DONE)
+            return;
+    for (size_t t = first; t < last; ++t)
+        if (emulated.threads[t].state == at)
+            emulated.threads[t].state = RUNS;
+}
+
+static void emulated_run_block(bool backwards) {
+    const size_t n = emulated.threads.size();
+    for (size_t t = 0; t < n; ++t) {
+        emulated_thread *thread = &emulated.threads[t];
+        thread->state = RUNS;
+        thread->stack.resize(65536);
+        getcontext(&thread->context);
+        thread->context.uc_stack.ss_sp = thread->stack.data();
+        thread->context.uc_stack.ss_size = thread->stack.size();
+        thread->context.uc_link = nullptr;
+        makecontext(&thread->context, (void (*)())emulated_entry, 1, (unsigned)t);
+    }
+    for (size_t done = 0, stuck = 0; done < n && stuck < 3; ++stuck) {
+        done = 0;
+        for (size_t i = 0; i < n; ++i) {
+            const size_t t = backwards ? n - 1 - i : i;
+            if (emulated.threads[t].state == RUNS) {
+                threadIdx.x = (unsigned)t;
+                swapcontext(&emulated.scheduler, &emulated.threads[t].context);
+                stuck = 0;
+            }
+        }
+        for (size_t first = 0; first < n; first += 32)
+            emulated_release(first, first + 32 < n ? first + 32 : n, AT_WARP_BARRIER);
+        emulated_release(0, n, AT_BLOCK_BARRIER);
+        for (size_t t = 0; t < n; ++t)
+            done += emulated.threads[t].state == DONE;
+        if (stuck == 2 && done < n)
+            abort(); /* a barrier that not all threads reach */
+    }
+}
+
+typedef void emulated_kernel(long long n, void *, void *, void *, void *, void *, void *, void *,
+                             void *, void *, void *, void *, void *, void *, void *, void *, void *,
+                             void *, void *, void *, void *, void *, void *, void *, void *);
+static emulated_kernel *emulated_function;
+static long long emulated_n;
+static void **emulated_arguments;
+
+static void emulated_call() {
+    void **a = emulated_arguments;
+    emulated_function(emulated_n, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
+                      a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21],
+                      a[22], a[23]);
+}
+
+/* arguments [24] */
+extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                        unsigned n_threads, unsigned shared_bytes, int backwards) {
+    emulated_function = (emulated_kernel *)kernel;
+    emulated_n = n;
+    emulated_arguments = arguments;
+    emulated.body = emulated_call;
+    emulated.threads = std::vector<emulated_thread>(n_threads);
+    emulated.lanes.assign(n_threads, 0);
+    emulated_shared = (unsigned char *)aligned_alloc(128, shared_bytes / 128 * 128 + 128);
+    blockDim.x = n_threads;
+    gridDim.x = n_blocks;
+    for (unsigned i = 0; i < n_blocks; ++i) {
+        blockIdx.x = backwards ? n_blocks - 1 - i : i;
+        memset(emulated_shared, 0xff, shared_bytes / 128 * 128 + 128);
+        emulated_run_block(backwards != 0);
+    }
+    free(emulated_shared);
+}

@@ -1,0 +1,350 @@
+/* labels: quick */
+/* Generated CUDA text run on the host, thread by thread (cuda_on_host.h), against plain loops over
+ * small integers: reductions, several threads an instance, rows routines with what is folded into
+ * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
+#include "program_support.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                              unsigned n_threads, unsigned shared_bytes, int backwards);
+
+enum { LISTS = 64, ARGUMENTS = 24 };
+
+typedef struct emulation {
+    program_case c;
+    void *object;
+    emulate_function *emulate;
+    void *data[LISTS], *partials[LISTS], *twins[LISTS];
+    const void *rows[8];
+    const int32_t *map; /* interleaved */
+    uint32_t arrived[LISTS];
+    int64_t n, capacity;
+} emulation;
+
+/* ---- compiling ---- */
+
+static int run_compiler(const char *source, const char *object, const char *include) {
+    const pid_t child = fork();
+    if (child == 0) {
+        execlp("g++", "g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-include", include,
+               "-x", "c++", source, "-o", object, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Dynamic shared memory has another declaration in C++. */
+static void write_source(FILE *file, const char *text) {
+    static const char declaration[] = "extern __shared__ __align__(128) unsigned char shared[];";
+    for (const char *at; (at = strstr(text, declaration)) != NULL;
+         text = at + sizeof declaration - 1) {
+        fwrite(text, 1, (size_t)(at - text), file);
+        fputs("unsigned char *const shared = emulated_shared;", file);
+    }
+    fputs(text, file);
+}
+
+static emulation begin(const char *text, const weft_compile_options *options, int64_t n) {
+    emulation e = {.c = case_open(NULL, "null:h200", text, options), .n = n, .capacity = n};
+    char folder[] = "/tmp/weft-emulation-XXXXXX", source[64], object[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(source, sizeof source, "%s/kernel.cu", folder);
+    snprintf(object, sizeof object, "%s/kernel.so", folder);
+    FILE *file = fopen(source, "w");
+    assert_non_null(file);
+    write_source(file, weft_compilation_source(e.c.compilation));
+    fclose(file);
+    const int code = run_compiler(source, object, WEFT_SOURCE_DIR "/tests/unit/cuda_on_host.h");
+    if (code == 127)
+        skip(); /* no g++ */
+    assert_int_equal(code, 0);
+    e.object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (e.object == NULL)
+        fail_msg("%s", dlerror());
+    void *found = dlsym(e.object, "emulate");
+    memcpy(&e.emulate, &found, sizeof found); /* C has no other way from an object to a function */
+    unlink(source);
+    unlink(object);
+    rmdir(folder);
+    return e;
+}
+
+static void end(emulation *e) {
+    for (int i = 0; i < LISTS; ++i) {
+        free(e->data[i]);
+        free(e->partials[i]);
+        free(e->twins[i]);
+    }
+    dlclose(e->object);
+    case_close(&e->c);
+}
+
+/* ---- data ---- */
+
+static int datum_named(const emulation *e, const char *name) {
+    const weft_graph *graph = e->c.compilation->graph;
+    for (int i = 0; i < graph->n_data; ++i)
+        if (strcmp(graph->data[i].name, name) == 0)
+            return i;
+    fail_msg("no list %s", name);
+    return -1;
+}
+
+static bool is_interleaved(const emulation *e, int datum) {
+    const weft_graph *graph = e->c.compilation->graph;
+    const int set = graph->data[datum].index_set;
+    return set >= 0 && !graph->index_sets[set].plain;
+}
+
+static int64_t place(const emulation *e, int datum, int64_t i, int component) {
+    const int count = weft_shape_count(&e->c.compilation->graph->data[datum].shape);
+    return is_interleaved(e, datum)
+               ? (i / WEFT_CUDA_LANES * count + component) * WEFT_CUDA_LANES + i % WEFT_CUDA_LANES
+               : i * count + component;
+}
+
+/* Memory of a list, NaN where nothing has been put. */
+static double *list(const emulation *e, void **slot, int datum) {
+    const int count = weft_shape_count(&e->c.compilation->graph->data[datum].shape);
+    const size_t n =
+        (size_t)((e->capacity + WEFT_CUDA_LANES) / WEFT_CUDA_LANES + 1) * WEFT_CUDA_LANES;
+    if (*slot == NULL) {
+        double *made = malloc(n * (size_t)count * sizeof *made);
+        assert_non_null(made);
+        for (size_t i = 0; i < n * (size_t)count; ++i)
+            made[i] = NAN;
+        *slot = made;
+    }
+    return *slot;
+}
+
+static double *values(emulation *e, const char *name) {
+    const int datum = datum_named(e, name);
+    return list(e, &e->data[datum], datum);
+}
+
+static void *argument(emulation *e, const weft_argument *a) {
+    switch (a->kind) {
+    case ARGUMENT_DATUM:
+        return list(e, &e->data[a->index], a->index);
+    case ARGUMENT_TWIN:
+        return list(e, &e->twins[a->index], a->index);
+    case ARGUMENT_PARTIALS:
+        return list(e, &e->partials[a->index], a->index);
+    case ARGUMENT_ROWS:
+        return (void *)(uintptr_t)e->rows[a->part];
+    case ARGUMENT_ARRIVED:
+        return &e->arrived[a->index];
+    case ARGUMENT_MAP:
+        return (void *)(uintptr_t)e->map;
+    default:
+        fail_msg("an argument that is not emulated");
+        return NULL;
+    }
+}
+
+static void run_kernel(emulation *e, const weft_plan_kernel *kernel, unsigned most, int backwards) {
+    const weft_implementation *one = kernel->implementation;
+    void *arguments[ARGUMENTS] = {NULL};
+    unsigned threads = WEFT_CUDA_THREADS, per_block = WEFT_CUDA_THREADS, shared = 0;
+    assert_true(kernel->n_arguments <= ARGUMENTS);
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        arguments[i] = argument(e, &kernel->arguments[i]);
+    if (kernel->rows >= 0) {
+        const weft_routine *routine = e->c.compilation->graph->calls[kernel->rows].routine;
+        threads = (unsigned)routine->threads;
+        per_block = (unsigned)routine->rows;
+    } else if (kernel->finishes) {
+        threads = WEFT_CUDA_CHUNK;
+        per_block = UINT32_MAX;
+    } else if (one != NULL && one->warps > 0) {
+        threads = (unsigned)one->warps * WEFT_CUDA_LANES;
+        per_block = WEFT_CUDA_LANES;
+        shared = (unsigned)one->shared_components * WEFT_CUDA_LANES * (unsigned)sizeof(double);
+    } else if (kernel->joins) {
+        per_block = WEFT_CUDA_CHUNK;
+    }
+    unsigned blocks = (unsigned)((e->n + per_block - 1) / per_block);
+    blocks = kernel->joins && blocks > most ? most : blocks;
+    blocks = blocks == 0 && (kernel->joins || kernel->finishes) ? 1 : blocks;
+    void *function = dlsym(e->object, kernel->name);
+    assert_non_null(function);
+    e->emulate(function, e->n, arguments, blocks, threads, shared, backwards);
+    assert_int_equal(e->arrived[kernel - e->c.compilation->plan->kernels], 0);
+}
+
+/* most: thread blocks of a kernel that joins. */
+static void run(emulation *e, unsigned most, int backwards) {
+    const weft_plan *plan = e->c.compilation->plan;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        assert_int_equal(plan->kernels[i].n_zero, 0);
+        run_kernel(e, &plan->kernels[i], most, backwards);
+    }
+}
+
+/* ---- reductions ---- */
+
+static void check_reductions(weft_plan_kind plan) {
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 511, 512, 513, 4097};
+    const weft_compile_options options = {.plan = plan};
+    emulation e = begin("index rows;\ninput a, b : real over rows;\n"
+                        "s = sum(a);\nd = dot(a, b);\nlow = minimum(a);\nhigh = maximum(b);\n"
+                        "rough = sum(a/7);\nc = a + b;\nreturn s, d, low, high, rough, c;\n",
+                        &options, 8192);
+    double *a = values(&e, "a"), *b = values(&e, "b");
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+        double s = 0, d = 0, low = INFINITY, high = -INFINITY, rough = 0;
+        e.n = sizes[k];
+        for (int64_t i = 0; i < e.n; ++i) {
+            a[i] = (double)(i * 7 % 23) - 11;
+            b[i] = (double)(i * 5 % 17) - 3;
+            s += a[i];
+            d += a[i] * b[i];
+            low = fmin(low, a[i]);
+            high = fmax(high, b[i]);
+        }
+        for (unsigned turn = 0; turn < 4; ++turn) { /* any grid, any order of threads */
+            run(&e, turn < 2 ? 3 : 100, turn % 2);
+            assert_true(values(&e, "s")[0] == s);
+            assert_true(values(&e, "d")[0] == d);
+            assert_true(values(&e, "low")[0] == low);
+            assert_true(values(&e, "high")[0] == high);
+            if (turn == 0)
+                rough = values(&e, "rough")[0];
+            assert_true(values(&e, "rough")[0] == rough);
+            assert_true(fabs(rough - s / 7) < 1e-10);
+        }
+    }
+    end(&e);
+}
+
+static void reductions(void **state) {
+    (void)state;
+    check_reductions(WEFT_PLAN_FUSED);
+    check_reductions(WEFT_PLAN_UNFUSED);
+}
+
+/* ---- rows routines ---- */
+
+/* A graph Laplacian of a ring with chords, in whole numbers. */
+typedef struct ring {
+    int64_t start[2048];
+    int32_t columns[8192];
+    double entries[8192];
+} ring;
+
+static void make_ring(ring *r, int64_t n) {
+    int64_t k = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t others[] = {(i + 1) % n, (i + n - 1) % n, (i * 37 + 5) % n};
+        r->start[i] = k;
+        r->columns[k] = (int32_t)i;
+        r->entries[k++] = 5;
+        for (int m = 0; m < 3; ++m) {
+            r->columns[k] = (int32_t)others[m];
+            r->entries[k++] = -1 - (double)(i % 3);
+        }
+    }
+    r->start[n] = k;
+}
+
+static void check_rows(int64_t n, int backwards) {
+    static ring r;
+    const weft_operator_choice choice = {.name = "A", .routine = "csr"};
+    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    emulation e = begin("index nodes plain;\noperator A over nodes;\n"
+                        "input z, p, d : real over nodes;\ninput beta : real;\n"
+                        "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nt = p - d*q;\n"
+                        "return s, q, sq, t;\n",
+                        &options, n);
+    assert_int_equal(weft_compilation_kernels(e.c.compilation), 2); /* and one that joins */
+    make_ring(&r, n);
+    e.rows[0] = r.start;
+    e.rows[1] = r.columns;
+    e.rows[2] = r.entries;
+    double *z = values(&e, "z"), *p = values(&e, "p"), *d = values(&e, "d"), sq = 0;
+    values(&e, "beta")[0] = 3;
+    for (int64_t i = 0; i < n; ++i) {
+        z[i] = (double)(i % 7) - 3;
+        p[i] = (double)(i * 3 % 11) - 5;
+        d[i] = (double)(i % 2);
+    }
+    run(&e, 8, backwards);
+    for (int64_t i = 0; i < n; ++i) {
+        double q = 0;
+        for (int64_t k = r.start[i]; k < r.start[i + 1]; ++k)
+            q += r.entries[k] * (z[r.columns[k]] + 3 * p[r.columns[k]]);
+        sq += (z[i] + 3 * p[i]) * q;
+        assert_true(values(&e, "s")[i] == z[i] + 3 * p[i]);
+        assert_true(values(&e, "q")[i] == q);
+        assert_true(values(&e, "t")[i] == p[i] - d[i] * q);
+    }
+    assert_true(values(&e, "sq")[0] == sq);
+    end(&e);
+}
+
+static void rows(void **state) {
+    (void)state;
+    check_rows(1, 0);
+    check_rows(512, 1);
+    check_rows(1031, 0);
+}
+
+/* ---- several threads an instance ---- */
+
+static void check_threads(int mmul, int madd, int64_t n, int backwards) {
+    const weft_variant_choice variants[] = {{"mmul", mmul}, {"madd", madd}, {"mvmul", mmul % 2}};
+    const weft_compile_options options = {.variants = variants, .n_variants = 3};
+    emulation e = begin("index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
+                        "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\nreturn C, y;\n",
+                        &options, n);
+    const int ids[] = {datum_named(&e, "A"), datum_named(&e, "B"), datum_named(&e, "x"),
+                       datum_named(&e, "C"), datum_named(&e, "y")};
+    double *a = values(&e, "A"), *b = values(&e, "B"), *x = values(&e, "x");
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < 9; ++k) {
+            a[place(&e, ids[0], i, k)] = (double)((i + 2 * k) % 5) - 2;
+            b[place(&e, ids[1], i, k)] = (double)((3 * i + k) % 7) - 3;
+            if (k < 3)
+                x[place(&e, ids[2], i, k)] = (double)((i + k) % 3);
+        }
+    run(&e, 8, backwards);
+    for (int64_t i = 0; i < n; ++i)
+        for (int row = 0; row < 3; ++row) {
+            double y = 0;
+            for (int column = 0; column < 3; ++column) {
+                double c = 0;
+                for (int l = 0; l < 3; ++l)
+                    c += a[place(&e, ids[0], i, row * 3 + l)] *
+                         b[place(&e, ids[1], i, l * 3 + column)];
+                assert_true(values(&e, "C")[place(&e, ids[3], i, row * 3 + column)] == c);
+                y += (c + a[place(&e, ids[0], i, row * 3 + column)]) *
+                     x[place(&e, ids[2], i, column)];
+            }
+            assert_true(values(&e, "y")[place(&e, ids[4], i, row)] == y);
+        }
+    end(&e);
+}
+
+static void threads(void **state) {
+    (void)state;
+    check_threads(0, 0, 70, 0);
+    check_threads(1, 1, 33, 0);
+    check_threads(2, 1, 64, 1);
+    check_threads(1, 2, 31, 1);
+    check_threads(2, 2, 100, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
