@@ -1,8 +1,8 @@
-/* Cells in colours, greedily in their order: each takes, of the colours that none of its targets
- * has met, the one with the fewest cells, so that colours are of much the same size. What a target
- * has met is a mask of 64 bits; cells that find all 64 taken wait for the next pass, with 64 more.
- * A target of many cells (a hub) needs as many colours as it has cells: past WEFT_CELL_COLOURS they
- * run one after the other. */
+/* Cells in colours, greedily in their order: each takes the first colour that none of its targets
+ * has met. That gives few colours, the last of them small; so each cell then moves to the colour
+ * with the fewest cells of those that it could have. What a target has met is a mask of 64 bits;
+ * cells that find all 64 taken wait for the next pass, with 64 more. A target of many cells (a hub)
+ * needs as many colours as it has cells: past WEFT_CELL_COLOURS they run one after the other. */
 #include "connectivity_internal.h"
 
 #include <stdlib.h>
@@ -20,16 +20,32 @@ typedef struct colouring {
     int64_t n_cells[WEFT_CELL_COLOURS + 1];
 } colouring;
 
-/* The one with the fewest cells of those of this pass that are not taken, or -1. */
-static int colour_choose(const colouring *c, int first, uint64_t taken) {
-    const int n = c->n_colours - first;
-    uint64_t open = ~taken & (n < BITS ? ((uint64_t)1 << n) - 1 : UINT64_MAX);
+static uint64_t met(const colouring *c, int64_t cell) {
+    uint64_t taken = 0;
+    for (int i = 0; i < c->width; ++i)
+        taken |= c->masks[c->indices[cell * c->width + i]];
+    return taken;
+}
+
+static void put(colouring *c, int64_t cell, int first, int colour) {
+    for (int i = 0; i < c->width; ++i)
+        c->masks[c->indices[cell * c->width + i]] |= (uint64_t)1 << (colour - first);
+    c->colours[cell] = (uint16_t)colour;
+    c->n_cells[colour] += 1;
+}
+
+static void take_away(colouring *c, int64_t cell, int first) {
+    for (int i = 0; i < c->width; ++i)
+        c->masks[c->indices[cell * c->width + i]] &= ~((uint64_t)1 << (c->colours[cell] - first));
+    c->n_cells[c->colours[cell]] -= 1;
+}
+
+/* The one with the fewest cells of those of this pass that are not taken. */
+static int smallest(const colouring *c, int first, uint64_t taken) {
     int best = -1;
-    for (; open != 0; open &= open - 1) {
-        const int colour = first + __builtin_ctzll(open);
-        if (best < 0 || c->n_cells[colour] < c->n_cells[best])
+    for (int colour = first; colour < c->n_colours; ++colour)
+        if (!(taken >> (colour - first) & 1) && (best < 0 || c->n_cells[colour] < c->n_cells[best]))
             best = colour;
-    }
     return best;
 }
 
@@ -37,23 +53,20 @@ static void colour_pass(colouring *c) {
     const int first = c->n_colours;
     memset(c->masks, 0, (size_t)c->n_to * sizeof *c->masks);
     for (int64_t cell = 0; cell < c->n; ++cell) {
-        const int32_t *targets = c->indices + cell * c->width;
-        uint64_t taken = 0;
-        if (c->colours[cell] != WAITS)
+        const uint64_t taken = met(c, cell);
+        if (c->colours[cell] != WAITS || taken == UINT64_MAX)
             continue;
-        for (int i = 0; i < c->width; ++i)
-            taken |= c->masks[targets[i]];
-        int colour = colour_choose(c, first, taken);
-        if (colour < 0 && c->n_colours - first == BITS)
-            continue;
-        if (colour < 0)
-            colour = c->n_colours++;
-        c->colours[cell] = (uint16_t)colour;
-        c->n_cells[colour] += 1;
+        const int colour = first + __builtin_ctzll(~taken);
+        if (colour == c->n_colours)
+            c->n_colours += 1;
+        put(c, cell, first, colour);
         c->n_waiting -= 1;
-        for (int i = 0; i < c->width; ++i)
-            c->masks[targets[i]] |= (uint64_t)1 << (colour - first);
     }
+    for (int64_t cell = 0; cell < c->n; ++cell) /* its own colour is among those it finds */
+        if (c->colours[cell] >= first && c->colours[cell] != WAITS) {
+            take_away(c, cell, first);
+            put(c, cell, first, smallest(c, first, met(c, cell)));
+        }
 }
 
 static void colour_rest(colouring *c) {
