@@ -45,7 +45,7 @@ for name in ("null", "host"):
         rows = json.load(file)["rows"]
     done = {(row["shape"], row["work"], row["by"], row["real"]) for row in rows}
     for shape in ("triangles", "tetrahedra"):
-        for work, by, real in (("local", "stored.weft", "double"), ("local", "stored.weft", "float"),
+        for work, by, real in (("local", "stored_upper.weft", "double"), ("local", "stored_upper.weft", "float"),
                                ("apply", "matrix-free", "float"), ("Addto", "matrix.weft", "float"), ("apply", "matrix-free", "double"),
                                ("apply", "lma", "double"), ("apply, shuffled", "lma", "double"),
                                ("set-up", "matrix-free", "double"), ("order", "host", "double")):
