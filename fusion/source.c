@@ -232,9 +232,12 @@ static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
     return false;
 }
 
-static weft_status write_map_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+static weft_status write_map_kernel(const source_writer *plain, const weft_plan_kernel *kernel,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    source_writer hoisting = *plain;
+    const source_writer *w = &hoisting;
+    hoisting.hoists = true;
     const weft_implementation *implementation = kernel->implementation;
     weft_source_head(w, kernel);
     const bool streams = may_stream(w, kernel);
@@ -244,6 +247,7 @@ static weft_status write_map_kernel(const source_writer *w, const weft_plan_kern
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
+    weft_source_uniforms(w, kernel);
     if (kernel->joins)
         weft_source_reductions_declare(w, kernel);
     else

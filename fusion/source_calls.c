@@ -53,8 +53,72 @@ static int strength(const weft_arithmetic *node) {
 
 static void arithmetic_write(const source_writer *w, const weft_call *call, int index);
 
+/* ---- what is the same for all instances, and worth computing once ---- */
+
+static bool is_uniform(const source_writer *w, const weft_call *call, int index) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int children[] = {node->a, node->b, node->c, node->d};
+    const int n = node->op == ARITHMETIC_SELECT ? 4 : 2;
+    if (node->op == ARITHMETIC_NUMBER)
+        return true;
+    if (node->op == ARITHMETIC_OPERAND)
+        return w->graph->data[call->operands[node->operand].datum].index_set < 0 &&
+               call->operands[node->operand].shape.rank == 0;
+    for (int i = 0; i < n; ++i)
+        if (children[i] >= 0 && !is_uniform(w, call, children[i]))
+            return false;
+    return true;
+}
+
+/* Divisions and functions, of something that is no number. */
+static bool is_costly(const weft_call *call, int index, bool *reads) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int children[] = {node->a, node->b, node->c, node->d};
+    const int n = node->op == ARITHMETIC_SELECT ? 4 : node->op < ARITHMETIC_NEGATE ? 0 : 2;
+    bool costly = node->op == ARITHMETIC_DIVIDE || node->op == ARITHMETIC_POWER ||
+                  node->op == ARITHMETIC_INTRINSIC;
+    *reads |= node->op == ARITHMETIC_OPERAND;
+    for (int i = 0; i < n; ++i)
+        if (children[i] >= 0)
+            costly |= is_costly(call, children[i], reads);
+    return costly;
+}
+
+static bool is_hoisted(const source_writer *w, const weft_call *call, int index) {
+    bool reads = false;
+    return w->hoists && is_uniform(w, call, index) && is_costly(call, index, &reads) && reads;
+}
+
+/* The outermost ones below a node. */
+static void hoist(const source_writer *w, const weft_call *call, int index) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int children[] = {node->a, node->b, node->c, node->d};
+    const int n = node->op == ARITHMETIC_SELECT ? 4 : node->op < ARITHMETIC_NEGATE ? 0 : 2;
+    source_writer plain = *w;
+    plain.hoists = false;
+    if (is_hoisted(w, call, index)) {
+        weft_text_add(w->out, "    const real u_%d_%d = SPLAT(", call->id, index);
+        arithmetic_write(&plain, call, index);
+        weft_text_add(w->out, ");\n");
+        return;
+    }
+    for (int i = 0; i < n; ++i)
+        if (children[i] >= 0)
+            hoist(w, call, children[i]);
+}
+
+void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_fusion *fusion = kernel->implementation->fusion;
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const weft_call *call = &w->graph->calls[fusion->calls[i]];
+        if (call->n_arithmetic > 0)
+            hoist(w, call, call->n_arithmetic - 1);
+    }
+}
+
 static void child_write(const source_writer *w, const weft_call *call, int child, int needed) {
-    const bool parentheses = strength(&call->arithmetic[child]) < needed;
+    const bool parentheses =
+        strength(&call->arithmetic[child]) < needed && !is_hoisted(w, call, child);
     weft_text_add(w->out, parentheses ? "(" : "");
     arithmetic_write(w, call, child);
     weft_text_add(w->out, parentheses ? ")" : "");
@@ -104,6 +168,10 @@ static void power_write(const source_writer *w, const weft_call *call,
 
 static void arithmetic_write(const source_writer *w, const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
+    if (is_hoisted(w, call, index)) {
+        weft_text_add(w->out, "u_%d_%d", call->id, index);
+        return;
+    }
     switch (node->op) {
     case ARITHMETIC_NUMBER:
         number_write(w, node->number);

@@ -22,6 +22,7 @@ typedef struct source_writer {
     const weft_plan *plan;
     const weft_backend *backend;
     bool single;
+    bool hoists; /* uniform values that cost something are named before the instances */
     weft_text *out;
 } source_writer;
 
@@ -59,6 +60,9 @@ void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel
 void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel);
+/** source_calls.c: what is the same for all instances of a kernel, computed once; for a writer that
+ *  hoists, behind the loads of uniform data. */
+void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);
 /** source_calls.c: a comment and the statements of one call, for one thread; in parts where its
  *  result stands declared already and threads [first, ...) go by `step` ("warp", "WARPS"). */
 void weft_source_call_comment(const source_writer *w, const weft_call *call);

@@ -123,14 +123,18 @@ done:
     return status;
 }
 
-weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *kernel,
+weft_status weft_source_rows(const source_writer *plain, const weft_plan_kernel *kernel,
                              weft_error *error) {
     weft_status status = WEFT_OK;
+    source_writer hoisting = *plain;
+    const source_writer *w = &hoisting;
+    hoisting.hoists = true;
     write_definitions(w, kernel);
     weft_source_head(w, kernel);
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
+    weft_source_uniforms(w, kernel);
     TRY(write_load_row(w, kernel, error));
     write_routine(w, kernel);
     weft_source_reductions_declare(w, kernel);
