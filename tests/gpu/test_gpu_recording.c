@@ -68,11 +68,13 @@ typedef struct fixture {
 } fixture;
 
 static fixture *fixture_make(void) {
-    fixture *f = calloc(1, sizeof *f);
     const uint32_t most = TURNS;
-    f->device = gpu_open(NULL);
-    if (!weft_device_records(f->device))
+    weft_device *device = gpu_open(NULL); /* which may skip the test */
+    if (!weft_device_records(device))
         skip_test("this driver does not record loops");
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    f->device = device;
     gpu_check(weft_module_make(f->device, "recording", source, &f->module, &f->error), &f->error);
     f->x = gpu_memory(f->device, NULL, N * sizeof(double));
     f->count = gpu_memory(f->device, NULL, sizeof most);
