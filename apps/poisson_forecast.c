@@ -40,8 +40,9 @@ static void foresee(const poisson *run, weft_assembly assembly,
     const size_t whole = forecast->bytes - before;
     if (run->is_null)
         return;
+    const size_t cg = weft_cg_forecast(limits, assembly, problem);
     const size_t most =
-        larger(whole - late + load * real_bytes, whole + larger(4 * nodes, 2 * cells) * real_bytes);
+        larger(whole - late + load * real_bytes, whole + larger(cg, 2 * cells * real_bytes));
     if (most > whole)
         weft_forecast_add(forecast, "vectors of CG, lists of cells", most - whole, 1);
 }

@@ -1,5 +1,6 @@
 /* What an operator will hold on a device, before any of it is made: from the sizes of the mesh
  * alone, for simplices of degree 1. */
+#include "cg_persistent_internal.h"
 #include "operator_internal.h"
 #include "sliced.h"
 
@@ -101,4 +102,22 @@ void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
         forecast_edges(p, limits, forecast);
         break;
     }
+}
+
+size_t weft_cg_forecast(const weft_limits *limits, weft_assembly assembly,
+                        const weft_assembly_problem *problem) {
+    const bool gpu = limits->kind == WEFT_DEVICE_CUDA;
+    const bool by_rows = assembly == WEFT_ASSEMBLY_CSR || assembly == WEFT_ASSEMBLY_EDGE;
+    const double nodes = (double)problem->n_nodes;
+    const double entries = (double)count_entries(problem);
+    weft_persistent_shape shape;
+    char reason[200];
+    if (gpu && assembly == WEFT_ASSEMBLY_CSR &&
+        weft_persistent_fits(limits, problem->n_nodes, (int64_t)entries, &shape, reason,
+                             sizeof reason)) {
+        /* the entries in order of rows; pairs of them with 28 bytes each; vectors */
+        return (size_t)(8 * entries + 28 * (entries - nodes) / 2 + 64 * nodes);
+    }
+    /* z, p, q, d; on a GPU p alternates between two memories where it is computed in the product */
+    return (size_t)(8 * nodes) * (gpu && by_rows ? 5 : 4);
 }

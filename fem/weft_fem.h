@@ -247,6 +247,10 @@ int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *
  *  Errors  WEFT_ERROR_USAGE: sizes that no problem has */
 weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_problem *problem,
                                  weft_assembly *out, weft_text *reason, weft_error *error);
+/** Bytes that conjugate gradients hold beside the operator and x and b: vectors, and on a GPU where the
+ *  system stays on the chip the matrix once more, laid out by multiprocessors. */
+size_t weft_cg_forecast(const weft_limits *limits, weft_assembly assembly,
+                        const weft_assembly_problem *problem);
 /** Add what an operator of this assembly will hold on a device with these limits, its connectivity
  *  too, to a forecast: of simplices of degree 1, within some per cent.
  *  late    bytes of it that are made with the first product, not before */
