@@ -10,6 +10,8 @@ static const struct {
     {"fuse", weft_tool_fuse, "Compile a script and print a stage of it: graph, plan, source, ..."},
     {"explain", weft_tool_explain, "Say what the plans do with a script, and why not more"},
     {"library", weft_tool_library, "List and show the elementary functions"},
+    {"new", weft_tool_new, "Write a starting point: a function or a script of your own"},
+    {"test", weft_tool_test, "Run functions of yours against their references"},
     {"cache", weft_tool_cache, "List, verify or clear the compiled kernels"},
     {"devices", weft_tool_devices, "List the devices and their limits"},
 };

@@ -86,6 +86,14 @@ done:
     return status;
 }
 
+static weft_status add_device(weft_tool_options *options, const char *text, weft_error *error) {
+    const size_t most = sizeof options->devices / sizeof *options->devices;
+    if ((size_t)options->n_devices == most)
+        return too_many("--device", most, error);
+    options->devices[options->n_devices++] = text;
+    return WEFT_OK;
+}
+
 static weft_status add_routine(weft_tool_options *options, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t most = sizeof options->operators / sizeof *options->operators;
@@ -139,7 +147,7 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
         return WEFT_OK;
     case TOOL_DEVICE:
         options->device = text;
-        return WEFT_OK;
+        return add_device(options, text, error);
     case TOOL_KERNELS:
         options->kernels = text;
         return WEFT_OK;
@@ -149,6 +157,8 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
     case TOOL_INVALID:
         options->invalid = true;
         return WEFT_OK;
+    case TOOL_SEED:
+        return app_parse_integer("--seed", text, 0, 1000000000, &options->seed, error);
     case TOOL_SET:
         return add_parameter(options, text, error);
     case TOOL_VARIANT:
@@ -186,6 +196,7 @@ weft_status weft_tool_read(const struct argp_option *table, const char *usage, c
     *out = (weft_tool_options){.print = "plan",
                                .format = "text",
                                .device = "auto",
+                               .seed = 1,
                                .n_arguments_max = out->n_arguments_max};
     reader in = {out, error, WEFT_OK};
     TRY(weft_arena_make(&out->arena, error));

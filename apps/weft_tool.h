@@ -16,6 +16,10 @@ weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int
                               weft_error *error);
 weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
                               weft_error *error);
+weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *code,
+                          weft_error *error);
+weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error);
 weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
                             weft_error *error);
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
@@ -38,6 +42,8 @@ void weft_tool_scripts_clear(weft_tool_scripts *scripts);
  */
 typedef struct weft_tool_options {
     const char *print, *format, *device, *kernels; /* borrowed from argv; kernels may be NULL */
+    const char *devices[8];                        /* every --device; the last is device too */
+    int n_devices, seed;
     weft_plan_kind plan;
     weft_scatter scatter;
     bool single, invalid;
@@ -66,7 +72,8 @@ enum {
     TOOL_SCATTER,
     TOOL_INVALID,
     TOOL_VARIANT,
-    TOOL_ROUTINE
+    TOOL_ROUTINE,
+    TOOL_SEED
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
@@ -80,6 +87,25 @@ weft_status weft_tool_library_make(const weft_tool_options *options, weft_librar
 /** Refuse a word with the nearest of n names and the whole list. what: "subcommand". */
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
                              weft_error *error);
+
+/** A function of the user's that is run against its reference. */
+typedef struct weft_tool_trial {
+    const weft_library *library;
+    weft_function_info info;
+    weft_trials trials;
+    weft_device *host; /* runs the references */
+    weft_module *references;
+    uint32_t seed;
+} weft_tool_trial;
+/** What came of one variant in one precision on one device. */
+typedef struct weft_tool_outcome {
+    double worst, tolerance; /* errors relative to the largest component of a result, or to 0.1 */
+    weft_text failure;       /* the first one; empty where all agree. The caller's to free */
+} weft_tool_outcome;
+/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 instances. (weft_trial.c)
+ *  Errors  those of compiling and of the devices; a difference is none: see out->failure */
+weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int variant,
+                          bool single, weft_tool_outcome *out, weft_error *error);
 
 /** For a GPU or null:h200: add what the compiled plan's kernels take of it, or why that is not
  * known; for the host nothing. (weft_figures.c) */

@@ -12,6 +12,7 @@
 #define WEFT_TABLES_MAX 8
 #define WEFT_WHERES_MAX 8
 #define WEFT_VARIANTS_MAX 8
+#define WEFT_EXAMPLES_MAX 16
 #define WEFT_LOCALS_MAX 128
 #define WEFT_NESTING_MAX 64
 #define WEFT_CHAIN_MAX 400
@@ -175,6 +176,18 @@ typedef struct weft_name {
     int value; /* the parameter's default */
 } weft_name;
 
+/** `//@ example f([1,2], 3, degree = 1) = 4` */
+typedef struct weft_example {
+    const char *text;
+    int line, column;
+    weft_shape arguments[WEFT_ARGUMENTS_MAX], result;
+    const double *values[WEFT_ARGUMENTS_MAX], *result_values;
+    int n_arguments;
+    const char *keys[WEFT_NAMES_MAX];
+    int key_values[WEFT_NAMES_MAX];
+    int n_keys;
+} weft_example;
+
 struct weft_function {
     weft_source source;
     weft_function_info info;
@@ -193,6 +206,8 @@ struct weft_function {
     weft_term *flops;
     weft_variant *variants[WEFT_VARIANTS_MAX];
     int n_variants;
+    weft_example *examples[WEFT_EXAMPLES_MAX];
+    int n_examples;
 };
 
 /** Hint at the signature, with the parameters: a size may come from one, as that of a table.
@@ -265,6 +280,8 @@ weft_status reader_signature(kernel_reader *reader, const meta_line *meta);
 weft_status reader_parameter(kernel_reader *reader, const meta_line *meta);
 weft_status reader_table(kernel_reader *reader, const meta_line *meta);
 weft_status reader_where(kernel_reader *reader, const meta_line *meta);
+/** (library_example.c) */
+weft_status reader_example(kernel_reader *reader, const meta_line *meta);
 weft_status reader_shift(kernel_reader *reader, const meta_line *meta);
 weft_status reader_kind(kernel_reader *reader, const meta_line *meta);
 weft_status reader_source(kernel_reader *reader, const meta_line *meta);
@@ -297,6 +314,14 @@ double weft_term_estimate(const weft_term *term, const int *values);
 int weft_term_linear(const weft_term *term, int64_t *added);
 /** Does an integer division occur in it? */
 bool weft_term_divides(const weft_term *term);
+
+/* ---- references (reference.c): a function as plain C ------------------------------------------
+ */
+
+/** What stands once before them. */
+void weft_reference_prelude(weft_text *out);
+/** `trial_NUMBER`: the body of one call, instance after instance, as weft_trials says. */
+void weft_reference_print(const weft_instance *instance, int number, weft_text *out);
 
 /* ---- the library ----------------------------------------------------------------------------- */
 

@@ -166,9 +166,9 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     } readers[] = {{"kind", reader_kind},     {"flops", reader_flops},
                    {"source", reader_source}, {"parameter", reader_parameter},
                    {"table", reader_table},   {"where", reader_where},
-                   {"shift", reader_shift}};
-    static const char *const keywords[] = {"function", "kind",  "flops", "source", "parameter",
-                                           "table",    "where", "shift", "threads"};
+                   {"shift", reader_shift},   {"example", reader_example}};
+    static const char *const keywords[] = {"function", "kind",  "flops", "source",  "parameter",
+                                           "table",    "where", "shift", "example", "threads"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
     *variant = NULL;
@@ -197,7 +197,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
                          : "expected function, kind, flops, source, parameter, "
-                           "table, where, shift or threads",
+                           "table, where, shift, example or threads",
                     near);
     return status;
 }

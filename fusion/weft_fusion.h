@@ -50,6 +50,43 @@ size_t weft_library_size(const weft_library *library);
 /** i < weft_library_size, in order of name. */
 void weft_library_info(const weft_library *library, size_t i, weft_function_info *out);
 
+/* ---- trying a function ------------------------------------------------------------------------
+ */
+
+typedef struct weft_trial_operand {
+    const char *name; /* in the signature */
+    int rank, sizes[4], n;
+    const double *values; /* of an example, [n]; NULL: to be chosen */
+} weft_trial_operand;
+
+/** One call of a function, with sizes: what a test of it runs. */
+typedef struct weft_trial {
+    const char *sizes; /* for people: "m = 2, n = 3", or the text of an example */
+    const char *keys;  /* what a script adds to the call: ", degree = 1", or "" */
+    int n_arguments;
+    weft_trial_operand arguments[12], result;
+    char reduction; /* 0: a map; + * < (min) > (max): the result is one instance's contribution */
+    int line;       /* of an example in its file; 0: no example */
+} weft_trial;
+
+enum { WEFT_TRIALS_MAX = 24 };
+typedef struct weft_trials {
+    weft_trial list[WEFT_TRIALS_MAX];
+    int n;
+    const char *source; /* the references as plain C: a host kernel `trial_K` for each list[K] */
+} weft_trials;
+
+/** Up to three choices of sizes, from small to large, that a function's signature and its where
+ *  lines allow, and its examples. The references are the body with `threads 1` (else the first
+ *  one, thread after thread) as it stands, with real = double and no lanes, for the C compiler.
+ *  Kernels take the arguments and then the result as [instance][component], and work where
+ *  first_block is 0.
+ *  function  as in weft_library_info
+ *  arena     owns what *out points to
+ *  Errors    WEFT_ERROR_SHAPE (no sizes are allowed, an example has others), WEFT_ERROR_MEMORY */
+weft_status weft_trials_make(const weft_library *library, size_t function, weft_arena *arena,
+                             weft_trials *out, weft_error *error);
+
 /* ---- compiling --------------------------------------------------------------------------------
  */
 

@@ -29,7 +29,8 @@ static void check(test_run run, int exit_code, const char *out, const char *err)
 }
 
 static void test_help_and_version(void **state) {
-    static const char *const commands[] = {"fuse", "explain", "library", "cache", "devices"};
+    static const char *const commands[] = {"fuse",    "explain", "library", "cache",
+                                           "devices", "new",     "test"};
     (void)state;
     check(RUN("--help"), 0, "Examples:", "");
     check(RUN("--version"), 0, "weft " WEFT_VERSION "\n", "");

@@ -1,0 +1,169 @@
+/* labels: quick */
+/* weft new writes starting points that compile and pass weft test; weft test finds a body that
+ * computes something else and an example that is not what the function gives. The wrong ones are
+ * planted, so that what is expected is known. */
+#include "test_support.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD                                                                                       \
+    "//@ kind      map\n"                                                                          \
+    "//@ flops     2*n\n"                                                                          \
+    "//@ source    r = sum_i a(i) b(i)\n"
+
+/* The tool in a folder of its own: where it writes is where it is run. */
+static test_run run_in(const char *folder, const char *arguments) {
+    char *command = NULL;
+    assert_true(
+        asprintf(&command, "cd '%s' && exec '" WEFT_BINARY_DIR "/weft' %s", folder, arguments) > 0);
+    const char *const words[] = {"sh", "-c", command, NULL};
+    test_run run = test_program(words, NULL);
+    free(command);
+    return run;
+}
+
+static void check(test_run run, int exit_code, const char *out, const char *err) {
+    bool fine = run.exit_code == exit_code && strstr(run.output, out) && strstr(run.error, err);
+    if (!fine)
+        print_error("exit %d, expected %d\nexpected \"%s\" and \"%s\"\n%s\n%s\n", run.exit_code,
+                    exit_code, out, err, run.output, run.error);
+    assert_true(fine);
+    test_run_free(&run);
+}
+
+static void test_starting_points(void **state) {
+    char *folder = test_folder_make();
+    (void)state;
+    check(run_in(folder, "new function mine"), 0, "weft test .", "");
+    check(run_in(folder, "test . --device host"), 0, "1 function, 2 granularities run, 0 wrong",
+          "");
+    check(run_in(folder, "test ./ --device host:2 --device host:1 --seed 7"), 0,
+          "1 function, 4 granularities run, 0 wrong", "");
+    check(run_in(folder, "new script mine"), 0, "  weft fuse mine.weft --kernels .\n", "");
+    check(run_in(folder, "fuse mine.weft --kernels ."), 0, "plan: 1 kernel", "");
+    check(run_in(folder, "new script other"), 0, "  weft fuse other.weft\n", "");
+    check(run_in(folder, "fuse other.weft --set d=3"), 0, "plan: 1 kernel", "");
+    test_folder_remove(&folder);
+}
+
+static void test_nothing_is_overwritten(void **state) {
+    static const char *const files[] = {"mine.kernel.c", "that.weft"};
+    static const char *const commands[] = {"new function mine", "new script that"};
+    char *folder = test_folder_make();
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        char *path = test_path(folder, files[i]);
+        test_text_write(path, "precious\n");
+        check(run_in(folder, commands[i]), 2, "", "is not overwritten");
+        char *text = test_file_read(path, NULL);
+        assert_string_equal(text, "precious\n");
+        free(text);
+        free(path);
+    }
+    test_folder_remove(&folder);
+}
+
+static void test_names(void **state) {
+    static const struct {
+        const char *command, *message;
+    } cases[] = {{"new function mmul", "shipped with Weft"},
+                 {"new script poisson", "shipped with Weft"},
+                 {"new function while", "reserved"},
+                 {"new script double", "reserved"},
+                 {"new function sqrt", "reserved"},
+                 {"new function index", "word of the language"},
+                 {"new script repeat", "word of the language"},
+                 {"new function 9lives", "no identifier"},
+                 {"new function a-b", "no identifier"},
+                 {"new function ../escape", "no identifier"},
+                 {"new function ''", "no identifier"},
+                 {"new functoin mine", "did you mean 'function'?"},
+                 {"new function", "weft new function NAME"},
+                 {"new", "weft new function NAME"},
+                 {"test", "no directory is given"},
+                 {"test .", "no *.kernel.c file"},
+                 {"test . --device nul", "null"},
+                 {"tets .", "did you mean 'test'?"}};
+    char *folder = test_folder_make();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        check(run_in(folder, cases[i].command), 2, "", cases[i].message);
+    test_folder_remove(&folder);
+}
+
+/* text as the only kernel file; what `weft test` says of it. */
+static void check_text(const char *text, int exit_code, const char *out, const char *err) {
+    char *folder = test_folder_make(), *path = test_path(folder, "a.kernel.c");
+    test_text_write(path, text);
+    check(run_in(folder, "test . --device host"), exit_code, out, err);
+    free(path);
+    test_folder_remove(&folder);
+}
+
+static void test_wrong_bodies(void **state) {
+    (void)state;
+    /* right for n = 1 alone: thread t forgets its last term */
+    check_text("//@ function  mine(a: real[m,n], b: real[n]) -> r: real[m]\n" HEAD
+               "//@ threads   1\n"
+               "for (int i = 0; i < m; ++i) {\n"
+               "    r(i) = a(i,0) * b(0);\n"
+               "    for (int j = 1; j < n; ++j)\n"
+               "        r(i) += a(i,j) * b(j);\n"
+               "}\n"
+               "//@ threads   m a(t,:) b(:) r(t)\n"
+               "r(t) = a(t,0) * b(0);\n"
+               "for (int j = 1; j < n - 1; ++j)\n"
+               "    r(t) += a(t,j) * b(j);\n",
+               1, "2 granularities run, 1 wrong", "");
+}
+
+static void test_examples(void **state) {
+    (void)state;
+#define DOT "//@ threads   1\nr = 0;\nfor (int i = 0; i < n; ++i)\n    r += a(i) * b(i);\n"
+#define SIGNATURE "//@ function  mine(a: real[n], b: real[n]) -> r: real\n"
+    check_text(SIGNATURE HEAD "//@ example mine([1, 2], [3, -4]) = -5\n"
+                              "//@ example mine([1/4], [2e1]) = 5\n" DOT,
+               0, "0 wrong", "");
+    check_text(SIGNATURE HEAD "//@ example mine([1, 2], [3, 4]) = 12\n" DOT, 1,
+               "11, but the example says 12", "");
+    check_text(SIGNATURE HEAD "//@ example mine([1, 2], [3, 4]) = [11]\n" DOT, 2, "",
+               "a.kernel.c:5:13: error: the result of this example is real, but real[1]");
+    check_text(SIGNATURE HEAD "//@ example mine([1, 2], [3, 4, 5]) = 11\n" DOT, 2, "",
+               "b is real[3], but a has made n = 2");
+    check_text(SIGNATURE HEAD "//@ example mine([[1, 2], [3]], [4]) = 11\n" DOT, 2, "",
+               "expected lists of one length");
+    check_text(SIGNATURE HEAD "//@ example mine([1, 2], 3) = \n" DOT, 2, "", "expected a number");
+    check_text(SIGNATURE HEAD "//@ example yours([1, 2], [3, 4]) = 11\n" DOT, 2, "",
+               "expected the function's own name");
+    check_text(SIGNATURE HEAD "//@ exmaple mine([1, 2], [3, 4]) = 11\n" DOT, 2, "",
+               "did you mean 'example'?");
+}
+
+/* What only some sizes allow, parameters without a value, tables, reductions, roots. */
+static void test_more(void **state) {
+    (void)state;
+    check_text("//@ function  mine(J: real[d,d], c: real) -> r: real\n" HEAD "//@ parameter n\n"
+               "//@ table w: real[q] = simplex_weights(d, n)\n"
+               "//@ where d >= 2\n"
+               "//@ example mine([[1, 0], [0, 1]], 6, n = 2) = 3\n"
+               "//@ threads 1\nr = 0;\nif (d == 3)\n    r = 0 * J(2,2);\n"
+               "for (int i = 0; i < q; ++i)\n    r += w(i) * c;\n",
+               0, "1 granularity run, 0 wrong", "");
+    check_text("//@ function  mine(a: real) -> r: real\n//@ kind reduce +\n//@ flops 2\n//@ source "
+               "r = sum sqrt a\n//@ threads 1\nr = sqrt(a);\n",
+               0, "1 granularity run, 0 wrong", "");
+    check_text("//@ function  mine(a: real[n]) -> r: real[n]\n" HEAD
+               "//@ where n > 9\n//@ threads 1\nfor (int i = 0; i < n; ++i)\n    r(i) = a(i);\n",
+               2, "", "a.kernel.c:1:1: error: mine: no sizes and parameters from 1 to 4");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_starting_points), cmocka_unit_test(test_nothing_is_overwritten),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_wrong_bodies),
+        cmocka_unit_test(test_examples),        cmocka_unit_test(test_more)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
