@@ -42,6 +42,8 @@ static void test_starting_points(void **state) {
           "");
     check(run_in(folder, "test ./ --device host:2 --device host:1 --seed 7"), 0,
           "1 function, 4 granularities run, 0 wrong", "");
+    check(run_in(folder, "test . --device null"), 2, "", "computes nothing");
+    check(run_in(folder, "test . --device hots"), 2, "", "'hots'");
     check(run_in(folder, "new script mine"), 0, "  weft fuse mine.weft --kernels .\n", "");
     check(run_in(folder, "fuse mine.weft --kernels ."), 0, "plan: 1 kernel", "");
     check(run_in(folder, "new script other"), 0, "  weft fuse other.weft\n", "");
@@ -85,7 +87,6 @@ static void test_names(void **state) {
                  {"new", "weft new function NAME"},
                  {"test", "no directory is given"},
                  {"test .", "no *.kernel.c file"},
-                 {"test . --device nul", "null"},
                  {"tets .", "did you mean 'test'?"}};
     char *folder = test_folder_make();
     (void)state;
@@ -145,7 +146,9 @@ static void test_examples(void **state) {
 /* What only some sizes allow, parameters without a value, tables, reductions, roots. */
 static void test_more(void **state) {
     (void)state;
-    check_text("//@ function  mine(J: real[d,d], c: real) -> r: real\n" HEAD "//@ parameter n\n"
+    check_text("//@ function  mine(J: real[d,d], c: real) -> r: real\n//@ kind map\n//@ flops "
+               "d\n//@ source c/d!\n"
+               "//@ parameter n\n"
                "//@ table w: real[q] = simplex_weights(d, n)\n"
                "//@ where d >= 2\n"
                "//@ example mine([[1, 0], [0, 1]], 6, n = 2) = 3\n"
