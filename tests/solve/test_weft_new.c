@@ -43,7 +43,7 @@ static void test_starting_points(void **state) {
     check(run_in(folder, "test ./ --device host:2 --device host:1 --seed 7"), 0,
           "1 function, 4 granularities run, 0 wrong", "");
     check(run_in(folder, "test . --device null"), 2, "", "computes nothing");
-    check(run_in(folder, "test . --device hots"), 2, "", "'hots'");
+    check(run_in(folder, "test . --device hots"), 2, "", "did you mean host?");
     check(run_in(folder, "new script mine"), 0, "  weft fuse mine.weft --kernels .\n", "");
     check(run_in(folder, "fuse mine.weft --kernels ."), 0, "plan: 1 kernel", "");
     check(run_in(folder, "new script other"), 0, "  weft fuse other.weft\n", "");
