@@ -42,7 +42,7 @@ typedef struct poisson_options {
         *diffusivity;                   /* borrowed from argv; exact and diffusivity may be NULL */
     const char *device, *output, *json; /* output and json may be NULL */
     double size, tolerance;
-    int max_iterations;
+    int max_iterations, refine;
     poisson_ordering ordering;
     bool assembly_auto; /* assembly is to be chosen */
     weft_assembly assembly;

@@ -37,12 +37,25 @@ done:
     return status;
 }
 
+static weft_status refine_mesh(poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_mesh *fine = NULL;
+    TRY(weft_mesh_refine(run->device, run->mesh, run->options->refine, &run->messages->monitor,
+                         &fine, error));
+    weft_mesh_free(&run->mesh);
+    run->mesh = fine;
+done:
+    return status;
+}
+
 weft_status poisson_mesh_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
     const weft_monitor *monitor = &run->messages->monitor;
     double start = weft_clock();
     TRY(weft_mesh_read(options->mesh, options->size, monitor, &run->mesh, error));
+    if (options->refine > 0)
+        TRY(refine_mesh(run, error));
     if (wants_order(run))
         TRY(order_mesh(run, error));
     if (options->size > 0 && !ends_with(options->mesh, ".geo"))

@@ -10,6 +10,7 @@ enum {
     KEY_QUIET = 'q',
     KEY_VERBOSE = 'v',
     KEY_SIZE = 0x100,
+    KEY_REFINE,
     KEY_SOURCE,
     KEY_EXACT,
     KEY_DIFFUSIVITY,
@@ -34,6 +35,9 @@ static const struct argp_option options_table[] = {
      "N^3 tetrahedra)",
      0},
     {"size", KEY_SIZE, "H", 0, "Mesh size for FILE.geo, in its unit", 0},
+    {"refine", KEY_REFINE, "N", 0,
+     "Halve every edge N times, 0 (default) to 12: each time a triangle becomes 4, a tetrahedron 8",
+     0},
     {"ordering", KEY_ORDERING, "NAME", 0,
      "How the nodes are numbered anew: bisection (of coordinates), metis, none, or auto (default): "
      "bisection for .geo and .msh files, and for every mesh on a GPU",
@@ -225,6 +229,8 @@ static weft_status read_option(poisson_options *o, int key, char *text, weft_err
         return read_text(&o->json, "--json", text, error);
     case KEY_SIZE:
         return app_parse_number("--size", text, 1e-300, HUGE_VAL, &o->size, error);
+    case KEY_REFINE:
+        return app_parse_integer("--refine", text, 0, 12, &o->refine, error);
     case KEY_TOLERANCE:
         return app_parse_number("--tolerance", text, 0, 1, &o->tolerance, error);
     case KEY_MAX_ITERATIONS:

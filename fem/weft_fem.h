@@ -94,6 +94,23 @@ weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
  *          (2^31 nodes or cells), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int64_t counts[3],
                            weft_mesh **out, weft_error *error);
+/** Refine uniformly: `times` steps (1 to 12) in each of which every edge is halved and a triangle
+ *  becomes 4, a tetrahedron 8.
+ *
+ *  device  borrowed, for its threads (NULL: one); the result is the same for any number
+ *  Nodes   each is followed by the midpoints of its edges to higher nodes, those ascending
+ *  Cells   the children of a cell one after another, positive; facets likewise, so that the
+ * boundary stays first; a group has all children of its facets. Curved boundaries stay as they are:
+ *          midpoints lie on straight edges
+ *  Shapes  triangles keep theirs; of a tetrahedron at most three come, however often it is refined.
+ *          Which depends on the order of its vertices: the diagonal goes between edges 02 and 13
+ *  Memory  the new mesh, 1/8 (3D) or 1/4 of it, and while a step runs 24 bytes a tetrahedron (12 a
+ *          triangle) and 8 a node of the mesh before it
+ *  Errors  WEFT_ERROR_USAGE (times), WEFT_ERROR_UNSUPPORTED (2^31 cells, facets or nodes in the
+ *          end, seen before any finer mesh is allocated), WEFT_ERROR_MEMORY; *out untouched
+ *  Source  Bey 1995, Tetrahedral grid refinement, Computing 55 */
+weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
+                             const weft_monitor *monitor, weft_mesh **out, weft_error *error);
 void weft_mesh_free(weft_mesh **mesh);
 /** The group of facets with this name. WEFT_ERROR_INPUT lists those that exist, with the nearest.
  * "boundary" is the whole boundary unless a group has that name: then *group = -1 and facets 0 ..

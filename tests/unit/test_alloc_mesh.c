@@ -96,6 +96,13 @@ static weft_status use_tile(void *user, weft_error *error) {
     return status;
 }
 
+static weft_status use_refine(void *user, weft_error *error) {
+    weft_mesh *mesh = NULL;
+    weft_status status = weft_mesh_refine(NULL, user, 2, NULL, &mesh, error);
+    weft_mesh_free(&mesh);
+    return status;
+}
+
 static void test_all(void **state) {
     (void)state;
     char *folder = test_folder_make();
@@ -105,6 +112,7 @@ static void test_all(void **state) {
     test_every_allocation("cube", use_cube, NULL);
     test_every_allocation("make", use_make, mesh);
     test_every_allocation("tile", use_tile, mesh);
+    test_every_allocation("refine", use_refine, mesh);
     test_every_allocation("groups", use_groups, mesh);
     test_every_allocation("write", use_write, mesh);
     test_every_allocation("read", use_read, NULL);
