@@ -5,6 +5,7 @@
 #include "fem_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,14 +176,46 @@ static void number_vertices(const refinement *r, const int32_t *nodes, int width
         out[width + e] = midpoint(r, nodes[edges[e][0]], nodes[edges[e][1]]);
 }
 
+/* Turn it round vertex 0 so that of the octahedron's children the worst is as good as can be. With
+ * diagonals u, v, w and a cut along u all four have the same volume, and the squares of their edges
+ * sum to 3 (u^2 + v^2 + w^2) + 5 u^2 +- 2 v.w over 4. No later step makes worse ones: cutting along
+ * the diagonal of its parent a child gets only shapes that are there already (Bey 1995), and the
+ * choice is among that and others. */
+static void turn_tetrahedron(const double *x, const int32_t *nodes, int32_t *turned) {
+    static const int turns[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
+    double u[3][3], least = INFINITY;
+    int best = 0;
+    for (int t = 0; t < 3; ++t)
+        for (int k = 0; k < 3; ++k)
+            u[t][k] = x[3 * (int64_t)nodes[0] + k] + x[3 * (int64_t)nodes[turns[t][2]] + k] -
+                      x[3 * (int64_t)nodes[turns[t][1]] + k] -
+                      x[3 * (int64_t)nodes[turns[t][3]] + k];
+    for (int t = 0; t < 3; ++t) {
+        const double *v = u[(t + 1) % 3], *w = u[(t + 2) % 3];
+        const double cost = 5 * (u[t][0] * u[t][0] + u[t][1] * u[t][1] + u[t][2] * u[t][2]) +
+                            2 * fabs(v[0] * w[0] + v[1] * w[1] + v[2] * w[2]);
+        if (cost < least * (1 - 1e-9)) { /* rounding decides nothing */
+            least = cost;
+            best = t;
+        }
+    }
+    for (int k = 0; k < 4; ++k)
+        turned[k] = nodes[turns[best][k]];
+}
+
 /* 2^(width-1) children of each simplex, one after another. */
 static void put_simplices(const refinement *r, const int32_t *from, int32_t *to, int width,
                           int64_t first, int64_t last) {
     const int n_children = 1 << (width - 1);
     const int *children = width == 2 ? *segments : width == 3 ? *triangles : *tetrahedra;
-    int32_t vertices[10];
+    int32_t turned[4], vertices[10];
     for (int64_t i = first; i < last; ++i) {
-        number_vertices(r, from + i * width, width, vertices);
+        const int32_t *nodes = from + i * width;
+        if (width == 4) {
+            turn_tetrahedron(r->from->x, nodes, turned);
+            nodes = turned;
+        }
+        number_vertices(r, nodes, width, vertices);
         for (int k = 0; k < n_children * width; ++k)
             to[i * n_children * width + k] = vertices[children[k]];
     }

@@ -102,8 +102,9 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
  *  Cells   the children of a cell one after another, positive; facets likewise, so that the
  * boundary stays first; a group has all children of its facets. Curved boundaries stay as they are:
  *          midpoints lie on straight edges
- *  Shapes  triangles keep theirs; of a tetrahedron at most three come, however often it is refined.
- *          Which depends on the order of its vertices: the diagonal goes between edges 02 and 13
+ *  Shapes  triangles keep theirs. Of a tetrahedron's inner octahedron four are made round the
+ *          diagonal for which the worst is best, in each step: the first makes the worst that ever
+ *          come, also over several calls. cube:N refined is cube:2N, numbered otherwise
  *  Memory  the new mesh, 1/8 (3D) or 1/4 of it, and while a step runs 24 bytes a tetrahedron (12 a
  *          triangle) and 8 a node of the mesh before it
  *  Errors  WEFT_ERROR_USAGE (times), WEFT_ERROR_UNSUPPORTED (2^31 cells, facets or nodes in the
