@@ -185,10 +185,13 @@ static bool print_select(body_writer *w, const weft_term *term, int level) {
     }
     add(w, "(");
     print_integer(w, condition, 1);
-    add(w, " ? ");
-    body_print_real(w, term->children[1]);
-    add(w, " : ");
-    body_print_real(w, term->children[2]);
+    /* What is made of vectors is no `real` to the compiler, for it lacks may_alias. */
+    const char *cast = w->style->splat ? "(real)(" : "", *end = w->style->splat ? ")" : "";
+    for (int k = 1; k <= 2; ++k) {
+        weft_text_add(w->out, "%s%s", k == 1 ? " ? " : " : ", cast);
+        body_print_real(w, term->children[k]);
+        add(w, end);
+    }
     add(w, ")");
     return true;
 }

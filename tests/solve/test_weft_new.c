@@ -143,6 +143,20 @@ static void test_examples(void **state) {
                "did you mean 'example'?");
 }
 
+/* A choice by the thread, among values that are vectors in different ways: in the tutorial too. */
+static void test_choices(void **state) {
+    (void)state;
+    check_text("//@ function  mine(a: real[n], b: real) -> r: real[n]\n" HEAD
+               "//@ example mine([1, 2, 3], 10) = [0, 12, 10]\n"
+               "//@ threads   1\n"
+               "for (int i = 0; i < n; ++i)\n"
+               "    r(i) = select(i == 0, 0.0, select(i == 1, a(i) + b, b));\n"
+               "//@ threads   n a(t) r(t)\n"
+               "real s = b;\n"
+               "r(t) = select(t == 0, 0.0, select(t == 1, a(t) + b, s));\n",
+               0, "2 granularities run, 0 wrong", "");
+}
+
 /* What only some sizes allow, parameters without a value, tables, reductions, roots. */
 static void test_more(void **state) {
     (void)state;
@@ -164,9 +178,12 @@ static void test_more(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starting_points), cmocka_unit_test(test_nothing_is_overwritten),
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_wrong_bodies),
-        cmocka_unit_test(test_examples),        cmocka_unit_test(test_more)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_starting_points),
+                                       cmocka_unit_test(test_nothing_is_overwritten),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_wrong_bodies),
+                                       cmocka_unit_test(test_examples),
+                                       cmocka_unit_test(test_choices),
+                                       cmocka_unit_test(test_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

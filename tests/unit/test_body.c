@@ -167,7 +167,7 @@ static const body_case cases[] = {
      0,
      VECTOR,
      0,
-     "v_r[t] = v_a[t] * (t == 0 ? SPLAT(2.0) : SPLAT(1.0)) * 3.0;\n"},
+     "v_r[t] = v_a[t] * (t == 0 ? (real)(SPLAT(2.0)) : (real)(SPLAT(1.0))) * 3.0;\n"},
     {HEAD("(x: real[n]) -> y: real") "//@ threads 1\ny = pow(x(0), n) + pow(x(1), 0.5);\n",
      1,
      {{1, {2}}},
