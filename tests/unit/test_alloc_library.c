@@ -58,10 +58,51 @@ static void directories(void **state) {
                                       WEFT_SOURCE_DIR "/kernels") > 20);
 }
 
+static weft_status use_trials(void *user, weft_error *error) {
+    (void)user;
+    weft_status status = WEFT_OK;
+    weft_library *library = NULL;
+    weft_arena *arena = NULL;
+    weft_trials trials;
+    weft_function_info info = {.name = ""};
+    size_t i = 0;
+    TRY(weft_library_make(&library, error));
+    TRY(weft_tables_register(library, error));
+    TRY(weft_library_add_text(library, "trials.kernel.c",
+                              "//@ function  zz(a: real[n,d], b: real) -> r: real[n]\n"
+                              "//@ kind      map\n//@ flops     n\n//@ source    none\n"
+                              "//@ parameter degree\n"
+                              "//@ table     w: real[q] = simplex_weights(d, degree)\n"
+                              "//@ example   zz([[1], [2]], 3, degree = 1) = [3, 6]\n"
+                              "//@ threads   1\n"
+                              "for (int i = 0; i < n; ++i)\n    r(i) = a(i,0) * b * w(0);\n",
+                              error));
+    TRY(weft_arena_make(&arena, error));
+    while (strcmp(info.name, "zz") != 0)
+        weft_library_info(library, i++, &info);
+    TRY(weft_trials_make(library, i - 1, arena, &trials, error));
+    /* three choices of sizes and the example, which is of the smallest d */
+    assert_int_equal(trials.n, 4);
+    assert_string_equal(trials.list[0].sizes, "n = 1, d = 1, degree = 1");
+    assert_string_equal(trials.list[0].keys, ", degree = 1");
+    assert_int_equal(trials.list[3].line, 7);
+    assert_true(trials.list[3].result.values[1] == 6);
+done:
+    weft_arena_free(&arena);
+    weft_library_free(&library);
+    return status;
+}
+
+static void trials_of_a_function(void **state) {
+    (void)state;
+    assert_true(test_every_allocation("weft_trials_make", use_trials, NULL) > 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation),
         cmocka_unit_test(directories),
+        cmocka_unit_test(trials_of_a_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
