@@ -176,7 +176,9 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     }
     if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                      w->plan->guarded ? WEFT_GUARD : "");
+                      !w->plan->guarded   ? ""
+                      : kernel->rows >= 0 ? "    const uint32_t going = *go;\n"
+                                          : WEFT_GUARD);
 }
 
 /* The thread's own instance. */

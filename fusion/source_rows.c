@@ -85,9 +85,11 @@ static void write_routine(const source_writer *w, const weft_plan_kernel *kernel
                   "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                   "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n\n"
                   "    /* %s:%d  %s = apply(%s, ...), by the routine '%s' */\n"
-                  "    {\n%s    }\n\n",
+                  "    {\n%s    }\n\n%s",
                   call->place.source->name, call->place.line, w->graph->data[call->result].name,
-                  w->graph->operators[call->op], call->routine->name, call->routine->body);
+                  w->graph->operators[call->op], call->routine->name, call->routine->body,
+                  /* nothing is stored yet: the routine's loads need not wait for this one */
+                  w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
 }
 
 /* Row k of the thread: what shares the kernel with the routine. */
