@@ -1,15 +1,6 @@
 /* The cells round each row in a GPU's memory. */
 #include "addto.h"
 
-static weft_status place(weft_device *device, const void *array, size_t count, size_t size,
-                         weft_memory **out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_memory_make(device, count * size, out, error));
-    TRY(weft_memory_write(*out, 0, array, count * size, error));
-done:
-    return status;
-}
-
 weft_status weft_addto_rows_make(weft_device *device, const weft_sliced_matrix *matrix,
                                  const weft_sliced *layout, const weft_pattern *pattern,
                                  const weft_connectivity *dofs, bool with_cells,
@@ -24,14 +15,16 @@ weft_status weft_addto_rows_make(weft_device *device, const weft_sliced_matrix *
     made.n_rows = layout->n_rows;
     made.most_local = addto->most_local;
     made.most_values = addto->most_values;
-    TRY(place(device, addto->word_start, n_blocks * WEFT_SLICED_SLICES + 1,
-              sizeof *addto->word_start, &made.word_start, error));
-    TRY(place(device, addto->words, n_words, sizeof *addto->words, &made.words, error));
-    TRY(place(device, addto->halo_start, n_blocks + 1, sizeof *addto->halo_start, &made.halo_start,
-              error));
-    TRY(place(device, addto->halo, (size_t)addto->n_halo, sizeof *addto->halo, &made.halo, error));
+    TRY(weft_memory_place(device, addto->word_start, n_blocks * WEFT_SLICED_SLICES + 1,
+                          sizeof *addto->word_start, &made.word_start, error));
+    TRY(weft_memory_place(device, addto->words, n_words, sizeof *addto->words, &made.words, error));
+    TRY(weft_memory_place(device, addto->halo_start, n_blocks + 1, sizeof *addto->halo_start,
+                          &made.halo_start, error));
+    TRY(weft_memory_place(device, addto->halo, (size_t)addto->n_halo, sizeof *addto->halo,
+                          &made.halo, error));
     if (with_cells)
-        TRY(place(device, addto->cells, n_words, sizeof *addto->cells, &made.cells, error));
+        TRY(weft_memory_place(device, addto->cells, n_words, sizeof *addto->cells, &made.cells,
+                              error));
     *out = made;
     made = (weft_matrix_rows){0};
 done:

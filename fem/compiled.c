@@ -48,6 +48,29 @@ void weft_compiled_free(weft_compiled *compiled) {
     weft_compilation_free(&compiled->compilation);
 }
 
+weft_compile_options weft_form_options(const weft_form *form) {
+    return (weft_compile_options){.expressions = form->expressions,
+                                  .n_expressions = form->n_expressions,
+                                  .parameters = form->parameters,
+                                  .n_parameters = form->n_parameters};
+}
+
+weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form, bool is_first,
+                                     weft_scatter scatter, weft_compiled *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const char *const tails[] = {"continue_matrix.weft", "matrix.weft"};
+    weft_fragment fragments[3] = {{form->name, form->text}};
+    weft_compile_options options = weft_form_options(form);
+    int n = 1;
+    for (int i = is_first; i < 2; ++i)
+        fragments[n++] = (weft_fragment){tails[i], weft_fem_script(tails[i])};
+    options.scatter = scatter;
+    TRY(weft_compiled_make(context, fragments, n, &options, out, error));
+    TRY(weft_compiled_bind_form(out, form, error));
+done:
+    return status;
+}
+
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
                                     weft_error *error) {
     weft_status status = WEFT_OK;

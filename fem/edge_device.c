@@ -91,15 +91,6 @@ int weft_edge_rounds_within(size_t onchip_bytes) {
     return n < WEFT_EDGE_MOST_ROUNDS ? (int)n : WEFT_EDGE_MOST_ROUNDS;
 }
 
-static weft_status place(weft_device *device, const void *array, size_t count, size_t size,
-                         weft_memory **out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_memory_make(device, count * size, out, error));
-    TRY(weft_memory_write(*out, 0, array, count * size, error));
-done:
-    return status;
-}
-
 weft_status weft_edge_matrix_make(weft_device *device, const weft_edge *edge, bool single,
                                   weft_edge_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -117,11 +108,11 @@ weft_status weft_edge_matrix_make(weft_device *device, const weft_edge *edge, bo
         patches[p] = edge->patches[p];
         patches[p].n_rounds |= single ? WEFT_EDGE_SINGLE : 0;
     }
-    TRY(place(device, patches, n_patches, sizeof *patches, &made->patches, error));
-    TRY(place(device, edge->columns, (size_t)edge->n_columns, sizeof *edge->columns, &made->columns,
-              error));
-    TRY(place(device, edge->lists, (size_t)edge->n_lists, sizeof *edge->lists, &made->lists,
-              error));
+    TRY(weft_memory_place(device, patches, n_patches, sizeof *patches, &made->patches, error));
+    TRY(weft_memory_place(device, edge->columns, (size_t)edge->n_columns, sizeof *edge->columns,
+                          &made->columns, error));
+    TRY(weft_memory_place(device, edge->lists, (size_t)edge->n_lists, sizeof *edge->lists,
+                          &made->lists, error));
     TRY(weft_edge_source(&text, error));
     TRY(weft_module_make(device, "edge", text.data, &made->module, error));
     made->arguments[0] = made->patches;

@@ -16,10 +16,7 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
         goto done;
     }
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
-    weft_compile_options options = {.expressions = form->expressions,
-                                    .n_expressions = form->n_expressions,
-                                    .parameters = form->parameters,
-                                    .n_parameters = form->n_parameters};
+    weft_compile_options options = weft_form_options(form);
     /* run once: where stores are atomic, the same bits every time are worth a gather */
     if (weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA)
         options.scatter = WEFT_SCATTER_GATHERED;

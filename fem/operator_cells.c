@@ -34,10 +34,7 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const c
     weft_part *part = &cells->parts[i];
     const weft_form *form = &part->form;
     weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
-    weft_compile_options options = {.expressions = form->expressions,
-                                    .n_expressions = form->n_expressions,
-                                    .parameters = form->parameters,
-                                    .n_parameters = form->n_parameters};
+    weft_compile_options options = weft_form_options(form);
     weft_fragment fragments[WEFT_FRAGMENTS_MAX];
     int n = 0;
     fragments[n++] = (weft_fragment){form->name, form->text};
@@ -65,10 +62,7 @@ static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
     weft_status status = WEFT_OK;
     const weft_form *form = &part->form;
     weft_fragment fragments[] = {{form->name, form->text}, shipped("stored.weft")};
-    weft_compile_options options = {.expressions = form->expressions,
-                                    .n_expressions = form->n_expressions,
-                                    .parameters = form->parameters,
-                                    .n_parameters = form->n_parameters};
+    weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
     TRY(weft_local_make(cells->context->device, form->dofs,

@@ -65,18 +65,8 @@ static weft_status part_make(weft_context *context, weft_operator *op, const wef
     weft_status status = WEFT_OK;
     weft_device *device = context->device;
     const bool first = op->pattern == NULL;
-    weft_fragment fragments[3] = {{form->name, form->text}};
-    int n = 1;
-    if (!first)
-        fragments[n++] =
-            (weft_fragment){"continue_matrix.weft", weft_fem_script("continue_matrix.weft")};
-    fragments[n++] = (weft_fragment){"matrix.weft", weft_fem_script("matrix.weft")};
-    weft_compile_options options = {.expressions = form->expressions,
-                                    .n_expressions = form->n_expressions,
-                                    .parameters = form->parameters,
-                                    .n_parameters = form->n_parameters};
-    TRY(weft_compiled_make(context, fragments, n, &options, &part->assemble, error));
-    TRY(weft_compiled_bind_form(&part->assemble, form, error));
+    TRY(weft_compiled_make_addto(context, form, first, WEFT_SCATTER_COLOURED, &part->assemble,
+                                 error));
     const int lanes = weft_program_lanes(part->assemble.program);
     if (first) {
         TRY(weft_pattern_make(device, form->dofs, lanes, &op->pattern, &part->positions, error));

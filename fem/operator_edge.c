@@ -34,10 +34,7 @@ static weft_status check_symmetric(weft_context *context, const weft_form *form,
     double apart = 0, whole = 0;
     const weft_fragment fragments[] = {{form->name, form->text},
                                        {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
-    const weft_compile_options options = {.expressions = form->expressions,
-                                          .n_expressions = form->n_expressions,
-                                          .parameters = form->parameters,
-                                          .n_parameters = form->n_parameters};
+    const weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(context, fragments, 2, &options, &check, error));
     TRY(weft_compiled_bind_form(&check, form, error));
     TRY(weft_program_run(check.program, error));
@@ -125,18 +122,8 @@ static weft_status part_make(edge_operator *state, const weft_pattern *pattern, 
     weft_status status = WEFT_OK;
     edge_part *part = &state->parts[i];
     const weft_form *form = &part->form;
-    weft_fragment fragments[3] = {{form->name, form->text}};
-    int n = 1;
-    if (i > 0)
-        fragments[n++] =
-            (weft_fragment){"continue_matrix.weft", weft_fem_script("continue_matrix.weft")};
-    fragments[n++] = (weft_fragment){"matrix.weft", weft_fem_script("matrix.weft")};
-    const weft_compile_options options = {.expressions = form->expressions,
-                                          .n_expressions = form->n_expressions,
-                                          .parameters = form->parameters,
-                                          .n_parameters = form->n_parameters};
-    TRY(weft_compiled_make(state->context, fragments, n, &options, &part->assemble, error));
-    TRY(weft_compiled_bind_form(&part->assemble, form, error));
+    TRY(weft_compiled_make_addto(state->context, form, i == 0, WEFT_SCATTER_COLOURED,
+                                 &part->assemble, error));
     TRY(weft_edge_positions(state->context->device, state->edge, pattern, form->dofs,
                             weft_program_lanes(part->assemble.program), false, &part->positions,
                             error));

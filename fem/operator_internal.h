@@ -9,6 +9,11 @@
  *  has them; pages never written cost nothing. NULL on overflow or no memory. Free with free(). */
 void *weft_scratch_make(size_t count, size_t size);
 
+/** Memory that holds a copy of an array, count * size bytes. *out is the caller's, also on errors.
+ */
+weft_status weft_memory_place(weft_device *device, const void *array, size_t count, size_t size,
+                              weft_memory **out, weft_error *error);
+
 /* ---- scripts that run (compiled.c) ------------------------------------------------------ */
 
 /** A compilation and its program, which live and die together. Start from {0}. */
@@ -25,6 +30,11 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error);
 void weft_compiled_free(weft_compiled *compiled);
+/** What a form asks of the compiler: its expressions and parameters, borrowed. */
+weft_compile_options weft_form_options(const weft_form *form);
+/** A form's Addto into the matrix A, from zero for the first form, bound but for A itself. */
+weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form, bool is_first,
+                                     weft_scatter scatter, weft_compiled *out, weft_error *error);
 /** Bind a form's connectivity (if it has one) and inputs. */
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
                                     weft_error *error);

@@ -30,23 +30,8 @@ typedef struct sliced_operator {
 
 static weft_status part_compile(const sliced_operator *sliced, const sliced_part *part,
                                 weft_scatter scatter, weft_compiled *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_form *form = &part->form;
-    weft_fragment fragments[3] = {{form->name, form->text}};
-    int n = 1;
-    if (part != sliced->parts)
-        fragments[n++] =
-            (weft_fragment){"continue_matrix.weft", weft_fem_script("continue_matrix.weft")};
-    fragments[n++] = (weft_fragment){"matrix.weft", weft_fem_script("matrix.weft")};
-    const weft_compile_options options = {.expressions = form->expressions,
-                                          .n_expressions = form->n_expressions,
-                                          .parameters = form->parameters,
-                                          .n_parameters = form->n_parameters,
-                                          .scatter = scatter};
-    TRY(weft_compiled_make(sliced->context, fragments, n, &options, out, error));
-    TRY(weft_compiled_bind_form(out, form, error));
-done:
-    return status;
+    return weft_compiled_make_addto(sliced->context, &part->form, part == sliced->parts, scatter,
+                                    out, error);
 }
 
 static bool stars_of(const weft_compiled *compiled, bool *with_cells) {

@@ -90,15 +90,6 @@ void weft_sliced_matrix_free(weft_sliced_matrix **matrix) {
     *matrix = NULL;
 }
 
-static weft_status place(weft_device *device, const void *array, size_t count, size_t size,
-                         weft_memory **out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_memory_make(device, count * size, out, error));
-    TRY(weft_memory_write(*out, 0, array, count * size, error));
-done:
-    return status;
-}
-
 static weft_status layout_place(weft_sliced_matrix *m, const weft_sliced *sliced,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -108,14 +99,18 @@ static weft_status layout_place(weft_sliced_matrix *m, const weft_sliced *sliced
     m->n_rows = sliced->n_rows;
     m->n_blocks = sliced->n_blocks;
     m->n_values = sliced->n_values;
-    TRY(place(m->device, sliced->start, n_starts, sizeof *sliced->start, &m->start, error));
-    TRY(place(m->device, sliced->columns, (size_t)sliced->n_words, sizeof *sliced->columns,
-              &m->columns, error));
-    TRY(place(m->device, sliced->column_start, n_starts, sizeof *sliced->column_start,
-              &m->column_start, error));
-    TRY(place(m->device, sliced->bases, n_bases, sizeof *sliced->bases, &m->bases, error));
-    TRY(place(m->device, sliced->rows, n_places, sizeof *sliced->rows, &m->rows, error));
-    TRY(place(m->device, sliced->slots, n_places, sizeof *sliced->slots, &m->slots, error));
+    TRY(weft_memory_place(m->device, sliced->start, n_starts, sizeof *sliced->start, &m->start,
+                          error));
+    TRY(weft_memory_place(m->device, sliced->columns, (size_t)sliced->n_words,
+                          sizeof *sliced->columns, &m->columns, error));
+    TRY(weft_memory_place(m->device, sliced->column_start, n_starts, sizeof *sliced->column_start,
+                          &m->column_start, error));
+    TRY(weft_memory_place(m->device, sliced->bases, n_bases, sizeof *sliced->bases, &m->bases,
+                          error));
+    TRY(weft_memory_place(m->device, sliced->rows, n_places, sizeof *sliced->rows, &m->rows,
+                          error));
+    TRY(weft_memory_place(m->device, sliced->slots, n_places, sizeof *sliced->slots, &m->slots,
+                          error));
     TRY(weft_memory_make(m->device, (size_t)sliced->n_values * sizeof(double), &m->values, error));
 done:
     return status;
@@ -198,9 +193,9 @@ static weft_status positions_find(const weft_sliced_matrix *matrix, const weft_c
     const int64_t n_cells = weft_connectivity_from(dofs);
     int32_t is_missing = 0;
     weft_memory *widths = NULL, *nodes = NULL, *missing = NULL;
-    TRY(place(matrix->device, &width, 1, sizeof width, &widths, error));
-    TRY(place(matrix->device, weft_connectivity_indices(dofs), (size_t)n_cells * (size_t)width,
-              sizeof(int32_t), &nodes, error));
+    TRY(weft_memory_place(matrix->device, &width, 1, sizeof width, &widths, error));
+    TRY(weft_memory_place(matrix->device, weft_connectivity_indices(dofs),
+                          (size_t)n_cells * (size_t)width, sizeof(int32_t), &nodes, error));
     TRY(weft_memory_make(matrix->device, sizeof is_missing, &missing, error));
     weft_memory *const arguments[] = {
         widths,        nodes,         matrix->start, matrix->columns, matrix->column_start,
@@ -268,8 +263,8 @@ weft_status weft_sliced_export(const weft_sliced_matrix *matrix, const weft_patt
                                weft_memory *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *row_start = NULL;
-    TRY(place(matrix->device, pattern->row_start, (size_t)pattern->n_rows + 1, sizeof(int64_t),
-              &row_start, error));
+    TRY(weft_memory_place(matrix->device, pattern->row_start, (size_t)pattern->n_rows + 1,
+                          sizeof(int64_t), &row_start, error));
     weft_memory *const arguments[] = {
         matrix->values, matrix->start, matrix->columns, matrix->column_start,
         matrix->bases,  matrix->slots, row_start,       out};
