@@ -1,0 +1,177 @@
+/** The second half of the compiler's types, in flow order: fusions, implementations, cover, plan,
+ *  source. Included by fusion_internal.h, which has the first. */
+#ifndef PLAN_INTERNAL_H
+#define PLAN_INTERNAL_H
+
+/* ---- fusions (fusions.c): which calls may share a kernel -------------------------------- */
+
+/** Why two calls may not be in one kernel. */
+typedef enum weft_split_reason {
+    SPLIT_NONE,      /* they may */
+    SPLIT_INDEX_SET, /* they range over different index sets */
+    SPLIT_BARRIER,   /* an accumulated list lies between them */
+    SPLIT_PATH,      /* a path between them leaves the kernel (not convex) */
+    SPLIT_NOTHING    /* they could, but share no data: no traffic would be spared */
+} weft_split_reason;
+
+typedef struct weft_fusion {
+    int *calls; /* ascending */
+    int n_calls;
+    int index_set;
+    int level; /* global barriers before it */
+} weft_fusion;
+
+typedef struct weft_fusions {
+    weft_fusion *list; /* candidates: every call alone first, then the maximal legal ones */
+    int n;
+    int *level; /* [n_calls] global barriers before each call */
+} weft_fusions;
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+                              weft_error *error);
+/** SPLIT_NONE, or why; *through gets the datum or call in the way, or -1. */
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
+                                    int b, int *through);
+
+/* ---- implementations (implementations.c): how a fusion is done -------------------------- */
+
+typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
+
+/** What the kernel does with a datum besides computing with it. */
+typedef struct weft_implementation {
+    const weft_fusion *fusion;
+    int *order;    /* [fusion->n_calls] calls in the order of their execution */
+    int *variants; /* [fusion->n_calls] variant of order[i] */
+    int instances_per_block, serial_iterations;
+    /* on-chip data: one entry a datum-and-map used in the kernel */
+    int n_onchip;
+    weft_operand *onchip; /* offset 0, whole */
+    weft_placement *placement;
+    int onchip_peak; /* components live at once, most */
+    /* cuda, calls of several threads an instance (placement.c) */
+    int warps;             /* of a block: thread t of every instance; 0: one thread an instance */
+    int shared_components; /* an instance */
+    bool *barriers;        /* [n_calls + 1] before order[i], and before the stores */
+    /* traffic per instance, in bytes */
+    double bytes_loaded, bytes_stored, flops;
+    double seconds;     /* predicted per instance */
+    const char *reason; /* why it was pruned; NULL: kept */
+} weft_implementation;
+
+typedef struct weft_implementations {
+    weft_implementation *list;
+    int n;
+} weft_implementations;
+
+/** Warps, shared memory and barriers of an implementation whose calls have several threads. */
+weft_status weft_placement_make(weft_arena *arena, const weft_graph *graph,
+                                const weft_limits *limits, const weft_compile_options *options,
+                                weft_implementation *made, weft_error *error);
+weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
+                                      const weft_fusions *fusions, const weft_limits *limits,
+                                      const weft_compile_options *options,
+                                      weft_implementations **out, weft_error *error);
+
+/* ---- cover (cover.c) and plan (plan.c) -------------------------------------------------- */
+
+/** Implementations that cover every call once, in an order of execution. */
+typedef struct weft_cover {
+    const weft_implementation **list;
+    int n;
+    double seconds;
+} weft_cover;
+
+weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
+                            const weft_implementations *implementations, weft_plan_kind kind,
+                            weft_cover **out, weft_error *error);
+
+/** Blocks of lanes whose contributions a reduction joins into one partial result. With the lanes it
+ *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
+ *  pairwise. On cuda it is a thread block. */
+#define WEFT_REDUCTION_BLOCKS 256
+#define WEFT_CUDA_LANES 32    /* a warp */
+#define WEFT_CUDA_THREADS 128 /* a thread block */
+#define WEFT_CUDA_WARPS_MAX 32
+#define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
+#define WEFT_STAR_NODES 512   /* of a patch (star_internal.h) */
+#define WEFT_STAR_THREADS 128 /* each walks WEFT_STAR_TURNS stars */
+#define WEFT_STAR_MATRIX_THREADS 512
+
+/** Argument of a kernel. */
+typedef enum weft_argument_kind {
+    ARGUMENT_DATUM,       /* buffer of a datum */
+    ARGUMENT_MAP,         /* interleaved connectivity */
+    ARGUMENT_POSITIONS,   /* positions of a matrix accumulation */
+    ARGUMENT_PARTIALS,    /* a reduction's partial results, one a chunk: index is its datum */
+    ARGUMENT_STAR,        /* the stars of a map: part is a place in weft_star_arguments */
+    ARGUMENT_ROWS,        /* argument `part` of the routine of operator `index` */
+    ARGUMENT_TWIN,        /* where the next value of a datum goes that other blocks still read */
+    ARGUMENT_ARRIVED,     /* how many thread blocks have stored theirs: index is the kernel */
+    ARGUMENT_STAR_MATRIX, /* the rows of a matrix (index): part is a place in
+                             weft_star_matrix_arguments */
+    ARGUMENT_COLOUR,      /* the instances of one colour of a map: index is the map */
+    ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
+} weft_argument_kind;
+
+typedef struct weft_argument {
+    weft_argument_kind kind;
+    int index; /* datum or map; ARGUMENT_GATHER: map */
+    int part;  /* ARGUMENT_GATHER: 0 start, 1 positions; ARGUMENT_STAR, ARGUMENT_ROWS: which */
+} weft_argument;
+
+typedef struct weft_plan_kernel {
+    const char *name;
+    const weft_implementation *implementation; /* NULL: a gather */
+    int index_set;
+    weft_operand *loads; /* loaded at the start: whole data, direct or through a map */
+    int n_loads;
+    int *stores; /* data stored */
+    int n_stores;
+    int *scatters; /* accumulations done by coloured stores */
+    int n_scatters;
+    int gather;        /* accumulation that this kernel gathers, or -1 */
+    int rows;          /* call whose whole rows this kernel makes first, or -1 */
+    int folded;        /* call that the routine computes at every row it reads, or -1 */
+    bool stars;        /* its one accumulation is done by the owner, star by star */
+    bool cell_colours; /* its accumulations are plain additions: a launch a colour of instances */
+    bool adds;         /* a gather, or stars, that add to what is there, else they write */
+    weft_argument *arguments;
+    int n_arguments;
+    int *reductions; /* calls whose partial results this kernel makes */
+    int n_reductions;
+    bool finishes; /* it joins the partial results of these reductions, made by the kernel before */
+    bool joins;    /* its last thread block joins them itself */
+    int *zero;     /* data zeroed before the launch */
+    int n_zero;
+    double bytes_loaded, bytes_stored, flops;
+} weft_plan_kernel;
+
+/** A buffer of device memory; intermediates with disjoint lifetimes share one. */
+typedef struct weft_plan_buffer {
+    int index_set, components; /* components: the most of those that share it */
+    int first, last;           /* kernels in whose span it is in use */
+} weft_plan_buffer;
+
+typedef struct weft_plan {
+    weft_plan_kernel *kernels;
+    int n_kernels;
+    int *buffer_of; /* [n_data] buffer of an intermediate stored in memory, or -1 (bound, returned
+                       or on chip) */
+    weft_plan_buffer *buffers;
+    int n_buffers;
+    int lanes;
+    int reduction_blocks;
+    bool guarded; /* in a loop, on a device with threads: kernels do nothing where *go is 0 */
+} weft_plan;
+
+weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
+                           const weft_limits *limits, const weft_compile_options *options,
+                           weft_plan **out, weft_error *error);
+
+/* ---- source (source.c) ------------------------------------------------------------------ */
+
+weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
+                             const weft_limits *limits, const weft_compile_options *options,
+                             const char **out, weft_error *error);
+
+#endif
