@@ -61,7 +61,7 @@ static emulation begin(const char *text, const weft_compile_options *options, in
     fclose(file);
     const int code = run_compiler(source, object, WEFT_SOURCE_DIR "/tests/unit/cuda_on_host.h");
     if (code == 127)
-        skip(); /* no g++ */
+        skip_test("no g++ here");
     assert_int_equal(code, 0);
     e.object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (e.object == NULL)
@@ -346,5 +346,6 @@ int main(void) {
         cmocka_unit_test(rows),
         cmocka_unit_test(threads),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL),
+                          sizeof tests / sizeof tests[0]);
 }

@@ -3,7 +3,7 @@
  * reads at other rows is either complete before its kernel or computed there anew. */
 #include "program_support.h"
 
-#include "cuda_api.h"
+#include "nvrtc_support.h"
 
 static weft_status read_text(const char *text, const weft_routine **out, weft_error *error) {
     weft_arena *arena = NULL;
@@ -106,19 +106,10 @@ static void every_routine_compiles(void **state) {
     static const char cg[] = "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nt = d*q;\n"
                              "tt = sum(t);\nreturn s, q, sq, tt;\n";
     weft_nvrtc nvrtc;
-    weft_error error = {0};
-    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK) {
-        printf("[ SKIPPED  ] %s\n", error.message);
-        return;
-    }
+    nvrtc_open_or_skip(&nvrtc);
     for (size_t i = 0; i < sizeof routines / sizeof *routines; ++i) {
         program_case c = open_rows(cg, routines[i], WEFT_PLAN_FUSED);
-        weft_cubin cubin = {0};
-        case_check(weft_nvrtc_compile(&nvrtc, 90, routines[i],
-                                      weft_compilation_source(c.compilation), &cubin, &error),
-                   &error);
-        assert_true(cubin.size > 1000);
-        weft_cubin_free(&cubin);
+        nvrtc_expect_compiles(&nvrtc, routines[i], weft_compilation_source(c.compilation));
         case_close(&c);
     }
     weft_nvrtc_close(&nvrtc);
