@@ -162,17 +162,18 @@ done:
     return status;
 }
 
+/* All but `absorbed`, which the kernel that ends a loop's turn does. */
 static weft_status write_steps(const scalar_writer *w, const weft_flow_steps *steps,
-                               weft_error *error) {
+                               const weft_flow_step *absorbed, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i) {
         const weft_flow_step *step = &steps->list[i];
-        if (step->kind == FLOW_SCALARS)
+        if (step->kind == FLOW_SCALARS && step != absorbed)
             TRY(write_scalars_kernel(w, step, error));
         if (step->kind != FLOW_LOOP)
             continue;
         TRY(write_loop_kernel(w, step, true, error));
-        TRY(write_steps(w, &step->body, error));
+        TRY(write_steps(w, &step->body, weft_flow_last_scalars(step), error));
         TRY(write_loop_kernel(w, step, false, error));
     }
 done:
@@ -217,7 +218,7 @@ weft_status weft_flow_source(const weft_compilation *c, const char **out, weft_e
         TRY(segment_source(c, i, &prelude, &text, error));
     TRY(scalar_data(c->arena, c->flow, &graph, error));
     if (backend->is_threaded)
-        TRY(write_steps(&writer, &c->flow->steps, error));
+        TRY(write_steps(&writer, &c->flow->steps, NULL, error));
     *out = text.failed ? NULL : weft_arena_copy(c->arena, text.data, text.length);
     if (*out == NULL)
         status = weft_no_memory(error);
