@@ -6,15 +6,9 @@
 
 static weft_status open_device(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const poisson_options *options = run->options;
-    weft_device_options device_options = weft_device_options_default(&run->messages->monitor);
-    TRY(weft_device_open(options->device, &device_options, &run->device, error));
-    TRY(weft_fem_library_make(&run->library, error));
+    TRY(app_device_open(run->options->device, run->options->plan, &run->messages->monitor,
+                        &run->device, &run->library, &run->context, error));
     run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
-    run->context = (weft_context){.device = run->device,
-                                  .library = run->library,
-                                  .plan = options->plan,
-                                  .monitor = &run->messages->monitor};
 done:
     return status;
 }
@@ -54,11 +48,7 @@ done:
 void poisson_clear(poisson *run) {
     weft_operator_free(&run->op);
     free(run->forms);
-    for (int i = 0; run->parts && i < run->options->n_conditions; ++i) {
-        weft_connectivity_free(&run->parts[i].dofs);
-        free(run->parts[i].facets);
-    }
-    free(run->parts);
+    app_parts_free(&run->parts, run->options->conditions.n);
     free(run->constrained);
     weft_connectivity_free(&run->cells);
     weft_memory_free(&run->x);

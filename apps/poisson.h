@@ -10,49 +10,23 @@
 #ifndef POISSON_H
 #define POISSON_H
 
-#include "app_support.h"
-#include "weft_fem.h"
+#include "app_fem.h"
 
 /* ---- options (poisson_options.c) -------------------------------------------------------- */
 
-typedef enum poisson_kind { POISSON_DIRICHLET, POISSON_NEUMANN, POISSON_ROBIN } poisson_kind;
-
-typedef enum poisson_ordering {
-    POISSON_ORDERING_AUTO, /* meshes of Gmsh everywhere, all on a GPU: by bisection */
-    POISSON_ORDERING_BISECTION,
-    POISSON_ORDERING_METIS,
-    POISSON_ORDERING_NONE
-} poisson_ordering;
-
-/** One --dirichlet, --neumann or --robin. */
-typedef struct poisson_condition {
-    poisson_kind kind;
-    char *group, *value, *alpha; /* malloc'd; alpha of Robin only */
-    char origin[192];            /* "--dirichlet left", for messages */
-} poisson_condition;
-
-typedef struct poisson_probe {
-    const char *text; /* as given; borrowed from argv */
-    double point[3];
-    int n; /* coordinates given */
-} poisson_probe;
-
 typedef struct poisson_options {
-    const char *mesh, *source, *exact,
-        *diffusivity;                   /* borrowed from argv; exact and diffusivity may be NULL */
-    const char *device, *output, *json; /* output and json may be NULL */
-    double size, tolerance;
-    int max_iterations, refine;
-    poisson_ordering ordering;
+    app_mesh_options mesh;
+    const char *source, *exact, *diffusivity; /* borrowed from argv; the last two may be NULL */
+    const char *device, *output, *json;       /* output and json may be NULL */
+    double tolerance;
+    int max_iterations;
     bool assembly_auto; /* assembly is to be chosen */
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
     app_verbosity verbosity;
-    poisson_condition *conditions;
-    int n_conditions;
-    poisson_probe *probes;
-    int n_probes;
+    app_conditions conditions;
+    app_probes probes;
 } poisson_options;
 
 /** Read the command line. --help, --usage and --version print and exit.
@@ -61,17 +35,6 @@ weft_status poisson_options_read(int argc, char **argv, poisson_options *out, we
 void poisson_options_clear(poisson_options *options);
 
 /* ---- the run ---------------------------------------------------------------------------- */
-
-/** The facets that one Neumann or Robin condition holds on; empty for Dirichlet. */
-typedef struct poisson_part {
-    int32_t *facets; /* [n_facets][d] nodes */
-    int64_t n_facets;
-    weft_connectivity *dofs;
-} poisson_part;
-
-typedef struct poisson_seconds {
-    double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */
-} poisson_seconds;
 
 /** Everything of one run, in the order in which it is made. Free with poisson_clear. */
 typedef struct poisson {
@@ -83,16 +46,16 @@ typedef struct poisson {
     bool is_null; /* the device computes nothing */
 
     weft_mesh *mesh;
-    const char *ordered;      /* by what, or NULL */
+    app_mesh_made mesh_made;
     weft_connectivity *cells; /* cells -> nodes */
-    poisson_part *parts;      /* [n_conditions] */
+    app_part *parts;          /* [n_conditions] */
     int32_t *constrained;     /* Dirichlet nodes, ascending */
     int64_t n_constrained;
     bool pure_neumann; /* nothing fixes the constant */
 
     weft_memory *x, *u, *b;      /* coordinates, solution, right-hand side */
     double *u_values, *b_values; /* what u and b wrap */
-    struct poisson_form *forms;  /* of the operator: cells, then one a Robin condition */
+    app_form *forms;             /* of the operator: cells, then one a Robin condition */
     int n_forms;
     weft_assembly assembly; /* of the options, or chosen */
     weft_operator *op;
@@ -101,7 +64,7 @@ typedef struct poisson {
     weft_cg_result cg;
     double l2_error, h1_error, integral_u, energy; /* errors NaN without --exact */
     double *probes;                                /* [n_probes], NaN outside */
-    poisson_seconds seconds;
+    app_seconds seconds;
 } poisson;
 
 void poisson_clear(poisson *run);
@@ -130,8 +93,6 @@ weft_status poisson_parts_check(poisson *run, weft_error *error);
 weft_status poisson_data_make(poisson *run, weft_error *error);
 /** Make and assemble the operator. (poisson_data.c) */
 weft_status poisson_operator_make(poisson *run, weft_error *error);
-/** The area or volume of the mesh. */
-double poisson_measure_of_mesh(const weft_mesh *mesh);
 /** b, with its integrals checked where only they make the problem solvable. (poisson_load.c) */
 weft_status poisson_load_make(poisson *run, weft_error *error);
 /** Conjugate gradients; then the mean is taken off where the constant is free. (poisson_solve.c) */
@@ -141,46 +102,17 @@ weft_status poisson_measure(poisson *run, weft_error *error);
 /** Write the result file; the report on stdout; JSON. (poisson_report.c, poisson_json.c) */
 weft_status poisson_output_write(poisson *run, weft_error *error);
 weft_status poisson_report_print(const poisson *run, weft_error *error);
-/** The lines about the mesh, which the null device prints too. */
-void poisson_mesh_print(const poisson *run);
 weft_status poisson_json_write(const poisson *run, weft_error *error);
 /** On the null device: plans and what would be launched, on stdout. (poisson_null.c) */
 weft_status poisson_plan_print(poisson *run, weft_error *error);
 
 /* ---- forms (poisson_form.c) ------------------------------------------------------------- */
 
-/** A weft_form with room for what is bound to it. Must not move once it is made. */
-typedef struct poisson_form {
-    weft_form form;
-    weft_form_input inputs[4];
-    weft_expression expressions[2];
-    weft_parameter parameters[2];
-} poisson_form;
-
 /** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
  *  Errors  WEFT_ERROR_INTERNAL: no such script */
 weft_status poisson_form_make(const poisson *run, const char *script, weft_connectivity *dofs,
-                              poisson_form *out, weft_error *error);
-void poisson_form_input(poisson_form *form, const char *name, weft_memory *memory);
-/** Bind text to an expression of the script; origin names it in messages. */
-void poisson_form_expression(poisson_form *form, const char *name, const char *text,
-                             const char *origin);
-void poisson_form_parameter(poisson_form *form, const char *name, int value);
+                              app_form *out, weft_error *error);
 /** The form of the cells' operator: poisson.weft, or poisson_diffusivity.weft with the user's k. */
-weft_status poisson_form_cells(const poisson *run, poisson_form *out, weft_error *error);
-/** Is the text a plain number, which needs no kernel? */
-bool poisson_constant(const char *text, double *value);
-/** n doubles of the app's that the device uses in place where it can. */
-weft_status poisson_array_make(const poisson *run, int64_t n, double **values, weft_memory **memory,
-                               weft_error *error);
-/** Bring what the device has written to the app's doubles, or the other way: nothing where both are
- *  the same memory. */
-weft_status poisson_array_pull(const weft_memory *memory, double *values, int64_t n,
-                               weft_error *error);
-weft_status poisson_array_push(weft_memory *memory, const double *values, int64_t n,
-                               weft_error *error);
-/** Refuse an expression that is not finite at or near a node. */
-weft_status poisson_refuse_value(const poisson *run, const char *origin, const char *text,
-                                 int64_t node, weft_error *error);
+weft_status poisson_form_cells(const poisson *run, app_form *out, weft_error *error);
 
 #endif

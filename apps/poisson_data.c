@@ -5,37 +5,37 @@
 #include <string.h>
 
 /* The condition's value at every node, of which those of its group are then taken. */
-static weft_status evaluate(poisson *run, const poisson_condition *condition, weft_memory *memory,
+static weft_status evaluate(poisson *run, const app_condition *condition, weft_memory *memory,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "u";
-    poisson_form form;
+    app_form form;
     TRY(poisson_form_make(run, "nodal.weft", NULL, &form, error));
-    poisson_form_expression(&form, "value", condition->value, condition->origin);
+    app_form_expression(&form, "value", condition->value, condition->origin);
     TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
                       error));
 done:
     return status;
 }
 
-static weft_status set_values(poisson *run, const poisson_condition *condition, weft_error *error) {
+static weft_status set_values(poisson *run, const app_condition *condition, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
     double *values = NULL, constant = 0;
     int32_t *nodes = NULL;
     int64_t n = 0;
     int group = 0;
-    if (!poisson_constant(condition->value, &constant)) {
-        TRY(poisson_array_make(run, run->mesh->n_nodes, &values, &memory, error));
+    if (!app_constant(condition->value, &constant)) {
+        TRY(app_array_make(run->device, run->mesh->n_nodes, &values, &memory, error));
         TRY(evaluate(run, condition, memory, error));
-        TRY(poisson_array_pull(memory, values, run->mesh->n_nodes, error));
+        TRY(app_array_pull(memory, values, run->mesh->n_nodes, error));
     }
     TRY(weft_mesh_group(run->mesh, condition->group, &group, error));
     TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &n, error));
     for (int64_t i = 0; i < n && !run->is_null; ++i) {
         double value = values ? values[nodes[i]] : constant;
         if (!isfinite(value))
-            TRY(poisson_refuse_value(run, condition->origin, condition->value, nodes[i], error));
+            TRY(app_refuse_value(run->mesh, condition->origin, condition->value, nodes[i], error));
         run->u_values[nodes[i]] = value;
     }
 done:
@@ -51,12 +51,12 @@ weft_status poisson_data_make(poisson *run, weft_error *error) {
     const weft_mesh *mesh = run->mesh;
     size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
     TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
-    TRY(poisson_array_make(run, mesh->n_nodes, &run->u_values, &run->u, error));
-    TRY(poisson_array_make(run, mesh->n_nodes, &run->b_values, &run->b, error));
-    for (int i = 0; i < options->n_conditions; ++i)
-        if (options->conditions[i].kind == POISSON_DIRICHLET)
-            TRY(set_values(run, &options->conditions[i], error));
-    TRY(poisson_array_push(run->u, run->u_values, mesh->n_nodes, error));
+    TRY(app_array_make(run->device, mesh->n_nodes, &run->u_values, &run->u, error));
+    TRY(app_array_make(run->device, mesh->n_nodes, &run->b_values, &run->b, error));
+    for (int i = 0; i < options->conditions.n; ++i)
+        if (options->conditions.list[i].kind == APP_DIRICHLET)
+            TRY(set_values(run, &options->conditions.list[i], error));
+    TRY(app_array_push(run->u, run->u_values, mesh->n_nodes, error));
 done:
     return status;
 }
@@ -65,20 +65,20 @@ done:
 weft_status poisson_operator_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
-    weft_form *forms = calloc((size_t)options->n_conditions + 1, sizeof *forms);
-    run->forms = calloc((size_t)options->n_conditions + 1, sizeof *run->forms);
+    weft_form *forms = calloc((size_t)options->conditions.n + 1, sizeof *forms);
+    run->forms = calloc((size_t)options->conditions.n + 1, sizeof *run->forms);
     if (!forms || !run->forms) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
     TRY(poisson_form_cells(run, &run->forms[run->n_forms++], error));
-    for (int i = 0; i < options->n_conditions; ++i) {
-        const poisson_condition *condition = &options->conditions[i];
-        if (condition->kind != POISSON_ROBIN)
+    for (int i = 0; i < options->conditions.n; ++i) {
+        const app_condition *condition = &options->conditions.list[i];
+        if (condition->kind != APP_ROBIN)
             continue;
-        poisson_form *form = &run->forms[run->n_forms++];
+        app_form *form = &run->forms[run->n_forms++];
         TRY(poisson_form_make(run, "robin.weft", run->parts[i].dofs, form, error));
-        poisson_form_expression(form, "alpha", condition->alpha, condition->origin);
+        app_form_expression(form, "alpha", condition->alpha, condition->origin);
     }
     for (int i = 0; i < run->n_forms; ++i)
         forms[i] = run->forms[i].form;

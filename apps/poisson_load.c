@@ -15,7 +15,7 @@ static weft_status check_finite(const poisson *run, const double *b, const char 
                                 const char *text, weft_error *error) {
     for (int64_t i = 0; i < run->mesh->n_nodes && !run->is_null; ++i)
         if (!isfinite(b[i]))
-            return poisson_refuse_value(run, origin, text, i, error);
+            return app_refuse_value(run->mesh, origin, text, i, error);
     return WEFT_OK;
 }
 
@@ -25,15 +25,15 @@ static weft_status add_source(poisson *run, int degree, weft_memory *b, double *
     weft_status status = WEFT_OK;
     const char *output = "b", *text = run->options->source;
     double constant = NAN;
-    poisson_form form;
-    if (poisson_constant(text, &constant) && constant == 0)
+    app_form form;
+    if (app_constant(text, &constant) && constant == 0)
         return WEFT_OK;
     TRY(poisson_form_make(run, "load.weft", run->cells, &form, error));
-    poisson_form_expression(&form, "source", text, "--source");
-    poisson_form_parameter(&form, "degree", degree);
+    app_form_expression(&form, "source", text, "--source");
+    app_form_parameter(&form, "degree", degree);
     TRY(weft_form_run(&run->context, &form.form, &output, &b, 1, "cells", run->mesh->n_cells,
                       error));
-    TRY(poisson_array_pull(b, values, run->mesh->n_nodes, error));
+    TRY(app_array_pull(b, values, run->mesh->n_nodes, error));
     TRY(check_finite(run, values, "--source", text, error));
 done:
     return status;
@@ -44,20 +44,20 @@ static weft_status add_fluxes(poisson *run, int degree, weft_memory *b, double *
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "b";
-    for (int i = 0; i < run->options->n_conditions; ++i) {
-        const poisson_condition *condition = &run->options->conditions[i];
+    for (int i = 0; i < run->options->conditions.n; ++i) {
+        const app_condition *condition = &run->options->conditions.list[i];
         double constant = NAN;
-        poisson_form form;
-        if (condition->kind == POISSON_DIRICHLET ||
-            (poisson_constant(condition->value, &constant) && constant == 0))
+        app_form form;
+        if (condition->kind == APP_DIRICHLET ||
+            (app_constant(condition->value, &constant) && constant == 0))
             continue;
         TRY(poisson_form_make(run, "neumann.weft", run->parts[i].dofs, &form, error));
-        poisson_form_input(&form, "b", b);
-        poisson_form_expression(&form, "flux", condition->value, condition->origin);
-        poisson_form_parameter(&form, "degree", degree);
+        app_form_input(&form, "b", b);
+        app_form_expression(&form, "flux", condition->value, condition->origin);
+        app_form_parameter(&form, "degree", degree);
         TRY(weft_form_run(&run->context, &form.form, &output, &b, 1, "cells",
                           run->parts[i].n_facets, error));
-        TRY(poisson_array_pull(b, values, run->mesh->n_nodes, error));
+        TRY(app_array_pull(b, values, run->mesh->n_nodes, error));
         TRY(check_finite(run, values, condition->origin, condition->value, error));
     }
 done:
@@ -74,8 +74,8 @@ static weft_status integrate(poisson *run, int degree, integrals *out, weft_erro
     int64_t n = run->mesh->n_nodes;
     double *f = NULL, *g = NULL;
     weft_memory *f_memory = NULL, *g_memory = NULL;
-    TRY(poisson_array_make(run, n, &f, &f_memory, error));
-    TRY(poisson_array_make(run, n, &g, &g_memory, error));
+    TRY(app_array_make(run->device, n, &f, &f_memory, error));
+    TRY(app_array_make(run->device, n, &g, &g_memory, error));
     TRY(add_source(run, degree, f_memory, f, error));
     TRY(add_fluxes(run, degree, g_memory, g, error));
     *out = (integrals){.source = weft_sum(f, n), .flux = weft_sum(g, n)};
@@ -87,26 +87,6 @@ done:
     free(f);
     free(g);
     return status;
-}
-
-double poisson_measure_of_mesh(const weft_mesh *mesh) {
-    double sum = 0;
-    for (int64_t c = 0; c < mesh->n_cells; ++c) {
-        const int32_t *nodes = &mesh->cells[c * (mesh->dimension + 1)];
-        double e[3][3] = {{0}};
-        for (int i = 0; i < mesh->dimension; ++i)
-            for (int k = 0; k < mesh->dimension; ++k)
-                e[i][k] = mesh->x[(int64_t)nodes[i + 1] * mesh->dimension + k] -
-                          mesh->x[(int64_t)nodes[0] * mesh->dimension + k];
-        if (mesh->dimension == 2)
-            sum += fabs(e[0][0] * e[1][1] - e[0][1] * e[1][0]) / 2;
-        else
-            sum += fabs(e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
-                        e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-                        e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
-                   6;
-    }
-    return sum;
 }
 
 /* -div(k grad u) = f and k du/dn = g: int f + int g = 0 is needed for a solution. */
@@ -131,7 +111,7 @@ static weft_status check_sum(poisson *run, weft_error *error) {
         weft_error_place(error, "--neumann", NULL, 0, 0);
         weft_error_hint(
             error, "subtract %.10g from --source, or fix u somewhere by --dirichlet GROUP=EXPR",
-            sum / poisson_measure_of_mesh(run->mesh));
+            sum / app_mesh_measure(run->mesh));
     }
 done:
     return status;

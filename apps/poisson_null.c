@@ -81,9 +81,9 @@ done:
 
 static weft_status print_load(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    poisson_form form;
+    app_form form;
     TRY(poisson_form_make(run, "load.weft", run->cells, &form, error));
-    poisson_form_expression(&form, "source", run->options->source, "--source");
+    app_form_expression(&form, "source", run->options->source, "--source");
     const script item = {
         .title = "right-hand side",
         .fragments = {{form.form.name, form.form.text}, {"outputs", "return b;\n"}},
@@ -102,7 +102,7 @@ weft_status poisson_plan_print(poisson *run, weft_error *error) {
     if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
         return WEFT_OK;
     app_messages_clear(run->messages);
-    poisson_mesh_print(run);
+    app_mesh_print(run->mesh, &run->mesh_made);
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
            options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,

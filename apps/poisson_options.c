@@ -108,62 +108,6 @@ typedef struct reader {
     weft_status status;
 } reader;
 
-/* Room for one more of `size` bytes in an array of n, zeroed; NULL when memory is out. */
-static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status) {
-    char *larger = reallocarray(*array, (size_t)*n + 1, size);
-    if (!larger) {
-        *status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    *array = larger;
-    memset(larger + (size_t)*n * size, 0, size);
-    return larger + (size_t)(*n)++ * size;
-}
-
-/* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin. */
-static weft_status read_condition(poisson_options *options, poisson_kind kind, const char *text,
-                                  weft_error *error) {
-    static const char *const names[] = {"--dirichlet", "--neumann", "--robin"};
-    const char *name = names[kind],
-               *form = kind == POISSON_ROBIN ? "GROUP=ALPHA,EXPR" : "GROUP=EXPR";
-    weft_status status = WEFT_OK;
-    char *group = NULL, *rest = NULL, *alpha = NULL;
-    TRY(app_split_assignment(name, text, form, &group, &rest, error));
-    if (kind == POISSON_ROBIN) {
-        char *value = NULL;
-        TRY(app_split_comma(name, rest, form, &alpha, &value, error));
-        free(rest);
-        rest = value;
-    }
-    void *array = options->conditions;
-    poisson_condition *condition =
-        append(&array, &options->n_conditions, sizeof *options->conditions, error, &status);
-    options->conditions = array;
-    if (!condition)
-        goto done;
-    *condition = (poisson_condition){.kind = kind, .group = group, .value = rest, .alpha = alpha};
-    snprintf(condition->origin, sizeof condition->origin, "%s %.150s", name, group);
-    group = rest = alpha = NULL;
-done:
-    free(group);
-    free(rest);
-    free(alpha);
-    return status;
-}
-
-static weft_status read_probe(poisson_options *options, const char *text, weft_error *error) {
-    weft_status status = WEFT_OK;
-    poisson_probe probe = {.text = text};
-    TRY(app_parse_point("--probe", text, probe.point, &probe.n, error));
-    void *array = options->probes;
-    poisson_probe *place = append(&array, &options->n_probes, sizeof probe, error, &status);
-    options->probes = array;
-    if (place)
-        *place = probe;
-done:
-    return status;
-}
-
 static weft_status read_choice(poisson_options *options, int key, const char *text,
                                weft_error *error) {
     static const char *const assemblies[] = {"lma",         "lma-gather", "csr",
@@ -179,7 +123,7 @@ static weft_status read_choice(poisson_options *options, int key, const char *te
         options->assembly = options->assembly_auto ? WEFT_ASSEMBLY_LMA : (weft_assembly)choice;
     } else if (key == KEY_ORDERING) {
         TRY(app_parse_choice("--ordering", text, orderings, 4, &choice, error));
-        options->ordering = (poisson_ordering)choice;
+        options->mesh.ordering = (app_ordering)choice;
     } else if (key == KEY_PLAN) {
         TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
         options->plan = (weft_plan_kind)choice;
@@ -214,7 +158,7 @@ static weft_status read_argument(const char *text, weft_error *error) {
 static weft_status read_option(poisson_options *o, int key, char *text, weft_error *error) {
     switch (key) {
     case KEY_MESH:
-        return read_text(&o->mesh, "--mesh", text, error);
+        return read_text(&o->mesh.name, "--mesh", text, error);
     case KEY_SOURCE:
         return read_text(&o->source, "--source", text, error);
     case KEY_EXACT:
@@ -228,22 +172,22 @@ static weft_status read_option(poisson_options *o, int key, char *text, weft_err
     case KEY_JSON:
         return read_text(&o->json, "--json", text, error);
     case KEY_SIZE:
-        return app_parse_number("--size", text, 1e-300, HUGE_VAL, &o->size, error);
+        return app_parse_number("--size", text, 1e-300, HUGE_VAL, &o->mesh.size, error);
     case KEY_REFINE:
-        return app_parse_integer("--refine", text, 0, 12, &o->refine, error);
+        return app_parse_integer("--refine", text, 0, 12, &o->mesh.refine, error);
     case KEY_TOLERANCE:
         return app_parse_number("--tolerance", text, 0, 1, &o->tolerance, error);
     case KEY_MAX_ITERATIONS:
         return app_parse_integer("--max-iterations", text, 0, 1000000000, &o->max_iterations,
                                  error);
     case KEY_DIRICHLET:
-        return read_condition(o, POISSON_DIRICHLET, text, error);
+        return app_condition_read(&o->conditions, APP_DIRICHLET, text, error);
     case KEY_NEUMANN:
-        return read_condition(o, POISSON_NEUMANN, text, error);
+        return app_condition_read(&o->conditions, APP_NEUMANN, text, error);
     case KEY_ROBIN:
-        return read_condition(o, POISSON_ROBIN, text, error);
+        return app_condition_read(&o->conditions, APP_ROBIN, text, error);
     case KEY_PROBE:
-        return read_probe(o, text, error);
+        return app_probe_read(&o->probes, text, error);
     case KEY_QUIET:
         o->verbosity = APP_QUIET;
         return WEFT_OK;
@@ -283,7 +227,7 @@ weft_status poisson_options_read(int argc, char **argv, poisson_options *out, we
                      : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
         goto done;
     }
-    if (!out->mesh) {
+    if (!out->mesh.name) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no mesh is given");
         weft_error_hint(error,
                         "add --mesh FILE.geo, or try --mesh square:32; --help shows examples");
@@ -295,14 +239,6 @@ done:
 }
 
 void poisson_options_clear(poisson_options *options) {
-    for (int i = 0; i < options->n_conditions; ++i) {
-        free(options->conditions[i].group);
-        free(options->conditions[i].value);
-        free(options->conditions[i].alpha);
-    }
-    free(options->conditions);
-    free(options->probes);
-    options->conditions = NULL;
-    options->probes = NULL;
-    options->n_conditions = options->n_probes = 0;
+    app_conditions_clear(&options->conditions);
+    app_probes_clear(&options->probes);
 }

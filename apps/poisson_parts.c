@@ -33,10 +33,9 @@ static void join_cells(const weft_mesh *mesh, int32_t *parent) {
 }
 
 /* Robin with ALPHA = 0 is Neumann, and fixes nothing. */
-static bool fixes(const poisson_condition *condition) {
+static bool fixes(const app_condition *condition) {
     double alpha = NAN;
-    return condition->kind == POISSON_ROBIN &&
-           !(poisson_constant(condition->alpha, &alpha) && alpha == 0);
+    return condition->kind == APP_ROBIN && !(app_constant(condition->alpha, &alpha) && alpha == 0);
 }
 
 /* Mark the parts in which a Dirichlet node or a Robin facet fixes u. */
@@ -44,8 +43,8 @@ static void mark_fixed(const poisson *run, int32_t *parent, char *fixed) {
     int d = run->mesh->dimension;
     for (int64_t i = 0; i < run->n_constrained; ++i)
         fixed[find_root(parent, run->constrained[i])] = 1;
-    for (int i = 0; i < run->options->n_conditions; ++i)
-        if (fixes(&run->options->conditions[i]))
+    for (int i = 0; i < run->options->conditions.n; ++i)
+        if (fixes(&run->options->conditions.list[i]))
             for (int64_t f = 0; f < run->parts[i].n_facets; ++f)
                 fixed[find_root(parent, run->parts[i].facets[f * d])] = 1;
 }

@@ -16,14 +16,14 @@ weft_status poisson_solve(poisson *run, weft_error *error) {
                                 .monitor = &run->messages->monitor};
     double start = weft_clock();
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
-    TRY(poisson_array_pull(run->u, run->u_values, run->mesh->n_nodes, error));
+    TRY(app_array_pull(run->u, run->u_values, run->mesh->n_nodes, error));
 done:
     run->seconds.solve = weft_clock() - start;
     return status;
 }
 
 /* Run a text over the cells into one or two lists of a number each, and sum them. */
-static weft_status sum_over_cells(poisson *run, poisson_form *form, const char *const names[2],
+static weft_status sum_over_cells(poisson *run, app_form *form, const char *const names[2],
                                   double sums[2], weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n = run->mesh->n_cells, lanes = weft_device_limits(run->device)->lanes_double;
@@ -32,10 +32,10 @@ static weft_status sum_over_cells(poisson *run, poisson_form *form, const char *
     double *values[2] = {NULL, NULL};
     weft_memory *memories[2] = {NULL, NULL};
     for (int i = 0; i < 2; ++i)
-        TRY(poisson_array_make(run, room, &values[i], &memories[i], error));
+        TRY(app_array_make(run->device, room, &values[i], &memories[i], error));
     TRY(weft_form_run(&run->context, &form->form, names, memories, 2, "cells", n, error));
     for (int i = 0; i < 2; ++i) {
-        TRY(poisson_array_pull(memories[i], values[i], n, error));
+        TRY(app_array_pull(memories[i], values[i], n, error));
         sums[i] = weft_sum(values[i], n);
     }
 done:
@@ -53,7 +53,7 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
         "I = quadrature_integral(interpolate(U, degree = 1), J, degree = 1);\n";
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    poisson_form form;
+    app_form form;
     double sums[2] = {0, 0};
     const char *energy = weft_fem_script("energy.weft");
     TRY(poisson_form_cells(run, &form, error));
@@ -64,7 +64,7 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
     }
     form.form.name = "energy.weft";
     form.form.text = text.data;
-    poisson_form_input(&form, "u", run->u);
+    app_form_input(&form, "u", run->u);
     TRY(sum_over_cells(run, &form, names, sums, error));
     run->energy = sums[0] / 2;
     run->integral_u = sums[1];
@@ -76,12 +76,12 @@ done:
 static weft_status measure_errors(poisson *run, weft_error *error) {
     static const char *const names[2] = {"l2", "h1"};
     weft_status status = WEFT_OK;
-    poisson_form form;
+    app_form form;
     double sums[2] = {0, 0};
     TRY(poisson_form_make(run, run->mesh->dimension == 2 ? "errors_2.weft" : "errors_3.weft",
                           run->cells, &form, error));
-    poisson_form_input(&form, "u", run->u);
-    poisson_form_expression(&form, "exact", run->options->exact, "--exact");
+    app_form_input(&form, "u", run->u);
+    app_form_expression(&form, "exact", run->options->exact, "--exact");
     TRY(sum_over_cells(run, &form, names, sums, error));
     run->l2_error = sqrt(sums[0]);
     run->h1_error = sqrt(sums[1]);
@@ -94,28 +94,20 @@ done:
 
 static weft_status measure_probes(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
-    const weft_mesh *mesh = run->mesh;
-    run->probes = calloc((size_t)options->n_probes + 1, sizeof *run->probes);
+    run->probes = calloc((size_t)options->probes.n + 1, sizeof *run->probes);
     if (!run->probes)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    for (int i = 0; i < options->n_probes; ++i) {
-        int64_t cell = -1;
-        double weights[4] = {0}, value = 0;
-        weft_mesh_locate(mesh, options->probes[i].point, &cell, weights);
-        for (int v = 0; v <= mesh->dimension && cell >= 0; ++v)
-            value += weights[v] * run->u_values[mesh->cells[cell * (mesh->dimension + 1) + v]];
-        run->probes[i] = cell >= 0 ? value : NAN;
-    }
+    app_probes_measure(&options->probes, run->mesh, run->u_values, 1, run->probes);
     return WEFT_OK;
 }
 
 /* Where the constant is free, the one is taken for which the integral of u is zero. */
 static weft_status remove_mean(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    double measure = poisson_measure_of_mesh(run->mesh), mean = run->integral_u / measure;
+    double measure = app_mesh_measure(run->mesh), mean = run->integral_u / measure;
     for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
         run->u_values[i] -= mean;
-    TRY(poisson_array_push(run->u, run->u_values, run->mesh->n_nodes, error));
+    TRY(app_array_push(run->u, run->u_values, run->mesh->n_nodes, error));
     TRY(measure_integrals(run, error));
 done:
     return status;

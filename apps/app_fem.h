@@ -1,0 +1,177 @@
+/** What apps that solve on a mesh share: mesh, conditions, lists of numbers, forms, checks of what
+ * the user has written, reports. */
+#ifndef APP_FEM_H
+#define APP_FEM_H
+
+#include "app_support.h"
+#include "weft_fem.h"
+
+/* ---- device (app_device.c) ---------------------------------------------------------------- */
+
+/** Open a device and the shipped functions, and fill the context of a run with them. Each is the
+ * caller's, also on errors. */
+weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_monitor *monitor,
+                            weft_device **device, weft_library **library, weft_context *context,
+                            weft_error *error);
+
+/* ---- mesh (app_mesh.c) -------------------------------------------------------------------- */
+
+typedef enum app_ordering {
+    APP_ORDERING_AUTO, /* meshes of Gmsh everywhere, all on a GPU: by bisection */
+    APP_ORDERING_BISECTION,
+    APP_ORDERING_METIS,
+    APP_ORDERING_NONE
+} app_ordering;
+
+typedef struct app_mesh_options {
+    const char *name; /* borrowed from argv */
+    double size;
+    int refine;
+    app_ordering ordering;
+} app_mesh_options;
+
+/** How a mesh came about. */
+typedef struct app_mesh_made {
+    const char *ordered;           /* by what, or NULL */
+    double seconds, order_seconds; /* order is in seconds too */
+} app_mesh_made;
+
+/** Read or make the mesh, refine it; order what Gmsh made, which is numbered at random. */
+weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
+                          const weft_monitor *monitor, weft_mesh **out, app_mesh_made *made,
+                          weft_error *error);
+/** The area or volume of the mesh. */
+double app_mesh_measure(const weft_mesh *mesh);
+/** The lines about the mesh, on stdout. */
+void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made);
+
+/* ---- conditions and probes (app_conditions.c) --------------------------------------------- */
+
+typedef enum app_condition_kind { APP_DIRICHLET, APP_NEUMANN, APP_ROBIN } app_condition_kind;
+
+/** One --dirichlet, --neumann or --robin. */
+typedef struct app_condition {
+    app_condition_kind kind;
+    char *group, *value, *alpha; /* malloc'd; alpha of Robin only */
+    char origin[192];            /* "--dirichlet left", for messages */
+} app_condition;
+
+typedef struct app_conditions {
+    app_condition *list;
+    int n;
+} app_conditions;
+
+/** Read GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin, and append it. */
+weft_status app_condition_read(app_conditions *conditions, app_condition_kind kind,
+                               const char *text, weft_error *error);
+void app_conditions_clear(app_conditions *conditions);
+
+typedef struct app_probe {
+    const char *text; /* as given; borrowed from argv */
+    double point[3];
+    int n; /* coordinates given */
+} app_probe;
+
+typedef struct app_probes {
+    app_probe *list;
+    int n;
+} app_probes;
+
+weft_status app_probe_read(app_probes *probes, const char *text, weft_error *error);
+void app_probes_clear(app_probes *probes);
+/** Errors  WEFT_ERROR_USAGE: one has more or fewer coordinates than the mesh */
+weft_status app_probes_check(const app_probes *probes, int dimension, weft_error *error);
+/** Values [n][components] at the probes, of nodal values [nodes][components]; NaN outside; out is
+ * the caller's. */
+void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const double *values,
+                        int components, double *out);
+
+/** The facets that one Neumann or Robin condition holds on; empty for Dirichlet. */
+typedef struct app_part {
+    int32_t *facets; /* [n_facets][d] nodes */
+    int64_t n_facets;
+    weft_connectivity *dofs;
+} app_part;
+
+/** Find the group that a condition names; an error names the option. */
+weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition, int *group,
+                                weft_error *error);
+/** The group of a condition has no facets or nodes. */
+weft_status app_condition_refuse_empty(const app_condition *condition, weft_error *error);
+/** Neumann and Robin: the facets of a group as an index set of their own. */
+weft_status app_part_make(weft_device *device, const weft_mesh *mesh,
+                          const app_condition *condition, int group, app_part *out,
+                          weft_error *error);
+void app_parts_free(app_part **parts, int n);
+
+/* ---- lists of numbers (app_arrays.c) ------------------------------------------------------- */
+
+/** n doubles of the app's that the device uses in place where it can. */
+weft_status app_array_make(weft_device *device, int64_t n, double **values, weft_memory **memory,
+                           weft_error *error);
+/** Bring what the device has written to the app's doubles, or the other way: nothing where both are
+ *  the same memory. */
+weft_status app_array_pull(const weft_memory *memory, double *values, int64_t n, weft_error *error);
+weft_status app_array_push(weft_memory *memory, const double *values, int64_t n, weft_error *error);
+/** Is the text a plain number, which needs no kernel? */
+bool app_constant(const char *text, double *value);
+/** Refuse an expression that is not finite at or near a node. */
+weft_status app_refuse_value(const weft_mesh *mesh, const char *origin, const char *text,
+                             int64_t node, weft_error *error);
+
+/* ---- forms (app_form.c) -------------------------------------------------------------------- */
+
+enum { APP_FORM_INPUTS = 32, APP_FORM_EXPRESSIONS = 32, APP_FORM_PARAMETERS = 32 };
+
+/** A weft_form with room for what is bound to it. Must not move once it is made. */
+typedef struct app_form {
+    weft_form form;
+    weft_form_input inputs[APP_FORM_INPUTS];
+    weft_expression expressions[APP_FORM_EXPRESSIONS];
+    weft_parameter parameters[APP_FORM_PARAMETERS];
+} app_form;
+
+/** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
+ *  Errors  WEFT_ERROR_INTERNAL: no such script */
+weft_status app_form_make(const char *script, int dimension, weft_memory *x,
+                          weft_connectivity *dofs, app_form *out, weft_error *error);
+/** The same from a text; borrowed. Nothing is bound. */
+void app_form_start(const char *name, const char *text, weft_connectivity *dofs, app_form *out);
+void app_form_input(app_form *form, const char *name, weft_memory *memory);
+/** Bind text to an expression of the script; origin names it in messages. */
+void app_form_expression(app_form *form, const char *name, const char *text, const char *origin);
+void app_form_parameter(app_form *form, const char *name, int value);
+
+/* ---- checks (app_check.c) ------------------------------------------------------------------ */
+
+/** Compile formulas in x, y, z for nothing but their errors, so that a slip in the last option is
+ *  reported before an hour of meshing.
+ *  expressions  names are set here
+ *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text */
+weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
+                                  weft_expression *expressions, int n, weft_error *error);
+/** A result must not cost the user the geometry, mesh or script it came from, and its name ends in
+ *  .vtkhdf. Any name may be NULL.
+ *  Errors  WEFT_ERROR_USAGE */
+weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
+                              weft_error *error);
+
+/* ---- reports (app_report.c) ---------------------------------------------------------------- */
+
+typedef struct app_seconds {
+    double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */
+} app_seconds;
+
+void app_seconds_print(const app_seconds *seconds);
+/** Some twenty of the iterations, the last among them: a page, however many there were. */
+void app_history_print(const weft_cg_result *cg);
+/** NaN without its sign, which says nothing. */
+double app_plain(double value);
+/** Was everything that stands on stdout written?  Errors  WEFT_ERROR_IO */
+weft_status app_stdout_check(weft_error *error);
+bool app_json_set_mesh(json_t *root, const weft_mesh *mesh);
+bool app_json_set_history(json_t *root, const weft_cg_result *cg);
+/** Peak of memory, and seconds. */
+bool app_json_set_costs(json_t *root, const app_seconds *seconds);
+
+#endif

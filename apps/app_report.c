@@ -1,0 +1,70 @@
+#include "app_fem.h"
+
+#include <math.h>
+
+void app_history_print(const weft_cg_result *cg) {
+    enum { LINES = 20 };
+    const int last = cg->iterations, step = (last + LINES - 1) / LINES;
+    printf("history     iteration  relative residual\n");
+    for (int i = 0; cg->history && i <= last; i += step > 0 ? step : 1)
+        printf("            %9d  %.6e\n", i, cg->history[i]);
+    if (cg->history && step > 0 && last % step != 0)
+        printf("            %9d  %.6e\n", last, cg->history[last]);
+}
+
+void app_seconds_print(const app_seconds *s) {
+    char mesh[32], plan[32], compile[32], assembly[32], solve[32], output[32];
+    printf("time        mesh %s, plan %s, compile %s, assembly %s, solve %s, output %s\n",
+           app_print_seconds(s->mesh, mesh), app_print_seconds(s->plan, plan),
+           app_print_seconds(s->compile, compile), app_print_seconds(s->assembly, assembly),
+           app_print_seconds(s->solve, solve), app_print_seconds(s->output, output));
+}
+
+double app_plain(double value) {
+    return isnan(value) ? fabs(value) : value;
+}
+
+weft_status app_stdout_check(weft_error *error) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
+        weft_error_hint(error, "make room where it goes, or name files with --json and --output");
+        return WEFT_ERROR_IO;
+    }
+    return WEFT_OK;
+}
+
+bool app_json_set_mesh(json_t *root, const weft_mesh *mesh) {
+    json_t *object = json_object();
+    return app_json_set(root, "mesh", object) &&
+           app_json_set(object, "cells", json_integer(mesh->n_cells)) &&
+           app_json_set(object, "nodes", json_integer(mesh->n_nodes)) &&
+           app_json_set(object, "dimension", json_integer(mesh->dimension)) &&
+           app_json_set(object, "source", app_json_text(mesh->source)) &&
+           app_json_set(object, "flipped_cells", json_integer(mesh->n_flipped_cells)) &&
+           app_json_set(object, "dropped_nodes", json_integer(mesh->n_dropped_nodes)) &&
+           app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
+}
+
+bool app_json_set_history(json_t *root, const weft_cg_result *cg) {
+    if (!cg->history)
+        return true;
+    json_t *array = json_array();
+    bool fine = app_json_set(root, "history", array);
+    for (int i = 0; fine && i <= cg->iterations; ++i)
+        fine = json_array_append_new(array, app_json_real(cg->history[i])) == 0;
+    return fine;
+}
+
+bool app_json_set_costs(json_t *root, const app_seconds *s) {
+    json_t *object = json_object();
+    json_int_t bytes = (json_int_t)weft_memory_peak();
+    return app_json_set(root, "bytes_peak", json_integer(bytes)) &&
+           app_json_set(root, "seconds", object) &&
+           app_json_set(object, "mesh", app_json_real(s->mesh)) &&
+           app_json_set(object, "order", app_json_real(s->order)) &&
+           app_json_set(object, "plan", app_json_real(s->plan)) &&
+           app_json_set(object, "compile", app_json_real(s->compile)) &&
+           app_json_set(object, "assembly", app_json_real(s->assembly)) &&
+           app_json_set(object, "solve", app_json_real(s->solve)) &&
+           app_json_set(object, "output", app_json_real(s->output));
+}
