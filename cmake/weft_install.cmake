@@ -6,6 +6,7 @@ foreach(folder core fusion fem)
     install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 endforeach()
+install(FILES fusion/prediction.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION ${package})
 configure_package_config_file(cmake/weft-config.cmake.in "${PROJECT_BINARY_DIR}/weft-config.cmake"
@@ -13,7 +14,8 @@ configure_package_config_file(cmake/weft-config.cmake.in "${PROJECT_BINARY_DIR}/
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/weft-config-version.cmake"
     COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/weft-config.cmake"
-    "${PROJECT_BINARY_DIR}/weft-config-version.cmake" cmake/FindMETIS.cmake DESTINATION ${package})
+    "${PROJECT_BINARY_DIR}/weft-config-version.cmake" cmake/FindMETIS.cmake
+    cmake/FindGLPK.cmake DESTINATION ${package})
 
 # Relative to the .pc file, so that the tree can be moved.
 file(RELATIVE_PATH to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")

@@ -7,6 +7,7 @@
 #ifndef WEFT_FUSION_H
 #define WEFT_FUSION_H
 
+#include "prediction.h"
 #include "weft_core.h"
 
 #ifdef __cplusplus
@@ -160,6 +161,9 @@ typedef struct weft_compile_options {
     int n_variants;
     const weft_operator_choice *operators; /* those not named are opaque */
     int n_operators;
+    int64_t instances; /* of an index set, that plans are made for; 0: 10^6 */
+    int max_fusion;    /* calls of a candidate, at most; 0: chosen by the number of candidates */
+    const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
 } weft_compile_options;
 
 typedef struct weft_compilation weft_compilation;
