@@ -22,6 +22,8 @@ weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *c
                            weft_error *error);
 weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
                             weft_error *error);
+weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
+                             weft_error *error);
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
                               weft_error *error);
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 needed=(gcc libc6-dev cmake ninja-build pkg-config libgmsh-dev libmetis-dev libglpk-dev libhdf5-dev
-    libjansson-dev libxxhash-dev)
+    libjansson-dev libxxhash-dev libsqlite3-dev)
 optional=() # a test that needs one of these says that it is skipped
 case "${1:-build}" in
 build) ;;
@@ -24,7 +24,7 @@ esac
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "This is not Debian or Ubuntu. The build needs: gcc or clang, cmake 3.25, ninja, pkg-config," >&2
-    echo "Gmsh (C API), METIS, GLPK, HDF5 (serial), jansson, xxHash; the tests need cmocka." >&2
+    echo "Gmsh (C API), METIS, GLPK, HDF5 (serial), jansson, xxHash, SQLite; the tests need cmocka." >&2
     exit 0 # the configuration will name what is missing
 fi
 

@@ -18,9 +18,8 @@ void weft_cache_warn(weft_cache *cache, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    weft_log(cache->monitor, WEFT_LOG_WARNING,
-             "the kernel cache keeps nothing: %s; kernels are compiled in memory for this run only",
-             reason);
+    weft_log(cache->monitor, WEFT_LOG_WARNING, "the %s keeps nothing: %s; %s", cache->name, reason,
+             cache->instead);
 }
 
 weft_status weft_cache_directory(char *out, size_t size, weft_error *error) {
@@ -107,12 +106,20 @@ static bool is_below_missing_home(const char *path) {
 
 void weft_cache_open(weft_cache *cache, weft_cache_mode mode, const char *directory,
                      const weft_monitor *monitor) {
+    weft_cache_open_for(cache, "kernel cache", "kernels are compiled in memory for this run only",
+                        mode, directory, monitor);
+}
+
+void weft_cache_open_for(weft_cache *cache, const char *name, const char *instead,
+                         weft_cache_mode mode, const char *directory, const weft_monitor *monitor) {
     weft_error error;
     char reason[1200];
     bool missing;
     memset(cache, 0, sizeof *cache);
     cache->folder = -1;
     cache->monitor = monitor;
+    cache->name = name;
+    cache->instead = instead;
     if (mode == WEFT_CACHE_OFF)
         return;
     if (directory && strlen(directory) >= sizeof cache->path) {

@@ -82,7 +82,8 @@ typedef struct weft_cache {
     int folder; /* opened; -1: none, everything is made anew */
     bool writable;
     const weft_monitor *monitor;
-    atomic_bool warned; /* that entries cannot be kept: said once */
+    atomic_bool warned;         /* that entries cannot be kept: said once */
+    const char *name, *instead; /* "kernel cache", and what happens where it keeps nothing */
     char path[512];
 } weft_cache;
 
@@ -90,6 +91,9 @@ typedef struct weft_cache {
  *  once and the cache is then empty and keeps nothing. */
 void weft_cache_open(weft_cache *cache, weft_cache_mode mode, const char *directory,
                      const weft_monitor *monitor);
+/** The same for who keeps something else there, under a name of its own. */
+void weft_cache_open_for(weft_cache *cache, const char *name, const char *instead,
+                         weft_cache_mode mode, const char *directory, const weft_monitor *monitor);
 void weft_cache_close(weft_cache *cache);
 /** Open an existing folder after checking that it is a folder of ours that nobody else may write.
  *  Returns -1 and the reason in words. *missing: it is not there. */
@@ -219,8 +223,10 @@ typedef struct weft_device_table {
     int (*resident_blocks)(const weft_device *device, const weft_module *module, const char *kernel,
                            int block_threads, int shared_bytes); /* may be NULL */
     weft_status (*wait)(weft_device *device, weft_error *error); /* may be NULL */
-    const weft_recording_table *recording;                       /* NULL: it does not record */
-    const weft_timer_table *timer;                               /* NULL: the host's clock */
+    /* add what times depend on beside the device's name; may be NULL */
+    void (*identify)(const weft_device *device, weft_text *out);
+    const weft_recording_table *recording; /* NULL: it does not record */
+    const weft_timer_table *timer;         /* NULL: the host's clock */
     void (*close)(weft_device *device);
 } weft_device_table;
 
@@ -286,6 +292,8 @@ typedef struct weft_host_compile weft_host_compile; /* options, cache and compil
 weft_status weft_host_compile_make(const weft_device_options *options, weft_host_compile **out,
                                    weft_error *error);
 void weft_host_compile_free(weft_host_compile **compile);
+/** The processor and the compiler's command, for weft_device_identity. */
+void weft_host_compile_identify(const weft_host_compile *compile, weft_text *out);
 weft_status weft_host_module_make(weft_host_compile *compile, weft_module *module,
                                   const char *source, weft_error *error);
 void weft_host_module_free(weft_module *module);

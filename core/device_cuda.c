@@ -97,6 +97,11 @@ static void cuda_close(weft_device *device) {
     device->state = NULL;
 }
 
+static void cuda_identify(const weft_device *device, weft_text *out) {
+    const weft_cuda_state *state = device->state;
+    weft_text_add(out, "driver %d", state->driver_version);
+}
+
 static const weft_device_table table = {
     .memory_make = weft_cuda_memory_make,
     .memory_wrap = weft_cuda_memory_wrap,
@@ -113,6 +118,7 @@ static const weft_device_table table = {
     .launch = weft_cuda_launch,
     .resident_blocks = weft_cuda_resident_blocks,
     .wait = cuda_wait,
+    .identify = cuda_identify,
     .recording = &weft_cuda_recording_table,
     .timer = &weft_cuda_timer,
     .close = cuda_close,

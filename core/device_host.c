@@ -157,6 +157,10 @@ static void host_close(weft_device *device) {
     device->state = NULL;
 }
 
+static void host_identify(const weft_device *device, weft_text *out) {
+    weft_host_compile_identify(((const host_state *)device->state)->compile, out);
+}
+
 static const weft_device_table table = {
     .memory_make = host_memory_make,
     .memory_wrap = host_memory_wrap,
@@ -168,6 +172,7 @@ static const weft_device_table table = {
     .module_make = host_module_make,
     .module_free = weft_host_module_free,
     .launch = host_launch,
+    .identify = host_identify,
     .close = host_close,
 };
 

@@ -50,6 +50,10 @@ weft_status weft_host_compile_make(const weft_device_options *options, weft_host
     return WEFT_OK;
 }
 
+void weft_host_compile_identify(const weft_host_compile *compile, weft_text *out) {
+    weft_text_add(out, "%s|%s", compile->processor.identity, compile->command);
+}
+
 void weft_host_compile_free(weft_host_compile **compile) {
     if (!compile || !*compile)
         return;

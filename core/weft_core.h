@@ -405,4 +405,6 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
 #ifdef __cplusplus
 }
 #endif
+
+#include "weft_tuning.h"
 #endif
