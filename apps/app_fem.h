@@ -160,6 +160,7 @@ weft_status app_outputs_check(const char *mesh, const char *output, const char *
 
 typedef struct app_seconds {
     double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */
+    double started; /* weft_clock() then; 0: not known */
 } app_seconds;
 
 void app_seconds_print(const app_seconds *seconds);
@@ -171,7 +172,7 @@ double app_plain(double value);
 weft_status app_stdout_check(weft_error *error);
 bool app_json_set_mesh(json_t *root, const weft_mesh *mesh);
 bool app_json_set_history(json_t *root, const weft_cg_result *cg);
-/** Peak of memory, and seconds. */
+/** Peak of memory, and seconds; "total" is from the start until now. */
 bool app_json_set_costs(json_t *root, const app_seconds *seconds);
 
 #endif

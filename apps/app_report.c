@@ -66,5 +66,7 @@ bool app_json_set_costs(json_t *root, const app_seconds *s) {
            app_json_set(object, "compile", app_json_real(s->compile)) &&
            app_json_set(object, "assembly", app_json_real(s->assembly)) &&
            app_json_set(object, "solve", app_json_real(s->solve)) &&
-           app_json_set(object, "output", app_json_real(s->output));
+           app_json_set(object, "output", app_json_real(s->output)) &&
+           app_json_set(object, "total",
+                        app_json_real(s->started > 0 ? weft_clock() - s->started : NAN));
 }

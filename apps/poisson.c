@@ -17,6 +17,7 @@ done:
  * errors -> output */
 static weft_status solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    run->seconds.started = weft_clock();
     TRY(open_device(run, error));
     TRY(poisson_check(run, error));
     TRY(poisson_mesh_make(run, error));

@@ -59,6 +59,7 @@ typedef struct poisson {
     int n_forms;
     weft_assembly assembly; /* of the options, or chosen */
     weft_operator *op;
+    double product_bytes;  /* that one product of the operator moves, as predicted */
     size_t foreseen_bytes; /* on the device, at most */
 
     weft_cg_result cg;

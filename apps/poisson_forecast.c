@@ -22,6 +22,15 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
+static double bytes_of_product(const poisson *run, const weft_assembly_problem *problem) {
+    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    const int n = weft_assembly_costs(weft_device_limits(run->device), problem, costs);
+    for (int i = 0; i < n; ++i)
+        if (costs[i].possible && costs[i].assembly == run->assembly)
+            return costs[i].product_bytes;
+    return NAN;
+}
+
 /* Coordinates, u and b, the operator; and what else there is when most is held: on a GPU the
  * right-hand side that is gathered from the cells, before the first product; CG's vectors; after CG
  * two lists of the cells that are summed up. */
@@ -94,6 +103,7 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
     find_smaller(run, &problem, forecast.bytes, hint, sizeof hint);
     TRY(weft_forecast_check(&forecast, run->device, hint, error));
     run->foreseen_bytes = forecast.bytes;
+    run->product_bytes = bytes_of_product(run, &problem);
 done:
     return status;
 }

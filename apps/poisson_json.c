@@ -43,6 +43,13 @@ static bool set_history(json_t *root, const poisson *run) {
     return run->options->verbosity != APP_VERBOSE || app_json_set_history(root, &run->cg);
 }
 
+static bool set_amounts(json_t *root, const poisson *run) {
+    json_int_t bytes = (json_int_t)weft_device_bytes_peak(run->device);
+    return app_json_set(root, "dofs", json_integer(run->mesh->n_nodes)) &&
+           app_json_set(root, "bytes_device", json_integer(bytes)) &&
+           app_json_set(root, "bytes_product", app_json_real(run->product_bytes));
+}
+
 weft_status poisson_json_write(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!run->options->json)
@@ -50,7 +57,7 @@ weft_status poisson_json_write(const poisson *run, weft_error *error) {
     json_t *root = json_object();
     if (!root || !app_json_set_mesh(root, run->mesh) || !set_plan(root, run) ||
         !set_results(root, run) || !set_probes(root, run) || !set_history(root, run) ||
-        !app_json_set_costs(root, &run->seconds)) {
+        !set_amounts(root, run) || !app_json_set_costs(root, &run->seconds)) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }

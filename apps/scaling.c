@@ -1,0 +1,95 @@
+#include "scaling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct scaling {
+    scaling_options options;
+    app_messages messages;
+    scaling_cases cases;
+    scaling_study study;
+    scaling_progress progress;
+    scaling_results results;
+    int stopped; /* the signal, or 0 */
+} scaling;
+
+static weft_status write_files(scaling *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *folder = run->options.out;
+    scaling_results_clear(&run->results);
+    TRY(scaling_results_make(&run->options, &run->cases, &run->study, run->progress.failed,
+                             &run->results, error));
+    TRY(scaling_json_write(folder, &run->results, run->study.question, error));
+    TRY(scaling_csv_write(folder, &run->results, error));
+done:
+    return status;
+}
+
+/* options -> cases -> study -> runs -> results -> files and plots */
+static weft_status measure(scaling *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const scaling_options *options = &run->options;
+    const weft_monitor *monitor = &run->messages.monitor;
+    TRY(scaling_cases_make(options, monitor, &run->cases, error));
+    TRY(scaling_study_open(options->out, scaling_question_make(options, &run->cases), &run->cases,
+                           options->warmup + options->repeat, &run->study, error));
+    TRY(scaling_progress_make(&run->messages, &run->cases, &run->study, &run->progress, error));
+    scaling_signals_block();
+    TRY(scaling_runs_do(&run->cases, &run->study, &run->progress, &run->stopped, error));
+    TRY(write_files(run, error));
+done:
+    return status;
+}
+
+static void print_stopped(const scaling *run) {
+    fprintf(stderr, "scaling: stopped by %s, %d runs are left: the same command goes on\n",
+            run->stopped == SIGINT ? "Ctrl-C" : strsignal(run->stopped), run->results.n_missing);
+}
+
+/* 1 where a case has no runs or did not converge. */
+static int print_outcome(const scaling *run) {
+    const scaling_results *results = &run->results;
+    int n_failed = 0;
+    for (int i = 0; i < results->cases->n_cases; ++i) {
+        const scaling_result *result = &results->results[i];
+        n_failed += result->error || strcmp(result->outcome, "converged") != 0;
+    }
+    if (run->options.verbosity > APP_QUIET)
+        printf("%d cases, %d runs now, %d failed; see %s/results.csv\n", results->cases->n_cases,
+               run->progress.done, n_failed, run->options.out);
+    return n_failed > 0;
+}
+
+static void print_version(FILE *stream, struct argp_state *state) {
+    (void)state;
+    fputs("scaling (Weft) " WEFT_VERSION "\n", stream);
+}
+
+int main(int argc, char **argv) {
+    weft_status status = WEFT_OK;
+    weft_error error = {0};
+    scaling run = {.study = {.file = -1}};
+    int code = 0;
+    app_streams_guard();
+    argp_program_version_hook = print_version;
+    TRY(app_messages_make(&run.messages, "scaling", stderr, APP_NORMAL, &error));
+    TRY(scaling_options_read(argc, argv, &run.options, &error));
+    TRY(app_messages_make(&run.messages, "scaling", stderr, run.options.verbosity, &error));
+    TRY(measure(&run, &error));
+    app_messages_clear(&run.messages);
+    if (run.stopped)
+        print_stopped(&run);
+    code = run.stopped ? 128 + run.stopped : print_outcome(&run);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        status = weft_error_set(&error, WEFT_ERROR_IO, "cannot write to standard output");
+done:
+    app_messages_clear(&run.messages);
+    if (status != WEFT_OK)
+        code = app_messages_fail(&run.messages, &error);
+    scaling_results_clear(&run.results);
+    scaling_progress_clear(&run.progress);
+    scaling_study_close(&run.study);
+    scaling_cases_clear(&run.cases);
+    scaling_options_clear(&run.options);
+    return code;
+}

@@ -1,0 +1,196 @@
+#include "scaling.h"
+
+#include "weft_fem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Beside our own program, where a build and an installation have it; else in PATH. */
+static bool find_program(const char *name, char *out, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", out, size - 1);
+    out[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(out, '/');
+    size_t room = slash ? size - (size_t)(slash + 1 - out) : 0;
+    if (slash && snprintf(slash + 1, room, "%s", name) < (int)room && access(out, X_OK) == 0)
+        return true;
+    for (const char *path = getenv("PATH"); path && *path;) {
+        int part = (int)strcspn(path, ":");
+        if (part > 0 && snprintf(out, size, "%.*s/%s", part, path, name) < (int)size &&
+            access(out, X_OK) == 0)
+            return true;
+        path += part;
+        path += *path == ':';
+    }
+    return false;
+}
+
+static weft_status find_app(const scaling_options *options, scaling_cases *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *name = scaling_app_at(options->app)->name;
+    char *bytes = NULL;
+    size_t length = 0;
+    if (!find_program(name, out->program, sizeof out->program)) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the program %s is not there", name);
+        weft_error_hint(error, "it is looked for beside scaling and in PATH");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    TRY(weft_file_read(out->program, &bytes, &length, error));
+    weft_hash(bytes, length, out->program_hash);
+done:
+    free(bytes);
+    return status;
+}
+
+/* --device host with --threads 1,2 is host:1, host:2 */
+static weft_status list_devices(const scaling_options *options, scaling_cases *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    char name[40];
+    for (int i = 0; i < options->devices.n; ++i) {
+        const char *device = options->devices.items[i];
+        const bool spread = options->threads.n > 0 && strcmp(device, "host") == 0;
+        if (strncmp(device, "null", 4) == 0) {
+            status =
+                weft_error_set(error, WEFT_ERROR_USAGE,
+                               "the device %.40s computes nothing, so nothing is timed", device);
+            weft_error_hint(error, "give host, host:THREADS or cuda");
+            goto done;
+        }
+        if (!spread)
+            TRY(scaling_list_append(&out->devices, device, error));
+        for (int k = 0; spread && k < options->threads.n; ++k) {
+            snprintf(name, sizeof name, "host:%.30s", options->threads.items[k]);
+            TRY(scaling_list_append(&out->devices, name, error));
+        }
+    }
+    if (options->threads.n > 0 && out->devices.n < options->threads.n) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "--threads needs the device host, without a number of threads");
+        weft_error_hint(error, "leave --device away, or name host in it");
+    }
+done:
+    return status;
+}
+
+/* The assemblies of one device, all of them in the order of the table of costs' names. */
+static weft_status list_assemblies(const scaling_options *options, const weft_limits *limits,
+                                   scaling_list *out, weft_error *error) {
+    static const char *const names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
+    weft_status status = WEFT_OK;
+    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    const weft_assembly_problem problem = {.dimension = 2,
+                                           .width = 3,
+                                           .n_nodes = 1000,
+                                           .n_cells = 2000,
+                                           .symmetric = true,
+                                           .applications = 100};
+    const int n = weft_assembly_costs(limits, &problem, costs);
+    for (int i = 0; i < options->assemblies.n; ++i)
+        TRY(scaling_list_append(out, options->assemblies.items[i], error));
+    for (size_t k = 0; options->assemblies.n == 0 && k < sizeof names / sizeof *names; ++k)
+        for (int i = 0; i < n; ++i)
+            if (strcmp(costs[i].name, names[k]) == 0 && costs[i].possible)
+                TRY(scaling_list_append(out, names[k], error));
+done:
+    return status;
+}
+
+/* Each is opened once, so that a missing one is known before an hour of runs. */
+static weft_status open_devices(const scaling_options *options, const weft_monitor *monitor,
+                                scaling_cases *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = NULL;
+    const weft_device_options plain = weft_device_options_default(monitor);
+    out->assemblies = calloc((size_t)out->devices.n, sizeof *out->assemblies);
+    out->device_names = calloc((size_t)out->devices.n, sizeof *out->device_names);
+    if (!out->assemblies || !out->device_names)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    for (int i = 0; i < out->devices.n; ++i) {
+        TRY(weft_device_open(out->devices.items[i], &plain, &device, error));
+        const weft_limits *limits = weft_device_limits(device);
+        snprintf(out->device_names[i], sizeof *out->device_names, "%s", limits->name);
+        TRY(list_assemblies(options, limits, &out->assemblies[i], error));
+        weft_device_free(&device);
+    }
+    TRY(weft_device_open("host", &plain, &device, error));
+    snprintf(out->machine, sizeof out->machine, "%s", weft_device_limits(device)->name);
+done:
+    weft_device_free(&device);
+    return status;
+}
+
+static weft_status list_cases(scaling_cases *out, weft_error *error) {
+    int per_level = 0;
+    for (int k = 0; k < out->devices.n; ++k)
+        per_level += out->assemblies[k].n;
+    out->cases = calloc((size_t)(per_level * out->n_levels), sizeof *out->cases);
+    if (!out->cases)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    for (int l = 0; l < out->n_levels; ++l)
+        for (int k = 0; k < out->devices.n; ++k)
+            for (int a = 0; a < out->assemblies[k].n; ++a) {
+                scaling_case *item = &out->cases[out->n_cases++];
+                *item = (scaling_case){.level = &out->levels[l],
+                                       .assembly = out->assemblies[k].items[a],
+                                       .device = out->devices.items[k]};
+                if (asprintf(&item->name, "%s | %s | %s", item->level->name, item->assembly,
+                             item->device) < 0) {
+                    item->name = NULL;
+                    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+                }
+            }
+    return WEFT_OK;
+}
+
+/* The user's, or the default problem before it where that has none of its own. */
+static weft_status list_arguments(const scaling_options *options, scaling_cases *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const scaling_app *app = scaling_app_at(options->app);
+    bool own = false;
+    for (int i = 0; i < options->n_arguments; ++i)
+        for (const char *const *name = app->problem_options; *name; ++name) {
+            size_t length = strlen(*name);
+            own = own || (strncmp(options->arguments[i], *name, length) == 0 &&
+                          (!options->arguments[i][length] || options->arguments[i][length] == '='));
+        }
+    for (const char *const *text = app->default_arguments; !own && *text; ++text)
+        TRY(scaling_list_append(&out->arguments, *text, error));
+    for (int i = 0; i < options->n_arguments; ++i)
+        TRY(scaling_list_append(&out->arguments, options->arguments[i], error));
+done:
+    return status;
+}
+
+weft_status scaling_cases_make(const scaling_options *options, const weft_monitor *monitor,
+                               scaling_cases *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(find_app(options, out, error));
+    TRY(scaling_levels_make(options, out, error));
+    TRY(list_devices(options, out, error));
+    TRY(open_devices(options, monitor, out, error));
+    TRY(list_cases(out, error));
+    TRY(list_arguments(options, out, error));
+done:
+    return status;
+}
+
+void scaling_cases_clear(scaling_cases *cases) {
+    for (int i = 0; i < cases->n_cases; ++i)
+        free(cases->cases[i].name);
+    for (int i = 0; i < cases->n_levels; ++i) {
+        free(cases->levels[i].name);
+        free(cases->levels[i].mesh);
+        free(cases->levels[i].file);
+    }
+    for (int i = 0; cases->assemblies && i < cases->devices.n; ++i)
+        scaling_list_clear(&cases->assemblies[i]);
+    free(cases->cases);
+    free(cases->levels);
+    free(cases->assemblies);
+    free(cases->device_names);
+    scaling_list_clear(&cases->devices);
+    scaling_list_clear(&cases->arguments);
+    *cases = (scaling_cases){0};
+}
