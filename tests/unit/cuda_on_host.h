@@ -1,13 +1,14 @@
-/* What generated CUDA text needs to be compiled as C++ and run on the host, for tests: a thread of a
- * block is a fiber, which runs until a barrier or a shuffle. Blocks run one after the other; shared
- * memory is poisoned before each. With `backwards` threads take turns the other way round: what is
- * right does not depend on it. */
+/* What generated CUDA text needs to be compiled as C++ and run on the host, for tests: a thread of
+ * a block is a fiber, which runs until a barrier or a shuffle. Blocks run one after the other;
+ * shared memory is poisoned before each. With `backwards` threads take turns the other way round:
+ * what is right does not depend on it. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
+#include <utility>
 #include <vector>
 
 #define __global__
@@ -135,22 +136,47 @@ typedef void emulated_kernel(long long n, void *, void *, void *, void *, void *
 static emulated_kernel *emulated_function;
 static long long emulated_n;
 static void **emulated_arguments;
+static void (*emulated_caller)(long long n, void **arguments);
 
 static void emulated_call() {
-    void **a = emulated_arguments;
-    emulated_function(emulated_n, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
-                      a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21],
-                      a[22], a[23]);
+    emulated_caller(emulated_n, emulated_arguments);
 }
 
-/* arguments [24] */
-extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_blocks,
-                        unsigned n_threads, unsigned shared_bytes, int backwards) {
-    emulated_function = (emulated_kernel *)kernel;
+static void emulated_call_24(long long n, void **a) {
+    emulated_function(n, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
+                      a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22],
+                      a[23]);
+}
+
+/* A kernel of any arguments as a function of an array of them. */
+template <class... A, size_t... I>
+static void emulated_spread(void (*kernel)(int64_t, A...), long long n, void **arguments,
+                            std::index_sequence<I...>) {
+    (void)arguments;
+    kernel(n, (A)arguments[I]...);
+}
+template <class... A>
+static void emulated_apply(void (*kernel)(int64_t, A...), long long n, void **arguments) {
+    emulated_spread(kernel, n, arguments, std::index_sequence_for<A...>());
+}
+template <auto kernel> static void emulated_entry_of(long long n, void **arguments) {
+    emulated_apply(kernel, n, arguments);
+}
+
+struct emulated_named {
+    const char *name;
+    void (*call)(long long n, void **arguments);
+};
+
+extern "C" void emulate_call(void (*call)(long long, void **), long long n, void **arguments,
+                             unsigned n_blocks, unsigned n_threads, unsigned shared_bytes,
+                             int backwards) {
+    emulated_caller = call;
     emulated_n = n;
     emulated_arguments = arguments;
     emulated.body = emulated_call;
-    emulated.threads = std::vector<emulated_thread>(n_threads);
+    if (emulated.threads.size() != n_threads)
+        emulated.threads = std::vector<emulated_thread>(n_threads);
     emulated.lanes.assign(n_threads, 0);
     emulated_shared = (unsigned char *)aligned_alloc(128, shared_bytes / 128 * 128 + 128);
     blockDim.x = n_threads;
@@ -161,4 +187,11 @@ extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_
         emulated_run_block(backwards != 0);
     }
     free(emulated_shared);
+}
+
+/* arguments [24] */
+extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                        unsigned n_threads, unsigned shared_bytes, int backwards) {
+    emulated_function = (emulated_kernel *)kernel;
+    emulate_call(emulated_call_24, n, arguments, n_blocks, n_threads, shared_bytes, backwards);
 }

@@ -1,0 +1,81 @@
+/* Copying random scripts, asking what reads what, and returning what nothing reads. */
+#include "random_script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+random_script *random_script_copy(const random_script *script) {
+    random_script *made = random_alloc(1, sizeof *made);
+    *made = *script;
+    for (int i = 0; i < script->n_maps; ++i) {
+        const random_map *map = &script->maps[i];
+        const size_t n = (size_t)(script->sets[map->from].n * map->width);
+        made->maps[i].indices = random_alloc(n + 1, sizeof *map->indices);
+        memcpy(made->maps[i].indices, map->indices, n * sizeof *map->indices);
+    }
+    return made;
+}
+
+void random_script_free(random_script **script) {
+    if (script == NULL || *script == NULL)
+        return;
+    for (int i = 0; i < (*script)->n_maps; ++i)
+        free((*script)->maps[i].indices);
+    free(*script);
+    *script = NULL;
+}
+
+bool random_node_reads(const random_script *s, int node, int list) {
+    const random_node *one = &s->nodes[node];
+    bool reads = one->kind == RANDOM_LIST && one->list == list;
+    for (int i = 0; i < 4 && !reads; ++i)
+        if (one->children[i] >= 0)
+            reads = random_node_reads(s, one->children[i], list);
+    return reads;
+}
+
+bool random_statement_reads(const random_script *s, const random_statement *one, int list) {
+    return (one->root >= 0 && random_node_reads(s, one->root, list)) ||
+           (one->second >= 0 && random_node_reads(s, one->second, list));
+}
+
+static bool is_inside(const random_script *s, int statement) {
+    bool inside = false;
+    for (int i = 0; i < statement; ++i)
+        if (s->statements[i].kind == RANDOM_REPEAT || s->statements[i].kind == RANDOM_END)
+            inside = s->statements[i].kind == RANDOM_REPEAT;
+    return inside;
+}
+
+void random_script_return_rest(random_script *s) {
+    for (int i = s->n_inputs; i < s->n_lists; ++i) {
+        random_list *list = &s->lists[i];
+        bool made = false, used = false;
+        for (int k = 0; k < s->n_statements; ++k) {
+            made |= k == list->maker && s->statements[k].list == i;
+            used |= random_statement_reads(s, &s->statements[k], i);
+        }
+        if (!made || is_inside(s, list->maker))
+            list->returned = false;
+        else if (!used && !(list->hidden && !s->flows))
+            list->returned = true;
+    }
+}
+
+static void note_calls(const random_script *s, int node, bool *calls) {
+    const random_node *one = &s->nodes[node];
+    if (one->kind == RANDOM_CALL)
+        calls[one->function] = true;
+    for (int i = 0; i < 4; ++i)
+        if (one->children[i] >= 0)
+            note_calls(s, one->children[i], calls);
+}
+
+void random_script_calls(const random_script *s, bool *calls) {
+    for (int i = 0; i < s->n_statements; ++i) {
+        if (s->statements[i].root >= 0)
+            note_calls(s, s->statements[i].root, calls);
+        if (s->statements[i].second >= 0)
+            note_calls(s, s->statements[i].second, calls);
+    }
+}

@@ -1,0 +1,355 @@
+/* What a random script means, by 64-bit integers; and how large its numbers can get. */
+#include "random_script.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t random_members(const random_script *s, int set) {
+    return set < 0 ? 1 : s->sets[set].n;
+}
+
+int64_t *random_input(const random_script *s, int list) {
+    uint64_t state = s->seed * 1000003u + (uint64_t)list * 101u + 17u;
+    const int64_t n =
+        random_members(s, s->lists[list].set) * random_shape_count(&s->lists[list].shape);
+    int64_t *values = random_alloc((size_t)n + 1, sizeof *values);
+    for (int64_t i = 0; i < n; ++i)
+        values[i] = random_below(&state, 7) - 3;
+    return values;
+}
+
+/* ---- values ---- */
+
+typedef struct evaluation {
+    const random_script *script;
+    random_values *values;
+} evaluation;
+
+static int64_t value_of(const evaluation *e, int index, int64_t i, int c);
+
+/* Component c of an operand of a call or of elementwise arithmetic; scalars go with everything. */
+static int64_t stretched(const evaluation *e, int index, int64_t i, int c) {
+    return value_of(e, index, i, e->script->nodes[index].shape.rank == 0 ? 0 : c);
+}
+
+static int64_t value_of_list(const evaluation *e, const random_node *node, int64_t i, int c) {
+    const random_script *s = e->script;
+    const random_list *list = &s->lists[node->list];
+    const int count = random_shape_count(&list->shape);
+    const int64_t *values = e->values->values[node->list];
+    random_shape seen = list->shape;
+    int offset = 0;
+    if (node->map >= 0)
+        seen =
+            (random_shape){list->shape.rank + 1, {s->maps[node->map].width, list->shape.sizes[0]}};
+    for (int k = 0; k < node->n_subscripts; ++k) {
+        const int below = seen.rank - k == 2 ? seen.sizes[1] : 1;
+        offset += node->subscripts[k] * below;
+    }
+    c += offset;
+    if (node->map < 0)
+        return values[(list->set < 0 ? 0 : i) * count + c];
+    const random_map *map = &s->maps[node->map];
+    return values[(int64_t)map->indices[i * map->width + c / count] * count + c % count];
+}
+
+static int64_t value_of_product(const evaluation *e, const random_node *node, int64_t i, int c) {
+    const random_node *a = &e->script->nodes[node->children[0]];
+    const int columns = node->function == RANDOM_MMUL ? node->shape.sizes[1] : 1;
+    const int inner = node->function == RANDOM_DOT ? a->shape.sizes[0] : a->shape.sizes[1];
+    int64_t sum = 0;
+    for (int l = 0; l < inner; ++l)
+        sum += value_of(e, node->children[0], i, c / columns * inner + l) *
+               value_of(e, node->children[1], i, l * columns + c % columns);
+    return sum;
+}
+
+static int64_t value_of_call(const evaluation *e, const random_node *node, int64_t i, int c) {
+    const int a = node->children[0], b = node->children[1];
+    const random_shape *shape = &e->script->nodes[a].shape;
+    int64_t sum = 0;
+    switch (node->function) {
+    case RANDOM_MMUL:
+    case RANDOM_MVMUL:
+    case RANDOM_DOT:
+        return value_of_product(e, node, i, c);
+    case RANDOM_MADD:
+    case RANDOM_VADD:
+        return value_of(e, a, i, c) + value_of(e, b, i, c);
+    case RANDOM_MSUB:
+    case RANDOM_VSUB:
+        return value_of(e, a, i, c) - value_of(e, b, i, c);
+    case RANDOM_SMMUL:
+    case RANDOM_SVMUL:
+        return value_of(e, a, i, c) * value_of(e, b, i, 0);
+    case RANDOM_OUTER:
+        return value_of(e, a, i, c / node->shape.sizes[1]) *
+               value_of(e, b, i, c % node->shape.sizes[1]);
+    case RANDOM_TRANSPOSE:
+        return value_of(e, a, i, c % shape->sizes[0] * shape->sizes[1] + c / shape->sizes[0]);
+    case RANDOM_TRACE:
+        for (int k = 0; k < shape->sizes[0]; ++k)
+            sum += value_of(e, a, i, k * shape->sizes[1] + k);
+        return sum;
+    case RANDOM_FUNCTIONS:
+        break;
+    }
+    abort();
+}
+
+static int64_t value_of(const evaluation *e, int index, int64_t i, int c) {
+    const random_node *node = &e->script->nodes[index];
+    const int *child = node->children;
+    if (node->kind == RANDOM_NUMBER)
+        return node->number;
+    if (node->kind == RANDOM_LIST)
+        return value_of_list(e, node, i, c);
+    if (node->kind == RANDOM_CALL)
+        return value_of_call(e, node, i, c);
+    const int64_t a = stretched(e, child[0], i, c);
+    const int64_t b = child[1] >= 0 ? stretched(e, child[1], i, c) : 0;
+    switch (node->kind) {
+    case RANDOM_NEGATE:
+        return -a;
+    case RANDOM_ADD:
+        return a + b;
+    case RANDOM_SUBTRACT:
+        return a - b;
+    case RANDOM_MULTIPLY:
+        return a * b;
+    case RANDOM_MIN:
+        return a < b ? a : b;
+    case RANDOM_MAX:
+        return a > b ? a : b;
+    case RANDOM_ABS:
+        return a < 0 ? -a : a;
+    case RANDOM_SQUARE:
+        return a * a;
+    default:
+        return stretched(e, a < b ? child[2] : child[3], i, c);
+    }
+}
+
+/* Computed as a whole before it is put: `update x = ...` reads the old x. */
+static int64_t *evaluate(const evaluation *e, int root, int set, const random_shape *shape) {
+    const int count = random_shape_count(shape);
+    const int64_t n = random_members(e->script, set);
+    int64_t *made = random_alloc((size_t)(n * count) + 1, sizeof *made);
+    for (int64_t i = 0; i < n; ++i)
+        for (int c = 0; c < count; ++c)
+            made[i * count + c] = stretched(e, root, i, c);
+    return made;
+}
+
+static void put(const evaluation *e, int list, int64_t *values) {
+    free(e->values->values[list]);
+    e->values->values[list] = values;
+    e->values->changed[list] = true;
+}
+
+static void accumulate(const evaluation *e, const random_statement *one) {
+    const random_map *map = &e->script->maps[one->map];
+    const random_list *target = &e->script->lists[one->list];
+    const int count = random_shape_count(&target->shape), row = map->width * count;
+    int64_t *source = evaluate(e, one->root, map->from, &e->script->nodes[one->root].shape);
+    int64_t *to = e->values->values[one->list];
+    if (to == NULL) {
+        to = random_alloc((size_t)(random_members(e->script, target->set) * count) + 1, sizeof *to);
+        e->values->values[one->list] = to;
+    }
+    e->values->changed[one->list] = true;
+    for (int64_t i = 0; i < random_members(e->script, map->from); ++i)
+        for (int k = 0; k < row; ++k)
+            to[(int64_t)map->indices[i * map->width + k / count] * count + k % count] +=
+                source[i * row + k];
+    free(source);
+}
+
+static void reduce(const evaluation *e, const random_statement *one) {
+    int64_t *joined = random_alloc(1, sizeof *joined);
+    const int64_t n = random_members(e->script, one->set);
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t a = value_of(e, one->root, i, 0);
+        if (one->op == '.')
+            *joined += a * value_of(e, one->second, i, 0);
+        else if (one->op == '+')
+            *joined += a;
+        else if (i == 0 || (one->op == '<' ? a < *joined : a > *joined))
+            *joined = a;
+    }
+    put(e, one->list, joined);
+}
+
+static int loop_end(const random_script *s, int first) {
+    int end = first + 1;
+    while (s->statements[end].kind != RANDOM_END)
+        ++end;
+    return end;
+}
+
+/* What a turn makes ends with it. */
+static void forget(const evaluation *e, int first, int last) {
+    for (int i = 0; i < e->script->n_lists; ++i)
+        if (e->script->lists[i].maker >= first && e->script->lists[i].maker < last) {
+            free(e->values->values[i]);
+            e->values->values[i] = NULL;
+        }
+}
+
+static void run(const evaluation *e, int first, int last) {
+    const random_script *s = e->script;
+    for (int i = first; i < last; ++i) {
+        const random_statement *one = &s->statements[i];
+        if (one->kind == RANDOM_ACCUMULATE)
+            accumulate(e, one);
+        else if (one->kind == RANDOM_REDUCE)
+            reduce(e, one);
+        else if (one->kind == RANDOM_REPEAT) {
+            const int end = loop_end(s, i);
+            for (int turn = 0;
+                 turn < one->turns && value_of(e, one->root, 0, 0) < value_of(e, one->second, 0, 0);
+                 ++turn) {
+                forget(e, i, end);
+                run(e, i + 1, end);
+            }
+            i = end;
+        } else
+            put(e, one->list,
+                evaluate(e, one->root, s->lists[one->list].set, &s->lists[one->list].shape));
+    }
+}
+
+void random_values_make(const random_script *s, random_values *out) {
+    const evaluation e = {s, out};
+    *out = (random_values){0};
+    for (int i = 0; i < s->n_inputs; ++i)
+        out->values[i] = random_input(s, i);
+    run(&e, 0, s->n_statements);
+}
+
+void random_values_free(random_values *values) {
+    for (int i = 0; i < RANDOM_LISTS; ++i)
+        free(values->values[i]);
+    *values = (random_values){0};
+}
+
+/* ---- bounds ---- */
+
+typedef struct bounds {
+    const random_script *script;
+    double list[RANDOM_LISTS], most;
+} bounds;
+
+static double bound_of(bounds *b, int index);
+
+static double bound_of_call(bounds *b, const random_node *node) {
+    const double x = bound_of(b, node->children[0]);
+    const double y = node->children[1] >= 0 ? bound_of(b, node->children[1]) : 0;
+    const random_shape *a = &b->script->nodes[node->children[0]].shape;
+    switch (node->function) {
+    case RANDOM_MMUL:
+    case RANDOM_MVMUL:
+        return a->sizes[1] * x * y;
+    case RANDOM_DOT:
+        return a->sizes[0] * x * y;
+    case RANDOM_TRACE:
+        return a->sizes[0] * x;
+    case RANDOM_SMMUL:
+    case RANDOM_SVMUL:
+    case RANDOM_OUTER:
+        return x * y;
+    case RANDOM_TRANSPOSE:
+        return x;
+    default:
+        return x + y;
+    }
+}
+
+static double bound_of_arithmetic(bounds *b, const random_node *node) {
+    const double x = bound_of(b, node->children[0]);
+    const double y = node->children[1] >= 0 ? bound_of(b, node->children[1]) : 0;
+    switch (node->kind) {
+    case RANDOM_ADD:
+    case RANDOM_SUBTRACT:
+        return x + y;
+    case RANDOM_MULTIPLY:
+        return x * y;
+    case RANDOM_SQUARE:
+        return x * x;
+    case RANDOM_SELECT:
+        return fmax(bound_of(b, node->children[2]), bound_of(b, node->children[3]));
+    default:
+        return fmax(x, y);
+    }
+}
+
+static double bound_of(bounds *b, int index) {
+    const random_node *node = &b->script->nodes[index];
+    double bound = 0;
+    if (node->kind == RANDOM_NUMBER)
+        bound = abs(node->number);
+    else if (node->kind == RANDOM_LIST)
+        bound = b->list[node->list];
+    else
+        bound = node->kind == RANDOM_CALL ? bound_of_call(b, node) : bound_of_arithmetic(b, node);
+    b->most = fmax(b->most, bound);
+    return bound;
+}
+
+static void bound_statement(bounds *b, const random_statement *one) {
+    const random_script *s = b->script;
+    if (one->kind == RANDOM_END)
+        return;
+    const double root = bound_of(b, one->root);
+    const double second = one->second >= 0 ? bound_of(b, one->second) : 1;
+    if (one->kind == RANDOM_REPEAT)
+        return;
+    if (one->kind == RANDOM_ACCUMULATE)
+        b->list[one->list] += s->maps[one->map].valence * root;
+    else if (one->kind == RANDOM_REDUCE)
+        b->list[one->list] = one->op == '+'   ? (double)random_members(s, one->set) * root
+                             : one->op == '.' ? (double)random_members(s, one->set) * root * second
+                                              : root;
+    else
+        b->list[one->list] = root;
+    b->most = fmax(b->most, b->list[one->list]);
+}
+
+/* A loop may end after any turn: what it updates may be as large as it ever was. */
+static void bound_loop(bounds *b, int first, int last, int turns) {
+    const random_script *s = b->script;
+    double most[RANDOM_LISTS];
+    memcpy(most, b->list, sizeof most);
+    for (int turn = 0; turn < turns; ++turn)
+        for (int i = first; i < last; ++i) {
+            const random_statement *one = &s->statements[i];
+            if (one->kind == RANDOM_ACCUMULATE && s->lists[one->list].maker == i)
+                b->list[one->list] = 0;
+            bound_statement(b, one);
+            if (one->kind != RANDOM_END)
+                most[one->list] = fmax(most[one->list], b->list[one->list]);
+        }
+    memcpy(b->list, most, sizeof most);
+}
+
+bool random_script_is_exact(const random_script *s) {
+    bounds b = {.script = s};
+    for (int i = 0; i < s->n_inputs; ++i)
+        b.list[i] = 3;
+    for (int i = 0; i < s->n_statements && b.most <= s->limit; ++i) {
+        const random_statement *one = &s->statements[i];
+        bound_statement(&b, one);
+        if (one->kind == RANDOM_REPEAT) {
+            int end = i + 1;
+            while (end < s->n_statements && s->statements[end].kind != RANDOM_END)
+                ++end;
+            bound_loop(&b, i + 1, end, one->turns);
+            for (int k = i + 1; k < end; ++k) /* the condition sees what a turn leaves */
+                b.most = fmax(b.most, b.list[s->statements[k].list]);
+            bound_statement(&b, one);
+            i = end < s->n_statements ? end : end - 1;
+        }
+    }
+    return b.most <= s->limit;
+}

@@ -1,0 +1,155 @@
+/* Random expressions. */
+#include "random_maker.h"
+
+int random_maker_below(maker *m, int n) {
+    return random_below(&m->state, n);
+}
+
+static int node_add(maker *m, const random_node *node) {
+    random_script *s = m->script;
+    if (s->n_nodes == RANDOM_NODES)
+        return -1;
+    s->nodes[s->n_nodes] = *node;
+    return s->n_nodes++;
+}
+
+static int number_add(maker *m) {
+    return node_add(m, &(random_node){.kind = RANDOM_NUMBER,
+                                      .number = 1 + random_maker_below(m, 3),
+                                      .list = -1,
+                                      .map = -1,
+                                      .children = {-1, -1, -1, -1}});
+}
+
+/* Some list as it is seen over `set`, or a part of it; -1: the one picked cannot be. */
+static int operand_add(maker *m, int set) {
+    random_script *s = m->script;
+    const int l = random_maker_below(m, s->n_lists);
+    const random_list *list = &s->lists[l];
+    random_node node = {.kind = RANDOM_LIST,
+                        .list = l,
+                        .map = -1,
+                        .shape = list->shape,
+                        .over = list->set >= 0,
+                        .children = {-1, -1, -1, -1}};
+    if (m->gone[l])
+        return -1;
+    if (list->set != set && list->set != UNIFORM_SET) {
+        const int map = s->n_maps > 0 ? random_maker_below(m, s->n_maps) : -1;
+        if (map < 0 || s->maps[map].from != set || s->maps[map].to != list->set ||
+            list->shape.rank > 1 || list->part)
+            return -1;
+        node.map = map;
+        node.shape =
+            (random_shape){list->shape.rank + 1, {s->maps[map].width, list->shape.sizes[0]}};
+    }
+    while (node.shape.rank > 0 && random_maker_below(m, 4) == 0) {
+        node.subscripts[node.n_subscripts++] = random_maker_below(m, node.shape.sizes[0]);
+        --node.shape.rank;
+        node.shape.sizes[0] = node.shape.sizes[1];
+        node.shape.sizes[1] = 0;
+    }
+    return node_add(m, &node);
+}
+
+/* The shape that a function makes of two others; false: it takes none such. */
+static bool function_shape(random_function function, const random_shape *a, const random_shape *b,
+                           random_shape *out) {
+    *out = *a;
+    switch (function) {
+    case RANDOM_MMUL:
+        *out = (random_shape){2, {a->sizes[0], b->sizes[1]}};
+        return a->rank == 2 && b->rank == 2 && b->sizes[0] == a->sizes[1];
+    case RANDOM_MVMUL:
+        *out = (random_shape){1, {a->sizes[0], 0}};
+        return a->rank == 2 && b->rank == 1 && b->sizes[0] == a->sizes[1];
+    case RANDOM_MADD:
+    case RANDOM_MSUB:
+        return a->rank == 2 && random_shape_equal(a, b);
+    case RANDOM_VADD:
+    case RANDOM_VSUB:
+        return a->rank == 1 && random_shape_equal(a, b);
+    case RANDOM_SMMUL:
+        return a->rank == 2 && b->rank == 0;
+    case RANDOM_SVMUL:
+        return a->rank == 1 && b->rank == 0;
+    case RANDOM_OUTER:
+        *out = (random_shape){2, {a->sizes[0], b->sizes[0]}};
+        return a->rank == 1 && b->rank == 1;
+    case RANDOM_TRANSPOSE:
+        *out = (random_shape){2, {a->sizes[1], a->sizes[0]}};
+        return a->rank == 2;
+    case RANDOM_TRACE:
+        *out = (random_shape){0};
+        return a->rank == 2 && a->sizes[0] == a->sizes[1];
+    case RANDOM_DOT:
+        *out = (random_shape){0};
+        return a->rank == 1 && random_shape_equal(a, b);
+    case RANDOM_FUNCTIONS:
+        break;
+    }
+    return false;
+}
+
+static int call_add(maker *m, int set, int depth) {
+    random_script *s = m->script;
+    const int a = random_expression_add(m, set, depth - 1);
+    for (int tries = 0; a >= 0 && tries < 6; ++tries) {
+        const random_function function = (random_function)random_maker_below(m, RANDOM_FUNCTIONS);
+        const bool unary = function == RANDOM_TRANSPOSE || function == RANDOM_TRACE;
+        const int b = unary ? -1 : random_expression_add(m, set, depth - 1);
+        if (!unary && b < 0)
+            continue;
+        random_node node = {.kind = RANDOM_CALL,
+                            .function = function,
+                            .list = -1,
+                            .map = -1,
+                            .children = {a, b, -1, -1}};
+        node.over = s->nodes[a].over || (b >= 0 && s->nodes[b].over);
+        /* functions of uniforms alone are not called */
+        if (node.over && function_shape(function, &s->nodes[a].shape,
+                                        &s->nodes[b >= 0 ? b : a].shape, &node.shape))
+            return node_add(m, &node);
+    }
+    return -1;
+}
+
+/* Operands of equal shape, or scalar. */
+static bool join_shape(const random_shape *a, random_shape *joined) {
+    if (joined->rank == 0)
+        *joined = *a;
+    return a->rank == 0 || random_shape_equal(a, joined);
+}
+
+static int arithmetic_add(maker *m, int set, int depth) {
+    static const random_kind kinds[] = {RANDOM_NEGATE,   RANDOM_ADD,   RANDOM_ADD, RANDOM_SUBTRACT,
+                                        RANDOM_MULTIPLY, RANDOM_MIN,   RANDOM_MAX, RANDOM_ABS,
+                                        RANDOM_SQUARE,   RANDOM_SELECT};
+    random_script *s = m->script;
+    random_node node = {.kind = kinds[random_maker_below(m, (int)(sizeof kinds / sizeof *kinds))],
+                        .list = -1,
+                        .map = -1,
+                        .children = {-1, -1, -1, -1}};
+    const int n =
+        node.kind == RANDOM_SELECT                                                            ? 4
+        : node.kind == RANDOM_NEGATE || node.kind == RANDOM_ABS || node.kind == RANDOM_SQUARE ? 1
+                                                                                              : 2;
+    for (int i = 0; i < n; ++i)
+        for (int tries = 0; tries < 6 && node.children[i] < 0; ++tries) {
+            const int child = i > 0 && random_maker_below(m, 6) == 0
+                                  ? number_add(m)
+                                  : random_expression_add(m, set, depth - 1);
+            if (child >= 0 && join_shape(&s->nodes[child].shape, &node.shape)) {
+                node.children[i] = child;
+                node.over |= s->nodes[child].over;
+            }
+        }
+    return node.children[n - 1] >= 0 && (n < 4 || node.children[1] >= 0) ? node_add(m, &node) : -1;
+}
+
+int random_expression_add(maker *m, int set, int depth) {
+    const int choice = depth <= 0 ? 0 : 1 + random_maker_below(m, 7);
+    if (choice < 2)
+        return operand_add(m, set);
+    return choice < 5 ? arithmetic_add(m, set, depth) : call_add(m, set, depth);
+}

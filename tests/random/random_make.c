@@ -1,0 +1,330 @@
+/* Makes random scripts. A statement that does not fit (shapes, sizes of numbers) is taken back. */
+#include "random_maker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t random_next(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+int random_below(uint64_t *state, int n) {
+    return (int)(random_next(state) % (uint64_t)n);
+}
+
+void *random_alloc(size_t n, size_t size) {
+    void *made = calloc(n, size);
+    if (made == NULL) {
+        fputs("out of memory\n", stderr);
+        exit(1);
+    }
+    return made;
+}
+
+int random_shape_count(const random_shape *shape) {
+    return (shape->rank > 0 ? shape->sizes[0] : 1) * (shape->rank > 1 ? shape->sizes[1] : 1);
+}
+
+bool random_shape_equal(const random_shape *a, const random_shape *b) {
+    return a->rank == b->rank && (a->rank < 1 || a->sizes[0] == b->sizes[0]) &&
+           (a->rank < 2 || a->sizes[1] == b->sizes[1]);
+}
+
+/* ---- statements ---- */
+
+static int list_add(maker *m, const char *prefix, int set, const random_shape *shape) {
+    random_script *s = m->script;
+    if (s->n_lists == RANDOM_LISTS)
+        return -1;
+    random_list *made = &s->lists[s->n_lists];
+    *made = (random_list){.set = set, .shape = *shape, .maker = s->n_statements};
+    snprintf(made->name, sizeof made->name, "%s%d", prefix, s->n_lists);
+    return s->n_lists++;
+}
+
+/* What is read is complete. */
+static void close_targets(maker *m, const random_statement *one) {
+    for (int i = 0; i < m->script->n_lists; ++i)
+        if ((one->root >= 0 && random_node_reads(m->script, one->root, i)) ||
+            (one->second >= 0 && random_node_reads(m->script, one->second, i)))
+            m->target[i] = false;
+}
+
+static bool statement_add(maker *m, const random_statement *one) {
+    random_script *s = m->script;
+    s->statements[s->n_statements++] = *one;
+    if (!random_script_is_exact(s)) {
+        --s->n_statements;
+        return false;
+    }
+    close_targets(m, one);
+    return true;
+}
+
+static bool make_assignment(maker *m, int set) {
+    const random_script *s = m->script;
+    random_statement one = {.kind = RANDOM_ASSIGN, .map = -1, .second = -1, .set = set};
+    one.root = random_expression_add(
+        m, set, random_maker_below(m, 8) == 0 ? 0 : 1 + random_maker_below(m, 3));
+    if (one.root < 0)
+        return false;
+    const random_node *root = &s->nodes[one.root];
+    const bool uniform = !root->over;
+    if (uniform && (root->kind == RANDOM_LIST || root->shape.rank > 0))
+        return false;
+    one.list = list_add(m,
+                        uniform                     ? "u"
+                        : root->kind == RANDOM_LIST ? "a"
+                                                    : "v",
+                        uniform ? UNIFORM_SET : set, &root->shape);
+    if (one.list < 0)
+        return false;
+    random_list *made = &m->script->lists[one.list];
+    made->hidden = uniform;
+    made->part = root->kind == RANDOM_LIST &&
+                 (root->map >= 0 || root->n_subscripts > 0 || s->lists[root->list].part);
+    return statement_add(m, &one);
+}
+
+static bool make_accumulation(maker *m) {
+    random_script *s = m->script;
+    if (s->n_maps == 0)
+        return false;
+    random_statement one = {
+        .kind = RANDOM_ACCUMULATE, .second = -1, .map = random_maker_below(m, s->n_maps)};
+    const random_map *map = &s->maps[one.map];
+    one.set = map->from;
+    one.root = random_expression_add(m, map->from, random_maker_below(m, 3));
+    if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank < 1 ||
+        s->nodes[one.root].shape.sizes[0] != map->width)
+        return false;
+    const random_shape *source = &s->nodes[one.root].shape;
+    const random_shape shape = {source->rank - 1, {source->rank > 1 ? source->sizes[1] : 0, 0}};
+    one.list = -1;
+    for (int i = 0; i < s->n_lists && random_maker_below(m, 2) == 0; ++i)
+        if (m->target[i] && !m->gone[i] && s->lists[i].set == map->to &&
+            (i < s->n_inputs || s->lists[i].maker > m->loop) &&
+            random_shape_equal(&s->lists[i].shape, &shape) && !random_node_reads(s, one.root, i))
+            one.list = i;
+    const bool is_new = one.list < 0;
+    if (is_new)
+        one.list = list_add(m, "b", map->to, &shape);
+    if (one.list < 0)
+        return false;
+    m->target[one.list] = true;
+    return statement_add(m, &one);
+}
+
+static bool may_update(const maker *m, int list) {
+    const random_script *s = m->script;
+    if (m->gone[list] || s->lists[list].part)
+        return false;
+    if (s->flows && m->loop >= 0)
+        return s->lists[list].maker < m->loop;
+    return list < s->n_inputs && (s->flows || !m->updated[list]);
+}
+
+static bool make_update(maker *m) {
+    const random_script *s = m->script;
+    const int list = random_maker_below(m, s->n_lists), set = s->lists[list].set;
+    random_statement one = {
+        .kind = RANDOM_UPDATE, .map = -1, .second = -1, .list = list, .set = set};
+    if (!may_update(m, list) ||
+        (set == UNIFORM_SET && (!s->flows || s->lists[list].shape.rank > 0)))
+        return false;
+    one.root = random_expression_add(m, set, 1 + random_maker_below(m, 3));
+    if (one.root < 0 || s->nodes[one.root].kind == RANDOM_LIST ||
+        s->nodes[one.root].over != (set >= 0) ||
+        !random_shape_equal(&s->nodes[one.root].shape, &s->lists[list].shape) ||
+        !statement_add(m, &one))
+        return false;
+    m->updated[list] = true;
+    m->target[list] = false;
+    return true;
+}
+
+static bool make_reduction(maker *m, int set) {
+    static const char ops[] = {'+', '.', '<', '>'};
+    random_script *s = m->script;
+    random_statement one = {.kind = RANDOM_REDUCE, .map = -1, .second = -1, .set = set};
+    one.op = ops[random_maker_below(m, random_members(s, set) > 0 ? 4 : 2)];
+    one.root = random_expression_add(m, set, random_maker_below(m, 3));
+    if (one.op == '.')
+        one.second = random_expression_add(m, set, random_maker_below(m, 2));
+    if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank > 0 ||
+        (one.op == '.' &&
+         (one.second < 0 || s->nodes[one.second].shape.rank > 0 || !s->nodes[one.second].over)))
+        return false;
+    const int list = random_maker_below(m, s->n_lists);
+    one.update = s->flows && s->lists[list].set == UNIFORM_SET && may_update(m, list) &&
+                 s->lists[list].shape.rank == 0;
+    one.list = one.update ? list : list_add(m, "r", UNIFORM_SET, &(random_shape){0});
+    if (one.list < 0 || !statement_add(m, &one))
+        return false;
+    m->updated[one.list] = true;
+    return true;
+}
+
+static bool is_scalar(const maker *m, int node) {
+    return node >= 0 && !m->script->nodes[node].over && m->script->nodes[node].shape.rank == 0;
+}
+
+static bool make_statement(maker *m);
+
+/* repeat { a few statements, of which one at least is an update } */
+static bool make_loop(maker *m) {
+    random_script *s = m->script;
+    if (!s->flows || m->loop >= 0 || s->n_statements + 12 > RANDOM_STATEMENTS)
+        return false;
+    random_statement one = {
+        .kind = RANDOM_REPEAT, .map = -1, .list = -1, .turns = 1 + random_maker_below(m, 4)};
+    one.root = random_expression_add(m, UNIFORM_SET, 1);
+    one.second = random_expression_add(m, UNIFORM_SET, 1);
+    if (!is_scalar(m, one.root) || !is_scalar(m, one.second) || !statement_add(m, &one))
+        return false;
+    m->loop = s->n_statements - 1;
+    const int wanted = 2 + random_maker_below(m, 5);
+    bool updates = false;
+    for (int tries = 0; tries < 60 && s->n_statements < m->loop + 1 + wanted; ++tries)
+        make_statement(m);
+    for (int i = m->loop + 1; i < s->n_statements; ++i)
+        updates |= s->statements[i].kind == RANDOM_UPDATE || s->statements[i].update;
+    for (int tries = 0; tries < 200 && !updates; ++tries)
+        updates = make_update(m);
+    for (int i = 0; i < s->n_lists; ++i)
+        m->gone[i] |= s->lists[i].maker >= m->loop;
+    const int first = m->loop;
+    m->loop = -1;
+    if (!updates) { /* the lists that were made stay unused */
+        s->n_statements = first;
+        for (int i = 0; i < s->n_lists; ++i)
+            m->gone[i] |= s->lists[i].maker >= first;
+        return false;
+    }
+    s->statements[s->n_statements++] =
+        (random_statement){.kind = RANDOM_END, .list = -1, .map = -1, .root = -1, .second = -1};
+    return true;
+}
+
+static bool make_statement(maker *m) {
+    const random_script *s = m->script;
+    const int set = random_maker_below(m, 3) > 0 ? CELLS : random_maker_below(m, s->n_sets);
+    const int n_lists = s->n_lists, n_nodes = s->n_nodes;
+    bool made = false;
+    const int choice = random_maker_below(m, 16);
+    if (choice < 9)
+        made = make_assignment(m, choice == 8 && s->flows ? UNIFORM_SET : set);
+    else if (choice < 12)
+        made = make_accumulation(m);
+    else if (choice < 13)
+        made = make_update(m);
+    else if (choice < 15)
+        made = make_reduction(m, set);
+    else
+        return make_loop(m);
+    if (!made) {
+        m->script->n_lists = n_lists;
+        m->script->n_nodes = n_nodes;
+    }
+    return made;
+}
+
+/* ---- declarations ---- */
+
+static void make_map(maker *m, const char *name, int from, int to, int width) {
+    random_script *s = m->script;
+    random_map *map = &s->maps[s->n_maps++];
+    const int64_t n_from = s->sets[from].n, n_to = s->sets[to].n;
+    int *valence = random_alloc((size_t)n_to + 1, sizeof *valence);
+    *map = (random_map){.name = name, .from = from, .to = to, .width = width};
+    map->indices = random_alloc((size_t)(n_from * width) + 1, sizeof *map->indices);
+    for (int64_t i = 0; i < n_from; ++i)
+        for (int a = 0; a < width; ++a) {
+            bool fresh = false;
+            while (!fresh) { /* near its own place, as in a mesh with a sensible order */
+                const int64_t near = i * n_to / n_from + random_maker_below(m, 3 * width) - width;
+                map->indices[i * width + a] = (int32_t)((near % n_to + n_to) % n_to);
+                fresh = true;
+                for (int b = 0; b < a; ++b)
+                    fresh &= map->indices[i * width + b] != map->indices[i * width + a];
+            }
+            const int now = ++valence[map->indices[i * width + a]];
+            map->valence = now > map->valence ? now : map->valence;
+        }
+    free(valence);
+}
+
+/* About whole and partial blocks of lanes, thread blocks and chunks of reductions. */
+static int64_t make_size(maker *m) {
+    static const int sizes[] = {1,  2,  7,   8,   9,   15,  16,  17,  31,  32,  33,
+                                63, 65, 100, 127, 129, 255, 300, 511, 512, 513, 700};
+    static const int large[] = {0, 1025, 2047, 2049, 2100};
+    if (random_maker_below(m, 12) == 0)
+        return large[random_maker_below(m, 5)];
+    return sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
+}
+
+static void declare_sets(maker *m) {
+    random_script *s = m->script;
+    s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 6) == 0, make_size(m)};
+    s->sets[s->n_sets++] = (random_set){"nodes", false, make_size(m) / 2 + 9};
+    make_map(m, "dofs", CELLS, NODES, 3);
+    if (random_maker_below(m, 2) == 0)
+        make_map(m, "sides", CELLS, NODES, 1 + random_maker_below(m, 4));
+    if (random_maker_below(m, 4) == 0) {
+        s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
+        make_map(m, "near", NODES, GROUPS, 2);
+    }
+}
+
+static void declare(maker *m, int set, int rank, int a, int b) {
+    const int list = list_add(m, "i", set, &(random_shape){rank, {a, b}});
+    m->script->lists[list].maker = -1;
+    m->target[list] = set >= 0 && (set != CELLS) && rank < 2;
+}
+
+static void declare_inputs(maker *m) {
+    random_script *s = m->script;
+    const int n = 2 + random_maker_below(m, 4), square = 2 + random_maker_below(m, 3);
+    declare(m, CELLS, 2, square, square);
+    declare(m, CELLS, 1, 3, 0);
+    declare(m, NODES, 0, 0, 0);
+    declare(m, UNIFORM_SET, 0, 0, 0);
+    if (s->flows)
+        declare(m, UNIFORM_SET, 0, 0, 0);
+    for (int i = 0; i < n; ++i) {
+        const int set =
+            random_maker_below(m, 8) == 0 ? UNIFORM_SET : random_maker_below(m, s->n_sets);
+        const int rank = random_maker_below(m, set == CELLS ? 3 : 2);
+        declare(m, set, rank,
+                1 + random_maker_below(m, random_maker_below(m, 4) == 0 ? RANDOM_SIZE : 3),
+                1 + random_maker_below(m, random_maker_below(m, 4) == 0 ? RANDOM_SIZE : 3));
+    }
+    s->n_inputs = s->n_lists;
+}
+
+random_script *random_script_make(uint64_t seed) {
+    maker *m = random_alloc(1, sizeof *m);
+    random_script *s = random_alloc(1, sizeof *s);
+    *m = (maker){.script = s, .state = seed * 7919u, .loop = -1};
+    s->seed = seed;
+    s->single = random_maker_below(m, 4) == 0;
+    s->flows = random_maker_below(m, 4) == 0;
+    s->limit = s->single ? 0x1p23 : 0x1p52;
+    declare_sets(m);
+    declare_inputs(m);
+    const int wanted = 2 + random_maker_below(m, random_maker_below(m, 3) == 0 ? 24 : 10);
+    for (int tries = 0; tries < 400 && s->n_statements < wanted; ++tries)
+        make_statement(m);
+    random_script_return_rest(s);
+    for (int i = s->n_inputs; i < s->n_lists; ++i)
+        if (!m->gone[i] && !(s->lists[i].hidden && !s->flows) && s->lists[i].maker >= 0 &&
+            random_maker_below(m, 5) == 0)
+            s->lists[i].returned = true;
+    free(m);
+    return s;
+}

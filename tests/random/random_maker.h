@@ -1,0 +1,22 @@
+/* What random_make.c (declarations, statements) and random_expression.c share. */
+#ifndef RANDOM_MAKER_H
+#define RANDOM_MAKER_H
+
+#include "random_script.h"
+
+typedef struct maker {
+    random_script *script;
+    uint64_t state;
+    bool target[RANDOM_LISTS];  /* may still be accumulated into */
+    bool updated[RANDOM_LISTS]; /* has its next value: a straight script gives one alone */
+    bool gone[RANDOM_LISTS];    /* made in a loop that has ended */
+    int loop;                   /* statement that opens the loop being made, or -1 */
+} maker;
+
+/** In [0, n). */
+int random_maker_below(maker *m, int n);
+/** A random expression over a set, its operations `depth` deep; its node, or -1: what was picked
+ *  does not fit together. */
+int random_expression_add(maker *m, int set, int depth);
+
+#endif

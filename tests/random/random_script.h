@@ -1,0 +1,167 @@
+/** Random scripts of whole numbers so small that all arithmetic is exact, whatever its order.
+ *
+ *      seed -> script (random_make.c) -> text (random_print.c)
+ *                                     -> values by 64-bit integers (random_evaluate.c)
+ *
+ *  A script is kept as statements and trees of its own, so that what it means is computed from
+ *  these and from nothing of the compiler's, and so that statements can be taken away from one that
+ *  fails. */
+#ifndef RANDOM_SCRIPT_H
+#define RANDOM_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_core.h"
+
+enum {
+    RANDOM_SETS = 3,
+    RANDOM_MAPS = 3,
+    RANDOM_LISTS = 96,
+    RANDOM_STATEMENTS = 80,
+    RANDOM_NODES = 2048,
+    RANDOM_SIZE = 5 /* of a dimension, at most */
+};
+enum { CELLS, NODES, GROUPS, UNIFORM_SET = -1 };
+
+typedef struct random_shape {
+    int rank, sizes[2];
+} random_shape;
+int random_shape_count(const random_shape *shape);
+bool random_shape_equal(const random_shape *a, const random_shape *b);
+
+typedef struct random_set {
+    const char *name;
+    bool plain; /* said in the script */
+    int64_t n;
+} random_set;
+
+typedef struct random_map {
+    const char *name;
+    int from, to, width;
+    int32_t *indices; /* [n of from][width] */
+    int valence;      /* the most members of `from` that a member of `to` has */
+} random_map;
+
+typedef struct random_list {
+    char name[12];
+    int set; /* UNIFORM_SET: over nothing */
+    random_shape shape;
+    int maker;   /* the first statement that makes it; -1: an input */
+    bool hidden; /* uniform arithmetic: not to be returned from a straight script */
+    bool part;   /* another name for part of a list, or for one seen through a map */
+    bool returned;
+} random_list;
+
+typedef enum random_kind {
+    RANDOM_NUMBER,
+    RANDOM_LIST, /* a list: direct or through a map, then leading subscripts */
+    RANDOM_NEGATE,
+    RANDOM_ADD,
+    RANDOM_SUBTRACT,
+    RANDOM_MULTIPLY,
+    RANDOM_MIN,
+    RANDOM_MAX,
+    RANDOM_ABS,
+    RANDOM_SQUARE,
+    RANDOM_SELECT, /* where a < b, else */
+    RANDOM_CALL
+} random_kind;
+
+typedef enum random_function {
+    RANDOM_MMUL,
+    RANDOM_MVMUL,
+    RANDOM_MADD,
+    RANDOM_MSUB,
+    RANDOM_SMMUL,
+    RANDOM_VADD,
+    RANDOM_VSUB,
+    RANDOM_SVMUL,
+    RANDOM_OUTER,
+    RANDOM_TRANSPOSE,
+    RANDOM_TRACE,
+    RANDOM_DOT,
+    RANDOM_FUNCTIONS
+} random_function;
+const char *random_function_name(random_function function);
+
+typedef struct random_node {
+    random_kind kind;
+    random_shape shape;
+    bool over; /* anything over an index set in it? else uniform */
+    int number;
+    int list, map, n_subscripts, subscripts[2];
+    random_function function;
+    int children[4];
+} random_node;
+
+typedef enum random_statement_kind {
+    RANDOM_ASSIGN,
+    RANDOM_ACCUMULATE, /* list[map] += root */
+    RANDOM_UPDATE,
+    RANDOM_REDUCE, /* list = op(root) or dot(root, second), or the same as an update */
+    RANDOM_REPEAT, /* repeat at most `turns` while (root < second) { */
+    RANDOM_END     /* } */
+} random_statement_kind;
+
+typedef struct random_statement {
+    random_statement_kind kind;
+    int list, map, set, root, second, turns;
+    char op; /* of a reduction: + . < > */
+    bool update;
+} random_statement;
+
+typedef struct random_script {
+    uint64_t seed;
+    bool single; /* numbers are exact in float */
+    bool flows;  /* it may have loops, and updates of uniform values */
+    double limit;
+    random_set sets[RANDOM_SETS];
+    int n_sets;
+    random_map maps[RANDOM_MAPS];
+    int n_maps;
+    random_list lists[RANDOM_LISTS];
+    int n_lists, n_inputs; /* inputs come first */
+    random_node nodes[RANDOM_NODES];
+    int n_nodes;
+    random_statement statements[RANDOM_STATEMENTS];
+    int n_statements;
+} random_script;
+
+/** The same script for the same seed, on every machine. Free with random_script_free. */
+random_script *random_script_make(uint64_t seed);
+random_script *random_script_copy(const random_script *script);
+void random_script_free(random_script **script);
+/** Return whatever nothing reads, besides what is returned already. */
+void random_script_return_rest(random_script *script);
+bool random_node_reads(const random_script *script, int node, int list);
+/** Which lists does a statement read or add to? */
+bool random_statement_reads(const random_script *script, const random_statement *s, int list);
+
+/** As text. Functions called are noted in calls [RANDOM_FUNCTIONS], where that is not NULL. */
+void random_script_print(const random_script *script, weft_text *out);
+void random_script_calls(const random_script *script, bool *calls);
+
+/** Can no number in it, whatever the inputs, exceed script->limit? */
+bool random_script_is_exact(const random_script *script);
+
+/** What it computes: values[list] [instance][component]; NULL for lists that have none. */
+typedef struct random_values {
+    int64_t *values[RANDOM_LISTS];
+    bool changed[RANDOM_LISTS]; /* inputs */
+} random_values;
+void random_values_make(const random_script *script, random_values *out);
+void random_values_free(random_values *values);
+/** An input's values, in -3 .. 3; malloc'd. */
+int64_t *random_input(const random_script *script, int list);
+int64_t random_members(const random_script *script, int set);
+
+/** splitmix64 */
+uint64_t random_next(uint64_t *state);
+int random_below(uint64_t *state, int n);
+
+/** Memory or the end: this is a test program. */
+void *random_alloc(size_t n, size_t size);
+
+#endif

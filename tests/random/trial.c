@@ -1,0 +1,242 @@
+#include "trial.h"
+
+#include "device_batch.h"
+#include "fusion_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ways ---- */
+
+int trial_ways(const random_script *script, const char *device, trial_way *out) {
+    uint64_t state = script->seed * 31u + 5u;
+    const bool host = strncmp(device, "batch", 5) == 0 || strncmp(device, "host", 4) == 0;
+    for (int i = 0; i < TRIAL_WAYS; ++i) {
+        static const weft_scatter gpu[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
+                                           WEFT_SCATTER_CELL_COLOURS};
+        trial_way *way = &out[i];
+        *way = (trial_way){.device = device};
+        way->plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED;
+        way->scatter = gpu[random_below(&state, host ? 2 : 3)];
+        way->partition = i == 2 ? random_next(&state) | 1u : 0;
+        way->variants = random_below(&state, 3) > 0 ? random_next(&state) | 1u : 0;
+        way->backwards = random_below(&state, 2) == 0;
+    }
+    return TRIAL_WAYS;
+}
+
+void trial_way_print(const trial_way *way, weft_text *out) {
+    static const char *const scatters[] = {"coloured", "gathered", "stars", "by colours of cells"};
+    weft_text_add(out, "%s, %s%s, accumulating stores %s%s", way->device,
+                  way->plan == WEFT_PLAN_UNFUSED ? "unfused" : "fused",
+                  way->partition != 0 ? " at random" : "", scatters[way->scatter],
+                  way->backwards ? ", backwards" : "");
+}
+
+static int variants_of(const weft_library *library, const char *function) {
+    weft_function_info info = {0};
+    for (size_t i = 0; i < weft_library_size(library); ++i) {
+        weft_library_info(library, i, &info);
+        if (strcmp(info.name, function) == 0 && strcmp(info.kind, "map") == 0)
+            return info.n_variants;
+    }
+    return 1;
+}
+
+static int choose_variants(const weft_library *library, const trial *t,
+                           weft_variant_choice *choices) {
+    bool calls[RANDOM_FUNCTIONS] = {false};
+    uint64_t state = t->way.variants;
+    int n = 0;
+    random_script_calls(t->script, calls);
+    for (int i = 0; i < RANDOM_FUNCTIONS && state != 0; ++i) {
+        const char *name = random_function_name((random_function)i);
+        if (calls[i])
+            choices[n++] =
+                (weft_variant_choice){name, random_below(&state, variants_of(library, name))};
+    }
+    return n;
+}
+
+/* ---- making ---- */
+
+static weft_status compile(weft_library *library, trial *t, int n_variants,
+                           const weft_variant_choice *variants, weft_error *error) {
+    const weft_fragment fragment = {"random.weft", t->text};
+    const weft_compile_options options = {.plan = t->way.plan,
+                                          .scatter = t->way.scatter,
+                                          .single = t->script->single,
+                                          .variants = variants,
+                                          .n_variants = n_variants};
+    return weft_compile(library, weft_device_limits(t->device), &fragment, 1, &options,
+                        &t->compilation, error);
+}
+
+weft_status trial_make(weft_library *library, weft_device *device, const random_script *script,
+                       const trial_way *way, trial *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    weft_variant_choice choices[RANDOM_FUNCTIONS];
+    *out = (trial){.script = script, .way = *way, .device = device};
+    random_script_print(script, &text);
+    out->text = text.data;
+    status = compile(library, out, choose_variants(library, out, choices), choices, error);
+    if (status == WEFT_ERROR_USAGE) /* a function whose calls are all dropped */
+        status = compile(library, out, 0, NULL, error);
+    TRY(status);
+    if (way->partition != 0)
+        TRY(partition_make(out->compilation, way->partition, error));
+    TRY(weft_program_make(device, out->compilation, &out->program, error));
+done:
+    return status;
+}
+
+void trial_free(trial *t) {
+    weft_program_free(&t->program);
+    for (int i = 0; i < RANDOM_LISTS; ++i)
+        weft_memory_free(&t->memory[i]);
+    for (int i = 0; i < RANDOM_MAPS; ++i)
+        weft_connectivity_free(&t->maps[i]);
+    weft_compilation_free(&t->compilation);
+    free(t->text);
+}
+
+/* ---- data ---- */
+
+static int lanes_of(const trial *t) {
+    const weft_limits *limits = weft_device_limits(t->device);
+    return t->script->single ? limits->lanes_float : limits->lanes_double;
+}
+
+static bool is_plain(const trial *t, int set) {
+    bool plain = t->script->sets[set].plain;
+    for (int i = 0; i < t->script->n_maps; ++i)
+        plain |= t->script->maps[i].to == set;
+    return plain;
+}
+
+static size_t position(const trial *t, const random_list *list, int64_t i, int c) {
+    const int count = random_shape_count(&list->shape), lanes = lanes_of(t);
+    if (list->set < 0 || is_plain(t, list->set))
+        return (size_t)(i * count + c);
+    return (size_t)((i / lanes * count + c) * lanes + i % lanes);
+}
+
+static size_t members_stored(const trial *t, const random_list *list) {
+    const int64_t n = random_members(t->script, list->set), lanes = lanes_of(t);
+    const bool blocks = list->set >= 0 && !is_plain(t, list->set);
+    return (size_t)(blocks ? (n + lanes - 1) / lanes * lanes : n);
+}
+
+static size_t bytes_of(const trial *t, const random_list *list) {
+    return members_stored(t, list) * (size_t)random_shape_count(&list->shape) *
+           (t->script->single ? sizeof(float) : sizeof(double));
+}
+
+static void put_number(const trial *t, void *raw, size_t at, double number) {
+    if (t->script->single)
+        ((float *)raw)[at] = (float)number;
+    else
+        ((double *)raw)[at] = number;
+}
+
+static double get_number(const trial *t, const void *raw, size_t at) {
+    return t->script->single ? (double)((const float *)raw)[at] : ((const double *)raw)[at];
+}
+
+/* Spare lanes repeat the last member. */
+static weft_status write_input(const trial *t, int number, weft_error *error) {
+    const random_list *list = &t->script->lists[number];
+    const int count = random_shape_count(&list->shape);
+    const int64_t n = random_members(t->script, list->set);
+    int64_t *values = random_input(t->script, number);
+    void *raw = random_alloc(bytes_of(t, list) + 1, 1);
+    for (int64_t i = 0; n > 0 && i < (int64_t)members_stored(t, list); ++i)
+        for (int c = 0; c < count; ++c)
+            put_number(t, raw, position(t, list, i, c),
+                       (double)values[(i < n ? i : n - 1) * count + c]);
+    const weft_status status =
+        weft_memory_write(t->memory[number], 0, raw, bytes_of(t, list), error);
+    free(values);
+    free(raw);
+    return status;
+}
+
+/* What the script does not use is unknown to the program; that is no mistake of its. */
+static weft_status bind(trial *t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const random_script *s = t->script;
+    for (int i = 0; i < s->n_sets; ++i)
+        weft_program_size(t->program, s->sets[i].name, s->sets[i].n, NULL);
+    for (int i = 0; i < s->n_maps; ++i) {
+        const random_map *map = &s->maps[i];
+        TRY(weft_connectivity_make(t->device, map->indices, s->sets[map->from].n, map->width,
+                                   s->sets[map->to].n, &t->maps[i], error));
+        weft_program_bind_connectivity(t->program, map->name, t->maps[i], NULL);
+    }
+    for (int i = 0; i < s->n_inputs; ++i) {
+        TRY(weft_memory_make(t->device, bytes_of(t, &s->lists[i]), &t->memory[i], error));
+        weft_program_bind(t->program, s->lists[i].name, t->memory[i], NULL);
+    }
+done:
+    return status;
+}
+
+/* ---- comparing ---- */
+
+static weft_status compare_list(const trial *t, int number, const weft_memory *memory,
+                                const int64_t *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const random_list *list = &t->script->lists[number];
+    const int count = random_shape_count(&list->shape);
+    const int64_t n = random_members(t->script, list->set);
+    void *raw = random_alloc(bytes_of(t, list) + 1, 1);
+    if (memory == NULL || values == NULL) {
+        status = weft_error_set(error, WEFT_ERROR_INTERNAL, "%s has no value", list->name);
+        goto done;
+    }
+    TRY(weft_memory_read(memory, 0, raw, bytes_of(t, list), error));
+    for (int64_t i = 0; i < n; ++i)
+        for (int c = 0; c < count; ++c) {
+            /* zeros of either sign are equal */
+            const double got = get_number(t, raw, position(t, list, i, c)) + 0.0;
+            const double wanted = (double)values[i * count + c];
+            if (memcmp(&got, &wanted, sizeof got) != 0) {
+                status = weft_error_set(error, WEFT_ERROR_INTERNAL,
+                                        "%s[%lld], component %d of %d, is %.17g, not %.17g",
+                                        list->name, (long long)i, c, count, got, wanted);
+                goto done;
+            }
+        }
+done:
+    free(raw);
+    return status;
+}
+
+static weft_status compare(const trial *t, const random_values *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const random_script *s = t->script;
+    for (int i = 0; i < s->n_inputs; ++i)
+        TRY(compare_list(t, i, t->memory[i], values->values[i], error));
+    for (int i = s->n_inputs; i < s->n_lists; ++i)
+        if (s->lists[i].returned)
+            TRY(compare_list(t, i, weft_program_result(t->program, s->lists[i].name),
+                             values->values[i], error));
+done:
+    return status;
+}
+
+weft_status trial_run(trial *t, const random_values *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(bind(t, error));
+    if (strcmp(t->way.device, "batch") == 0 || strcmp(t->way.device, "emulated") == 0)
+        device_batch_turn(t->device, t->way.backwards);
+    for (int turn = 0; turn < 2; ++turn) { /* the second finds what the first has left */
+        for (int i = 0; i < t->script->n_inputs; ++i)
+            TRY(write_input(t, i, error));
+        TRY(weft_program_run(t->program, error));
+        TRY(compare(t, values, error));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,46 @@
+/** One way of compiling and running a random script, against what it means. */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include "random_script.h"
+
+#include "weft_fusion.h"
+
+typedef struct trial_way {
+    const char *device; /* batch, emulated, or a device of Weft's */
+    weft_plan_kind plan;
+    weft_scatter scatter;
+    uint64_t partition; /* not 0: calls are fused by these random numbers */
+    uint64_t variants;  /* not 0: and so are the variants of functions */
+    bool backwards;
+} trial_way;
+/** The ways that a script is tried on a device, in out [TRIAL_WAYS]; how many. */
+enum { TRIAL_WAYS = 3 };
+int trial_ways(const random_script *script, const char *device, trial_way *out);
+void trial_way_print(const trial_way *way, weft_text *out);
+
+/** Free with trial_free. */
+typedef struct trial {
+    const random_script *script; /* borrowed */
+    trial_way way;
+    weft_device *device; /* borrowed */
+    char *text;
+    weft_compilation *compilation;
+    weft_program *program;
+    weft_memory *memory[RANDOM_LISTS]; /* of inputs */
+    weft_connectivity *maps[RANDOM_MAPS];
+} trial;
+
+/** Compile and make the program; the device compiles its kernels now or when they are launched. */
+weft_status trial_make(weft_library *library, weft_device *device, const random_script *script,
+                       const trial_way *way, trial *out, weft_error *error);
+/** Run it twice, and compare what it leaves with values: what it returns, the inputs that it
+ *  changes and those that it does not. Errors WEFT_ERROR_INTERNAL: says where it differs */
+weft_status trial_run(trial *trial, const random_values *values, weft_error *error);
+void trial_free(trial *trial);
+
+/** partition.c: fuse a compilation's calls otherwise than the planner did, as state says: any legal
+ *  sets of calls, in any legal order. */
+weft_status partition_make(weft_compilation *compilation, uint64_t state, weft_error *error);
+
+#endif
