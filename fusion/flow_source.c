@@ -182,12 +182,14 @@ done:
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
+/* On a GPU in a name space of its own, for two segments may bring the same rows routine's helpers.
+ */
 static weft_status segment_source(const weft_compilation *c, int i, weft_text *prelude,
                                   weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *segment = c->flow->segments[i];
-    segment->plan->guarded = c->flow->segment_loops[i] >= 0 &&
-                             weft_source_backend(segment->plan->lanes, &c->limits)->is_threaded;
+    const bool is_threaded = weft_source_backend(segment->plan->lanes, &c->limits)->is_threaded;
+    segment->plan->guarded = c->flow->segment_loops[i] >= 0 && is_threaded;
     TRY(weft_source_make(c->arena, segment->graph, segment->plan, &c->limits, &c->options,
                          &segment->source, error));
     if (prelude->failed || strncmp(segment->source, prelude->data, prelude->length) != 0) {
@@ -195,7 +197,8 @@ static weft_status segment_source(const weft_compilation *c, int i, weft_text *p
                                 "the source of a segment does not start as all do");
         goto done;
     }
-    weft_text_add(out, "/* segment %d */\n\n%s", i + 1, segment->source + prelude->length);
+    weft_text_add(out, is_threaded ? "namespace segment_%d {\n\n%s}\n\n" : "/* segment %d */\n\n%s",
+                  i + 1, segment->source + prelude->length);
 done:
     return status;
 }

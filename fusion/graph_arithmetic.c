@@ -149,7 +149,7 @@ static weft_status tree_name(graph_builder *builder, const name_scope *scope, co
         for (int i = 0; i < expression->n_arguments; ++i) {
             if (strcmp(expression->arguments[i], node->name) != 0)
                 continue;
-            if (i < scope->n_bound)
+            if (i < scope->n_bound || i >= scope->first_last)
                 return tree_value(builder, t, &scope->arguments[i], node->place, root, error);
             weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                           "'%s' is not defined: there are %d dimensions here", node->name,
@@ -187,12 +187,14 @@ static weft_status wrong_count(const weft_node *node, const weft_script_expressi
                          expression->n_arguments == 1 ? "" : "s", node->n_children);
 }
 
-/* The arguments of a formula: one a name, or a single tensor whose rows fill the names in order. */
+/* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
+ * it values for the last names. Those from *n_bound to before *first_last get none. */
 static weft_status expression_arguments(graph_builder *builder, const name_scope *outer,
                                         const weft_node *node,
                                         const weft_script_expression *expression, value *arguments,
-                                        int *n_bound, weft_error *error) {
+                                        int *n_bound, int *first_last, weft_error *error) {
     weft_status status = WEFT_OK;
+    const int n_last = node->n_children - 1;
     for (int i = 0; i < node->n_children; ++i) {
         tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
         int root = 0;
@@ -209,18 +211,21 @@ static weft_status expression_arguments(graph_builder *builder, const name_scope
         TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
         arguments[i] = (value){.arithmetic = t};
     }
-    *n_bound = node->n_children;
+    *n_bound = *first_last = node->n_children;
     if (node->n_children == 0)
         return wrong_count(node, expression, error);
     const weft_shape *shape = &arguments[0].operand.shape;
-    if (node->n_children == 1 && arguments[0].arithmetic == NULL && shape->rank > 0 &&
-        expression->n_arguments > 1) {
+    if (node->n_children < expression->n_arguments && arguments[0].arithmetic == NULL &&
+        shape->rank > 0) {
         const weft_operand whole = arguments[0].operand;
         *n_bound = whole.shape.sizes[0];
-        if (*n_bound > expression->n_arguments)
+        *first_last = expression->n_arguments - n_last;
+        if (*n_bound > *first_last)
             return weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
-                                 "%d rows for the %d arguments of '%s'", *n_bound,
-                                 expression->n_arguments, expression->name);
+                                 "%d rows for the %d %sarguments of '%s'", *n_bound, *first_last,
+                                 n_last > 0 ? "first " : "", expression->name);
+        for (int i = n_last - 1; i >= 0; --i)
+            arguments[*first_last + i] = arguments[i + 1];
         weft_shape row = {.rank = whole.shape.rank - 1};
         for (int i = 0; i < row.rank; ++i)
             row.sizes[i] = whole.shape.sizes[i + 1];
@@ -244,14 +249,18 @@ static weft_status tree_expression(graph_builder *builder, const name_scope *out
     size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children
                                                                    : expression->n_arguments);
     value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
-    int n_bound = 0;
+    int n_bound = 0, first_last = 0;
     if (arguments == NULL)
         return weft_no_memory(error);
     if (builder->depth > 32)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "expressions call each other too deeply");
-    TRY(expression_arguments(builder, outer, node, expression, arguments, &n_bound, error));
-    const name_scope inner = {.expression = expression, .arguments = arguments, .n_bound = n_bound};
+    TRY(expression_arguments(builder, outer, node, expression, arguments, &n_bound, &first_last,
+                             error));
+    const name_scope inner = {.expression = expression,
+                              .arguments = arguments,
+                              .n_bound = n_bound,
+                              .first_last = first_last};
     ++builder->depth;
     status = weft_tree_build(builder, &inner, expression->body, t, root, error);
     --builder->depth;

@@ -81,7 +81,7 @@ weft_status weft_no_memory(weft_error *error);
 typedef struct name_scope {
     const weft_script_expression *expression; /* NULL: the script itself */
     const value *arguments;
-    int n_bound; /* arguments beyond are undefined */
+    int n_bound, first_last; /* arguments from the one to before the other are undefined */
 } name_scope;
 
 /** A function of elementwise arithmetic by name: how many arguments it takes, 0: there is none. */

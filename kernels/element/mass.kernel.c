@@ -131,3 +131,35 @@ if (degree >= 2)
          * (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2))));
 else
     b(t) = sum * (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1))));
+
+//@ function  lumped_mass(J: real[d,d]) -> M: real[d+1,d+1]
+//@ kind      map
+//@ flops     3*(d-1) + 4*(d-1)*(d-2) + 1
+//@ source    M(i,j) = [i = j] int phi_i: the rows of the mass matrix summed onto its diagonal
+//@ source    Ern and Guermond 2021, Finite Elements III, chapter 66
+//@ where     d <= 3
+//@ threads   1
+real det;
+if (d == 1)
+    det = J(0,0);
+if (d == 2)
+    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
+if (d == 3)
+    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
+        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / (d + 1));
+for (int i = 0; i < d + 1; ++i)
+    for (int j = 0; j < d + 1; ++j)
+        M(i,j) = select(i == j, c, 0.0);
+//@ threads   d+1   J(:,:) M(t,:)
+real det;
+if (d == 1)
+    det = J(0,0);
+if (d == 2)
+    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
+if (d == 3)
+    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
+        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / (d + 1));
+for (int j = 0; j < d + 1; ++j)
+    M(t,j) = select(t == j, c, 0.0);

@@ -1,0 +1,182 @@
+/** The app advection_diffusion, in flow order:
+ *
+ *      options -> checks -> mesh -> nodes that are kept -> initial values -> coefficients (positive
+ *      definite? CFL) -> stepper -> restart -> steps, with output, checkpoints and measures between
+ *      -> report, JSON
+ *
+ *  It solves dT/dt + u.grad T = div(mu grad T) on a mesh of triangles or tetrahedra with continuous
+ *  piecewise linear T, T = g on Dirichlet groups, mu dT/dn = 0 elsewhere on the boundary. */
+#ifndef ADVECTION_DIFFUSION_H
+#define ADVECTION_DIFFUSION_H
+
+#include "app_support.h"
+#include "weft_fem.h"
+
+/* ---- options (advection_diffusion_options.c, advection_diffusion_texts.c) -------------------- */
+
+typedef enum ad_ordering {
+    AD_ORDERING_AUTO, /* meshes of Gmsh everywhere, all on a GPU: by bisection */
+    AD_ORDERING_BISECTION,
+    AD_ORDERING_METIS,
+    AD_ORDERING_NONE
+} ad_ordering;
+
+typedef enum ad_reassemble {
+    AD_REASSEMBLE_AUTO, /* in every step where a coefficient depends on t */
+    AD_REASSEMBLE_ONCE,
+    AD_REASSEMBLE_EVERY_STEP
+} ad_reassemble;
+
+/** The formulas of one option: "EXPR,EXPR" or "E11,E12;E21,E22". */
+typedef struct ad_formulas {
+    int n, n_rows;           /* 0: not given */
+    weft_expression list[9]; /* texts malloc'd, origin the option's name; names NULL */
+} ad_formulas;
+
+/** One --dirichlet. */
+typedef struct ad_condition {
+    char *group, *value; /* malloc'd */
+    char origin[192];    /* "--dirichlet left", for messages */
+} ad_condition;
+
+typedef struct ad_probe {
+    const char *text; /* as given; borrowed from argv */
+    double point[3];
+    int n; /* coordinates given */
+} ad_probe;
+
+typedef struct ad_options {
+    const char *mesh, *initial, *exact, *device;      /* borrowed from argv; exact may be NULL */
+    const char *output, *json, *checkpoint, *restart; /* NULL: none */
+    ad_formulas velocity, diffusivity;
+    double size, dt, theta, tolerance;
+    int steps, refine, max_iterations, output_every, checkpoint_every; /* every 0: at the end */
+    ad_ordering ordering;
+    ad_reassemble reassemble;
+    weft_splitting splitting;
+    bool lumped, assembly_auto;
+    weft_assembly assembly;
+    weft_plan_kind plan;
+    app_verbosity verbosity;
+    ad_condition *conditions;
+    int n_conditions;
+    ad_probe *probes;
+    int n_probes;
+} ad_options;
+
+/** Read the command line. --help, --usage and --version print and exit.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
+weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *error);
+void ad_options_clear(ad_options *options);
+/** Split at commas, and rows at semicolons, outside parentheses.
+ *  Errors  WEFT_ERROR_USAGE: an empty part, more than fit, rows of different lengths */
+weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *out,
+                             weft_error *error);
+void ad_formulas_clear(ad_formulas *formulas);
+/** Does a formula use t? */
+bool ad_uses_time(const char *text);
+/** Is the text a plain number, which needs no kernel? */
+bool ad_constant(const char *text, double *value);
+/** Are all of them the number 0? */
+bool ad_formulas_vanish(const ad_formulas *formulas);
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+/** What is known of T after some step. */
+typedef struct ad_record {
+    weft_step_state state;
+    weft_field_measures measures;
+    double *probes; /* [n_probes], NaN outside */
+} ad_record;
+
+typedef struct ad_seconds {
+    double mesh, order, plan, compile, assembly, solve, measure, output, checkpoint;
+} ad_seconds; /* order is in mesh too; solve: the time loop alone */
+
+/** Everything of one run, in the order in which it is made. Free with ad_clear. */
+typedef struct ad_run {
+    const ad_options *options; /* borrowed */
+    app_messages *messages;    /* borrowed */
+    weft_device *device;
+    weft_library *library;
+    weft_context context;
+    bool is_null; /* the device computes nothing */
+
+    weft_mesh *mesh;
+    const char *ordered;      /* by what, or NULL */
+    weft_connectivity *cells; /* cells -> nodes */
+    weft_memory *x;           /* coordinates */
+    weft_kept_nodes *kept;    /* [n_conditions], nodes ours */
+    double *initial;          /* [n_nodes] */
+    double *values;           /* [n_nodes] T as the host last saw it */
+    int64_t *probe_cells;     /* [n_probes], -1: outside */
+    double (*probe_weights)[4];
+
+    double cfl, cfl_limit; /* NaN without advection */
+    weft_assembly assembly;
+    weft_advection_diffusion_problem problem;
+    weft_advection_diffusion *stepper;
+    weft_field_measure *measure;
+
+    weft_step_state state;
+    int64_t first_step; /* of this process: 0, or that of the checkpoint */
+    ad_record *records;
+    int n_records, record_capacity;
+    ad_seconds seconds;
+} ad_run;
+
+void ad_clear(ad_run *run);
+
+/** Names and every formula of the user's, before an hour of meshing. (advection_diffusion_check.c)
+ *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_USAGE,
+ *          WEFT_ERROR_IO: a file that cannot be written */
+weft_status ad_check(ad_run *run, weft_error *error);
+/** Read or make the mesh; refine and order it. (advection_diffusion_mesh.c) */
+weft_status ad_mesh_make(ad_run *run, weft_error *error);
+/** Connectivity, coordinates, the nodes of the conditions, probes. (advection_diffusion_mesh.c)
+ *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), WEFT_ERROR_USAGE: formulas or
+ *          probes for another dimension */
+weft_status ad_dofs_make(ad_run *run, weft_error *error);
+/** T at the time 0. (advection_diffusion_data.c)  Errors  WEFT_ERROR_INPUT: not finite (place) */
+weft_status ad_initial_make(ad_run *run, weft_error *error);
+/** mu is positive definite, u and mu are finite; the CFL number, with a warning above the limit.
+ *  (advection_diffusion_coefficients.c)  Errors  WEFT_ERROR_INPUT (place, eigenvalues) */
+weft_status ad_coefficients_check(ad_run *run, weft_error *error);
+/** Choose the assembly; make stepper and measures. (advection_diffusion_solve.c) */
+weft_status ad_stepper_make(ad_run *run, weft_error *error);
+/** All steps, with what is due between them. (advection_diffusion_solve.c) */
+weft_status ad_solve(ad_run *run, weft_error *error);
+/** A line of the records for T as it is now. (advection_diffusion_measure.c) */
+weft_status ad_record_add(ad_run *run, weft_error *error);
+/** The report on stdout; JSON. (advection_diffusion_report.c, advection_diffusion_json.c) */
+weft_status ad_report_print(const ad_run *run, weft_error *error);
+weft_status ad_json_write(const ad_run *run, weft_error *error);
+/** On the null device: the script of a step and its plan, on stdout. */
+weft_status ad_plan_print(ad_run *run, weft_error *error);
+
+/* ---- forms (advection_diffusion_form.c) ----------------------------------------------------- */
+
+/** A weft_form with room for what is bound to it. Must not move once it is made. */
+typedef struct ad_form {
+    weft_form form;
+    weft_form_input inputs[4];
+    weft_expression expressions[9];
+    weft_parameter parameters[2];
+} ad_form;
+
+/** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
+ *  Errors  WEFT_ERROR_INTERNAL: no such script */
+weft_status ad_form_make(const ad_run *run, const char *script, weft_connectivity *dofs,
+                         ad_form *out, weft_error *error);
+void ad_form_input(ad_form *form, const char *name, weft_memory *memory);
+void ad_form_expression(ad_form *form, const char *name, const weft_expression *given);
+/** n doubles of the app's that the device uses in place where it can. */
+weft_status ad_array_make(const ad_run *run, int64_t n, double **values, weft_memory **memory,
+                          weft_error *error);
+/** Bring what the device has written to the app's doubles: nothing where both are the same. */
+weft_status ad_array_pull(const weft_memory *memory, double *values, int64_t n, weft_error *error);
+/** Refuse an expression that is not finite at a point. */
+weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
+                            int dimension, double t, weft_error *error);
+
+#endif

@@ -1,0 +1,71 @@
+/* T at the time 0: the initial values, and over them those of the conditions. */
+#include "advection_diffusion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The formula at every node, at t = 0. */
+static weft_status evaluate(ad_run *run, const weft_expression *given, double *values,
+                            weft_memory *memory, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    const double zero = 0;
+    weft_memory *when = NULL;
+    ad_form form;
+    TRY(weft_memory_make(run->device, sizeof zero, &when, error));
+    TRY(weft_memory_write(when, 0, &zero, sizeof zero, error));
+    TRY(ad_form_make(run, "nodal_time.weft", NULL, &form, error));
+    ad_form_input(&form, "when", when);
+    ad_form_expression(&form, "value", given);
+    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
+                      error));
+    if (!run->is_null)
+        TRY(ad_array_pull(memory, values, run->mesh->n_nodes, error));
+done:
+    weft_memory_free(&when);
+    return status;
+}
+
+/* At all nodes (nodes NULL), or at some. */
+static weft_status set_values(ad_run *run, const weft_expression *given, const int32_t *nodes,
+                              int64_t n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = run->mesh->dimension;
+    weft_memory *memory = NULL;
+    double *values = NULL, constant = 0;
+    if (!ad_constant(given->text, &constant)) {
+        TRY(ad_array_make(run, run->mesh->n_nodes, &values, &memory, error));
+        TRY(evaluate(run, given, values, memory, error));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t node = nodes ? nodes[i] : i;
+        const double value = values ? values[node] : constant;
+        if (!isfinite(value))
+            TRY(ad_refuse_value(given->origin, given->text, &run->mesh->x[node * d], d, 0, error));
+        run->initial[node] = value;
+    }
+done:
+    weft_memory_free(&memory);
+    free(values);
+    return status;
+}
+
+weft_status ad_initial_make(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = run->mesh->n_nodes;
+    const weft_expression initial = {NULL, run->options->initial, "--initial"};
+    run->initial = weft_array_make((size_t)n, sizeof *run->initial);
+    run->values = weft_array_make((size_t)n, sizeof *run->values);
+    if (!run->initial || !run->values) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    TRY(set_values(run, &initial, NULL, n, error));
+    for (int i = 0; i < run->options->n_conditions; ++i) {
+        const weft_kept_nodes *kept = &run->kept[i];
+        const weft_expression value = {NULL, kept->text, kept->origin};
+        TRY(set_values(run, &value, kept->nodes, kept->n_nodes, error));
+    }
+done:
+    return status;
+}
