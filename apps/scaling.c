@@ -35,6 +35,10 @@ static weft_status measure(scaling *run, weft_error *error) {
                            options->warmup + options->repeat, &run->study, error));
     TRY(scaling_progress_make(&run->messages, &run->cases, &run->study, &run->progress, error));
     scaling_signals_block();
+    status = scaling_meshes_make(options->out, monitor, &run->study, &run->cases, error);
+    run->stopped = scaling_stop_asked(); /* then Gmsh was stopped too */
+    if (status != WEFT_OK && !run->stopped)
+        goto done;
     TRY(scaling_runs_do(&run->cases, &run->study, &run->progress, &run->stopped, error));
     TRY(write_files(run, error));
 done:

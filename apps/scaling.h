@@ -55,16 +55,16 @@ typedef struct scaling_options {
 weft_status scaling_options_read(int argc, char **argv, scaling_options *out, weft_error *error);
 void scaling_options_clear(scaling_options *options);
 
-/* ---- cases (scaling_cases.c, scaling_meshes.c) ------------------------------------------ */
+/* ---- cases (scaling_cases.c, scaling_levels.c) ------------------------------------------ */
 
 /** A mesh with its size and refinement: one point of the horizontal axis. */
 typedef struct scaling_level {
     char *name;    /* "square:64", "part.geo, size 0.1, refined 2 times" */
     char *mesh;    /* for --mesh of the app */
     char *file;    /* as the user has named it */
-    char size[40]; /* for --size; empty: none */
+    char size[40]; /* mesh size of a .geo file; empty: none */
     int refine;
-    bool order;    /* --ordering bisection, as the app does by itself with what Gmsh has made */
+    bool by_gmsh;  /* .geo or .msh: numbered at random, so the app is to order it */
     char hash[33]; /* of the file; empty: built in */
 } scaling_level;
 
@@ -96,11 +96,6 @@ void scaling_cases_clear(scaling_cases *cases);
 /** The levels of the meshes, sizes and refinements. (scaling_levels.c) */
 weft_status scaling_levels_make(const scaling_options *options, scaling_cases *out,
                                 weft_error *error);
-/** Mesh each .geo file once, into DIR/meshes, so that a run does not wait for Gmsh.
- *  (scaling_meshes.c) Errors  those of weft_mesh_read and weft_result_write */
-weft_status scaling_meshes_make(const char *folder, const weft_monitor *monitor,
-                                scaling_cases *cases, weft_error *error);
-
 /* ---- the study on disk (scaling_study.c, scaling_question.c) ---------------------------- */
 
 /** What was asked, as JSON: a study is resumed by the same question alone. The caller's;
@@ -131,7 +126,14 @@ weft_status scaling_study_add(scaling_study *study, int index, int round, json_t
 json_t *scaling_study_at(const scaling_study *study, int index, int round);
 void scaling_study_close(scaling_study *study);
 
-/* ---- runs (scaling_runs.c, scaling_child.c, scaling_progress.c) -------------------------- */
+/* ---- meshes and runs (scaling_meshes.c, scaling_runs.c, scaling_child.c, scaling_progress.c) - */
+
+/** Mesh each .geo file, and read each .msh file, once, into DIR/meshes, so that no run waits for
+ *  Gmsh; what is there already stays. (scaling_meshes.c)
+ *  Errors  those of weft_mesh_read and weft_result_write */
+weft_status scaling_meshes_make(const char *out, const weft_monitor *monitor,
+                                const scaling_study *study, scaling_cases *cases,
+                                weft_error *error);
 
 typedef struct scaling_child {
     int exit_code; /* 128 + signal where one ended it */

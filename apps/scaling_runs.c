@@ -6,7 +6,8 @@
 
 enum { ARGUMENTS_MOST = 16 };
 
-/* The user's options first: where both give one, the study's holds. */
+/* The user's options after what is only a default and before what the study sets: the last of an
+ * option holds. */
 static char **make_command(const scaling_cases *cases, const scaling_case *item, char refine[16]) {
     const scaling_level *level = item->level;
     char **command = calloc((size_t)cases->arguments.n + ARGUMENTS_MOST, sizeof *command);
@@ -14,20 +15,16 @@ static char **make_command(const scaling_cases *cases, const scaling_case *item,
     if (!command)
         return NULL;
     command[n++] = (char *)(uintptr_t)cases->program;
+    if (level->by_gmsh) {
+        command[n++] = (char *)(uintptr_t) "--ordering";
+        command[n++] = (char *)(uintptr_t) "bisection";
+    }
     for (int i = 0; i < cases->arguments.n; ++i)
         command[n++] = cases->arguments.items[i];
-    const char *const ours[] = {"--mesh",
-                                level->mesh,
-                                "--assembly",
-                                item->assembly,
-                                "--device",
-                                item->device,
-                                "--json",
-                                "-",
-                                level->refine ? "--refine" : NULL,
-                                refine,
-                                level->size[0] ? "--size" : NULL,
-                                level->size};
+    const char *const ours[] = {"--mesh",       level->mesh, "--assembly",
+                                item->assembly, "--device",  item->device,
+                                "--json",       "-",         level->refine ? "--refine" : NULL,
+                                refine};
     snprintf(refine, 16, "%d", level->refine);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i += 2)
         if (ours[i]) {
