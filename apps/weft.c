@@ -12,6 +12,7 @@ static const struct {
     {"library", weft_tool_library, "List and show the elementary functions"},
     {"new", weft_tool_new, "Write a starting point: a function or a script of your own"},
     {"test", weft_tool_test, "Run functions of yours against their references"},
+    {"compare", weft_tool_compare, "Say what became faster or slower between two studies"},
     {"cache", weft_tool_cache, "List, verify or clear the compiled kernels"},
     {"tuning", weft_tool_tuning, "List, verify or clear what was measured on devices"},
     {"devices", weft_tool_devices, "List the devices and their limits"},

@@ -20,6 +20,8 @@ weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *co
                           weft_error *error);
 weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *code,
                            weft_error *error);
+weft_status weft_tool_compare(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
 weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
                             weft_error *error);
 weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
