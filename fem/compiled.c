@@ -55,18 +55,27 @@ weft_compile_options weft_form_options(const weft_form *form) {
                                   .n_parameters = form->n_parameters};
 }
 
-weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form, bool is_first,
-                                     weft_scatter scatter, weft_compiled *out, weft_error *error) {
+weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
+                                     weft_connectivity *rows, bool is_first, weft_scatter scatter,
+                                     weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    static const char *const tails[] = {"continue_matrix.weft", "matrix.weft"};
+    const bool blocks = weft_form_components(form) > 1;
+    const char *const tails[] = {"continue_matrix.weft",
+                                 blocks ? "matrix_blocks.weft" : "matrix.weft"};
+    const weft_parameter width = {"block_rows", weft_connectivity_width(rows)};
+    weft_parameter room[WEFT_PARAMETERS_MAX];
     weft_fragment fragments[3] = {{form->name, form->text}};
     weft_compile_options options = weft_form_options(form);
     int n = 1;
     for (int i = is_first; i < 2; ++i)
         fragments[n++] = (weft_fragment){tails[i], weft_fem_script(tails[i])};
     options.scatter = scatter;
+    if (blocks)
+        TRY(weft_options_add(&options, room, &width, 1, error));
     TRY(weft_compiled_make(context, fragments, n, &options, out, error));
     TRY(weft_compiled_bind_form(out, form, error));
+    if (blocks)
+        TRY(weft_program_bind_connectivity(out->program, "rows_of", rows, error));
 done:
     return status;
 }

@@ -38,6 +38,11 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                   "the forms %s and %s have %lld and %lld dofs", forms[0].name,
                                   forms[i].name, (long long)weft_connectivity_to(forms[0].dofs),
                                   (long long)weft_connectivity_to(forms[i].dofs));
+        if (weft_form_components(&forms[i]) != weft_form_components(&forms[0]))
+            return weft_error_set(error, WEFT_ERROR_SHAPE,
+                                  "the forms %s and %s have %d and %d components a node",
+                                  forms[0].name, forms[i].name, weft_form_components(&forms[0]),
+                                  weft_form_components(&forms[i]));
     }
     if (assembly == WEFT_ASSEMBLY_CSR)
         TRY(weft_operator_make_csr(context, forms, n_forms, out, error));

@@ -22,30 +22,56 @@ typedef struct weft_cells_operator {
     int n_parts;
 } weft_cells_operator;
 
-static weft_fragment shipped(const char *name) {
+/* What follows a form: a script for one value a node, and for several. */
+typedef struct weft_tail {
+    const char *scalar, *blocks;
+} weft_tail;
+static const weft_tail tail_local = {"local.weft", "local_blocks.weft"},
+                       tail_continue = {"continue.weft", "continue_blocks.weft"},
+                       tail_product = {"product.weft", "product_blocks.weft"},
+                       tail_diagonal = {"diagonal.weft", "diagonal_blocks.weft"};
+
+static weft_fragment shipped(const weft_form *form, const weft_tail *tail) {
+    const char *name = weft_form_components(form) > 1 ? tail->blocks : tail->scalar;
     return (weft_fragment){name, weft_fem_script(name)};
+}
+
+/* The parameters that these scripts declare. */
+static weft_status options_make(const weft_form *form, bool is_local, const weft_tail *tail,
+                                weft_compile_options *out, weft_parameter room[],
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int width = weft_connectivity_width(form->dofs), c = weft_form_components(form);
+    const weft_parameter local[] = {{"width", width}, {"rows", width * c}};
+    const weft_parameter blocks[] = {{"block_components", c}, {"block_nodes", width}};
+    *out = is_local ? (weft_compile_options){0} : weft_form_options(form);
+    if (is_local)
+        TRY(weft_options_add(out, room, local, c > 1 ? 2 : 1, error));
+    if (c > 1)
+        TRY(weft_options_add(out, room, blocks, tail == &tail_diagonal ? 2 : 1, error));
+done:
+    return status;
 }
 
 /* The script of part i with this tail: local matrices from memory or from the form; adding to y
  * unless it is the first. */
-static weft_status part_compile(const weft_cells_operator *cells, int i, const char *tail,
+static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
                                 weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = &cells->parts[i];
     const weft_form *form = &part->form;
-    weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
-    weft_compile_options options = weft_form_options(form);
+    weft_parameter room[WEFT_PARAMETERS_MAX];
+    weft_compile_options options = {0};
     weft_fragment fragments[WEFT_FRAGMENTS_MAX];
     int n = 0;
-    fragments[n++] = (weft_fragment){form->name, form->text};
-    if (part->local) {
-        fragments[0] = shipped("local.weft");
-        options = (weft_compile_options){.parameters = &width, .n_parameters = 1};
-    }
+    TRY(options_make(form, part->local != NULL, tail, &options, room, error));
     options.scatter = part->scatter;
+    fragments[n++] = (weft_fragment){form->name, form->text};
+    if (part->local)
+        fragments[0] = shipped(form, &tail_local);
     if (i > 0)
-        fragments[n++] = shipped("continue.weft");
-    fragments[n++] = shipped(tail);
+        fragments[n++] = shipped(form, &tail_continue);
+    fragments[n++] = shipped(form, tail);
     TRY(weft_compiled_make(cells->context, fragments, n, &options, out, error));
     if (part->local) {
         TRY(weft_program_bind_connectivity(out->program, "dofs", form->dofs, error));
@@ -61,22 +87,22 @@ static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *form = &part->form;
-    weft_fragment fragments[] = {{form->name, form->text}, shipped("stored.weft")};
+    weft_fragment fragments[] = {{form->name, form->text}, {"stored.weft", weft_fem_script("stored.weft")}};
     weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    TRY(weft_local_make(cells->context->device, form->dofs,
-                        weft_program_lanes(part->assemble.program), &part->local, error));
+    TRY(weft_local_make(cells->context->device, form, weft_program_lanes(part->assemble.program),
+                        &part->local, error));
     TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
 done:
     return status;
 }
 
-weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
+weft_status weft_local_make(weft_device *device, const weft_form *form, int lanes,
                             weft_memory **out, weft_error *error) {
-    size_t width = (size_t)weft_connectivity_width(dofs), bytes;
-    size_t n_blocks = (size_t)((weft_connectivity_from(dofs) + lanes - 1) / lanes);
-    if (__builtin_mul_overflow(n_blocks, width * width * (size_t)lanes * sizeof(double), &bytes))
+    size_t rows = (size_t)(weft_connectivity_width(form->dofs) * weft_form_components(form)), bytes;
+    size_t n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
+    if (__builtin_mul_overflow(n_blocks, rows * rows * (size_t)lanes * sizeof(double), &bytes))
         return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for local matrices");
     return weft_memory_make(device, bytes, out, error);
 }
@@ -147,7 +173,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (!has_stars(&part->product))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_COLOURED;
-    TRY(part_compile(cells, i, "product.weft", &plain, error));
+    TRY(part_compile(cells, i, &tail_product, &plain, error));
     status = stars_apart(cells, i, op->n_dofs, &plain, &apart, &why);
     if (status != WEFT_OK && status != WEFT_ERROR_UNSUPPORTED) {
         if (error)
@@ -191,7 +217,7 @@ static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error 
         TRY(part_check(op, i, error));
         weft_compiled *diagonal = &cells->parts[i].diagonal;
         if (!diagonal->program)
-            TRY(part_compile(cells, i, "diagonal.weft", diagonal, error));
+            TRY(part_compile(cells, i, &tail_diagonal, diagonal, error));
         TRY(weft_program_bind(diagonal->program, "y", d, error));
         TRY(weft_program_run(diagonal->program, error));
     }
@@ -222,6 +248,7 @@ static weft_scatter scatter_of(const weft_context *context, weft_assembly assemb
         return WEFT_SCATTER_GATHERED;
     if (assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
         weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA && width > 2 &&
+        weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs))
         return WEFT_SCATTER_STARS;
     return WEFT_SCATTER_COLOURED;
@@ -248,7 +275,7 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     }
     *cells = (weft_cells_operator){context, assembly, parts, n_forms};
     *op = (weft_operator){
-        .table = &cells_table, .state = cells, .n_dofs = weft_connectivity_to(forms[0].dofs)};
+        .table = &cells_table, .state = cells, .n_dofs = weft_form_equations(&forms[0])};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
         parts[i].scatter = scatter_of(context, assembly, &forms[i]);
@@ -256,9 +283,9 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     for (int i = 0; i < n_forms; ++i) {
         if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
             TRY(part_store(cells, &parts[i], error));
-        const bool has_product = parts[i].scatter == WEFT_SCATTER_STARS && parts[i].form.product;
-        TRY(part_compile(cells, i, has_product ? parts[i].form.product : "product.weft",
-                         &parts[i].product, error));
+        const weft_tail own = {parts[i].form.product, parts[i].form.product};
+        const bool has_product = parts[i].scatter == WEFT_SCATTER_STARS && own.scalar;
+        TRY(part_compile(cells, i, has_product ? &own : &tail_product, &parts[i].product, error));
     }
     *out = op;
     op = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 typedef struct weft_csr_part {
+    weft_equations equations;
     weft_memory *positions;
     weft_compiled assemble;
 } weft_csr_part;
@@ -51,6 +52,7 @@ static void csr_free(weft_operator *op) {
     for (int i = 0; i < csr->n_parts; ++i) {
         weft_compiled_free(&csr->parts[i].assemble);
         weft_memory_free(&csr->parts[i].positions);
+        weft_equations_free(&csr->parts[i].equations);
     }
     free(csr->parts);
     free(csr);
@@ -65,16 +67,17 @@ static weft_status part_make(weft_context *context, weft_operator *op, const wef
     weft_status status = WEFT_OK;
     weft_device *device = context->device;
     const bool first = op->pattern == NULL;
-    TRY(weft_compiled_make_addto(context, form, first, WEFT_SCATTER_COLOURED, &part->assemble,
+    TRY(weft_equations_make(device, form, &part->equations, error));
+    weft_connectivity *rows = part->equations.connectivity;
+    TRY(weft_compiled_make_addto(context, form, rows, first, WEFT_SCATTER_COLOURED, &part->assemble,
                                  error));
     const int lanes = weft_program_lanes(part->assemble.program);
     if (first) {
-        TRY(weft_pattern_make(device, form->dofs, lanes, &op->pattern, &part->positions, error));
+        TRY(weft_pattern_make(device, rows, lanes, &op->pattern, &part->positions, error));
         TRY(weft_memory_make(device, (size_t)op->pattern->n_entries * sizeof(double), &op->values,
                              error));
     } else {
-        TRY(weft_pattern_positions(device, op->pattern, form->dofs, lanes, &part->positions,
-                                   error));
+        TRY(weft_pattern_positions(device, op->pattern, rows, lanes, &part->positions, error));
     }
     TRY(weft_program_bind_matrix(part->assemble.program, "A", op->values, part->positions, error));
 done:
@@ -105,7 +108,7 @@ weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms
     }
     *csr = (weft_csr_operator){context, parts, n_forms};
     *op = (weft_operator){
-        .table = &csr_table, .state = csr, .n_dofs = weft_connectivity_to(forms[0].dofs)};
+        .table = &csr_table, .state = csr, .n_dofs = weft_form_equations(&forms[0])};
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(context, op, &forms[i], &parts[i], error));
     *out = op;

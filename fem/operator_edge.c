@@ -6,11 +6,12 @@
 
 enum { GPU_LANES = 32 };
 
-/* What rounding leaves between K_ij and K_ji, relative to the largest local matrix, squared. */
-static const double rounding = 1e-24;
+/* What rounding leaves between K_ij and K_ji, relative to the largest local matrix. */
+static const double rounding = 1e-12;
 
 typedef struct edge_part {
     weft_form form;
+    weft_equations equations;
     weft_memory *positions;
     weft_compiled assemble;
 } edge_part;
@@ -30,19 +31,9 @@ typedef struct edge_operator {
 static weft_status check_symmetric(weft_context *context, const weft_form *form,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compiled check = {0};
-    double apart = 0, whole = 0;
-    const weft_fragment fragments[] = {{form->name, form->text},
-                                       {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
-    const weft_compile_options options = weft_form_options(form);
-    TRY(weft_compiled_make(context, fragments, 2, &options, &check, error));
-    TRY(weft_compiled_bind_form(&check, form, error));
-    TRY(weft_program_run(check.program, error));
-    TRY(weft_memory_read(weft_program_result(check.program, "apart"), 0, &apart, sizeof apart,
-                         error));
-    TRY(weft_memory_read(weft_program_result(check.program, "whole"), 0, &whole, sizeof whole,
-                         error));
-    if (apart > rounding * whole) {
+    double apart = 0;
+    TRY(weft_form_asymmetry(context, form, &apart, error));
+    if (apart > rounding) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "the form %s is not symmetric, and the assembly edge stores K_ij "
                                 "and K_ji once",
@@ -50,7 +41,6 @@ static weft_status check_symmetric(weft_context *context, const weft_form *form,
         weft_error_hint(error, "use the assembly csr, lma or matrix-free");
     }
 done:
-    weft_compiled_free(&check);
     return status;
 }
 
@@ -98,6 +88,7 @@ static void edge_free(weft_operator *op) {
     for (int i = 0; i < state->n_parts; ++i) {
         weft_compiled_free(&state->parts[i].assemble);
         weft_memory_free(&state->parts[i].positions);
+        weft_equations_free(&state->parts[i].equations);
     }
     weft_memory_free(&state->values);
     weft_edge_matrix_free(&state->matrix);
@@ -122,9 +113,10 @@ static weft_status part_make(edge_operator *state, const weft_pattern *pattern, 
     weft_status status = WEFT_OK;
     edge_part *part = &state->parts[i];
     const weft_form *form = &part->form;
-    TRY(weft_compiled_make_addto(state->context, form, i == 0, WEFT_SCATTER_COLOURED,
+    weft_connectivity *rows = part->equations.connectivity;
+    TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_COLOURED,
                                  &part->assemble, error));
-    TRY(weft_edge_positions(state->context->device, state->edge, pattern, form->dofs,
+    TRY(weft_edge_positions(state->context->device, state->edge, pattern, rows,
                             weft_program_lanes(part->assemble.program), false, &part->positions,
                             error));
     TRY(weft_program_bind_matrix(part->assemble.program, "A", state->values, part->positions,
@@ -149,8 +141,8 @@ static weft_status structure_make(edge_operator *state, weft_pattern **pattern, 
                                   "memory of a block",
                                   limits->onchip_bytes);
     }
-    TRY(weft_pattern_make(device, state->parts[0].form.dofs, limits->lanes_double, pattern, NULL,
-                          error));
+    TRY(weft_pattern_make(device, state->parts[0].equations.connectivity, limits->lanes_double,
+                          pattern, NULL, error));
     TRY(weft_edge_make(device, *pattern, &options, &state->edge, error));
     TRY(weft_memory_make(device, (size_t)state->edge->n_values * sizeof(double), &state->values,
                          error));
@@ -181,9 +173,11 @@ weft_status weft_operator_make_edge(weft_context *context, const weft_form *form
     }
     *state = (edge_operator){.context = context, .parts = parts, .n_parts = n_forms};
     *op = (weft_operator){
-        .table = &edge_table, .state = state, .n_dofs = weft_connectivity_to(forms[0].dofs)};
-    for (int i = 0; i < n_forms; ++i)
+        .table = &edge_table, .state = state, .n_dofs = weft_form_equations(&forms[0])};
+    for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
+        TRY(weft_equations_make(context->device, &forms[i], &parts[i].equations, error));
+    }
     TRY(structure_make(state, &pattern, error));
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(state, pattern, i, error));

@@ -32,12 +32,36 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
 void weft_compiled_free(weft_compiled *compiled);
 /** What a form asks of the compiler: its expressions and parameters, borrowed. */
 weft_compile_options weft_form_options(const weft_form *form);
-/** A form's Addto into the matrix A, from zero for the first form, bound but for A itself. */
-weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form, bool is_first,
-                                     weft_scatter scatter, weft_compiled *out, weft_error *error);
+/** A form's Addto into the matrix A, from zero for the first form, bound but for A itself.
+ *  rows  weft_equations_make of the form */
+weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
+                                     weft_connectivity *rows, bool is_first, weft_scatter scatter,
+                                     weft_compiled *out, weft_error *error);
 /** Bind a form's connectivity (if it has one) and inputs. */
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
                                     weft_error *error);
+
+/* ---- components of nodes (equations.c) ---------------------------------------------------- */
+
+/** The rows of a matrix that each cell of a form has: the form's own connectivity where a node has
+ * one component, else one with width * components places a cell. Start from {0}. */
+typedef struct weft_equations {
+    weft_connectivity *connectivity;
+    int32_t *indices;
+    bool is_own;
+} weft_equations;
+/** Errors  WEFT_ERROR_UNSUPPORTED (2^31 dofs), _MEMORY; free in any case */
+weft_status weft_equations_make(weft_device *device, const weft_form *form, weft_equations *out,
+                                weft_error *error);
+void weft_equations_free(weft_equations *equations);
+int weft_form_components(const weft_form *form);
+/** Nodes times components. */
+int64_t weft_form_equations(const weft_form *form);
+
+enum { WEFT_PARAMETERS_MAX = 40 };
+/** Give a form's options more parameters; room [WEFT_PARAMETERS_MAX] must live as long. */
+weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],
+                             const weft_parameter *more, int n, weft_error *error);
 
 /* ---- operators ----------------------------------------------------------------------------------
  */
@@ -88,8 +112,8 @@ weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t
 /** csr on a GPU (operator_sliced.c). */
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
                                       weft_operator **out, weft_error *error);
-/** Memory for the local matrices of a connectivity: [block][i * width + j][lane]. */
-weft_status weft_local_make(weft_device *device, const weft_connectivity *dofs, int lanes,
+/** Memory for the local matrices of a form: [block][i * rows + j][lane]. */
+weft_status weft_local_make(weft_device *device, const weft_form *form, int lanes,
                             weft_memory **out, weft_error *error);
 
 /* ---- wide loops (wide.c, pattern_positions.c): chosen for the processor at run time ----- */

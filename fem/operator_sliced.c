@@ -11,6 +11,7 @@
 
 typedef struct sliced_part {
     weft_form form;
+    weft_equations equations;
     weft_compiled assemble;
     bool by_owners, is_checked;
     weft_matrix_rows rows;  /* by owners */
@@ -30,8 +31,8 @@ typedef struct sliced_operator {
 
 static weft_status part_compile(const sliced_operator *sliced, const sliced_part *part,
                                 weft_scatter scatter, weft_compiled *out, weft_error *error) {
-    return weft_compiled_make_addto(sliced->context, &part->form, part == sliced->parts, scatter,
-                                    out, error);
+    return weft_compiled_make_addto(sliced->context, &part->form, part->equations.connectivity,
+                                    part == sliced->parts, scatter, out, error);
 }
 
 static bool stars_of(const weft_compiled *compiled, bool *with_cells) {
@@ -62,11 +63,12 @@ done:
     return status;
 }
 
+/* rows is dofs where a node has one component. */
 static weft_status bind_positions(const sliced_operator *sliced, const weft_compiled *compiled,
-                                  weft_connectivity *dofs, weft_memory **positions,
-                                  weft_error *error) {
+                                  weft_connectivity *dofs, const weft_connectivity *rows,
+                                  weft_memory **positions, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_sliced_positions(sliced->matrix, dofs, positions, error));
+    TRY(weft_sliced_positions(sliced->matrix, rows, positions, error));
     TRY(weft_program_bind_connectivity(compiled->program, "dofs", dofs, error));
     TRY(weft_program_bind_matrix(compiled->program, "A", weft_sliced_matrix_values(sliced->matrix),
                                  *positions, error));
@@ -86,7 +88,8 @@ static weft_status part_fall_back(const sliced_operator *sliced, sliced_part *pa
     part->by_owners = false;
     part->assemble = *atomic;
     *atomic = (weft_compiled){0};
-    TRY(bind_positions(sliced, &part->assemble, part->form.dofs, &part->positions, error));
+    TRY(bind_positions(sliced, &part->assemble, part->form.dofs, part->equations.connectivity,
+                       &part->positions, error));
 done:
     return status;
 }
@@ -97,10 +100,14 @@ static weft_status part_make(const sliced_operator *sliced, const weft_pattern *
     weft_compiled atomic = {0};
     weft_error why = {0};
     bool with_cells = false;
-    TRY(part_compile(sliced, part, WEFT_SCATTER_STARS, &part->assemble, error));
+    TRY(part_compile(sliced, part,
+                     weft_form_components(&part->form) > 1 ? WEFT_SCATTER_COLOURED
+                                                           : WEFT_SCATTER_STARS,
+                     &part->assemble, error));
     part->by_owners = stars_of(&part->assemble, &with_cells);
     if (!part->by_owners) {
-        TRY(bind_positions(sliced, &part->assemble, part->form.dofs, &part->positions, error));
+        TRY(bind_positions(sliced, &part->assemble, part->form.dofs, part->equations.connectivity,
+                           &part->positions, error));
         goto done;
     }
     status = bind_rows(sliced, pattern, &part->assemble, part->form.dofs, &part->rows, &why);
@@ -143,7 +150,7 @@ static weft_status trial_apart(const sliced_operator *sliced, const weft_pattern
                                n_cells < TRIAL_CELLS ? n_cells : TRIAL_CELLS,
                                weft_connectivity_width(all), n, &few, error));
     TRY(bind_rows(sliced, pattern, &part->assemble, few, &rows, error));
-    TRY(bind_positions(sliced, atomic, few, &positions, error));
+    TRY(bind_positions(sliced, atomic, few, few, &positions, error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[0], error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[1], error));
@@ -223,6 +230,7 @@ static void sliced_free(weft_operator *op) {
         weft_compiled_free(&sliced->parts[i].assemble);
         weft_addto_rows_free(&sliced->parts[i].rows);
         weft_memory_free(&sliced->parts[i].positions);
+        weft_equations_free(&sliced->parts[i].equations);
     }
     weft_sliced_matrix_free(&sliced->matrix);
     weft_sliced_free(&sliced->layout);
@@ -259,13 +267,17 @@ weft_status weft_operator_make_sliced(weft_context *context, const weft_form *fo
     }
     *sliced = (sliced_operator){.context = context, .parts = parts, .n_parts = n_forms};
     *op = (weft_operator){
-        .table = &sliced_table, .state = sliced, .n_dofs = weft_connectivity_to(forms[0].dofs)};
+        .table = &sliced_table, .state = sliced, .n_dofs = weft_form_equations(&forms[0])};
     /* the pattern is the first form's; the others' couplings are in it */
-    TRY(weft_pattern_make(context->device, forms[0].dofs, WEFT_SLICE, &op->pattern, NULL, error));
+    for (int i = 0; i < n_forms; ++i) {
+        parts[i].form = forms[i];
+        TRY(weft_equations_make(context->device, &forms[i], &parts[i].equations, error));
+    }
+    TRY(weft_pattern_make(context->device, parts[0].equations.connectivity, WEFT_SLICE,
+                          &op->pattern, NULL, error));
     TRY(weft_sliced_matrix_make(context->device, op->pattern, &sliced->layout, &sliced->matrix,
                                 error));
     for (int i = 0; i < n_forms; ++i) {
-        parts[i].form = forms[i];
         TRY(part_make(sliced, op->pattern, &parts[i], error));
     }
     *out = op;

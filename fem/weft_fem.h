@@ -225,7 +225,14 @@ typedef struct weft_form {
     int n_parameters;
     const char *product; /* shipped script that follows it in place of product.weft where the
                             product is recomputed by stars, with fewer operations; NULL: none */
+    int components; /* values a node, 0 is 1: K has row i*components + k for component k of the
+                       cell's node i, and so have vectors, [nodes][components] */
 } weft_form;
+
+/** The largest |K - K^T| of a cell, against the largest |K|, in Frobenius' norm: 0 where local
+ * matrices are symmetric, rounding apart (some 1e-16). Runs the form once. NaN where K is. */
+weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
+                                weft_error *error);
 
 typedef enum weft_assembly {
     WEFT_ASSEMBLY_LMA,         /* local matrices stored; coloured scatter */

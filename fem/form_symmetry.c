@@ -1,0 +1,24 @@
+#include "operator_internal.h"
+
+#include <math.h>
+
+weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled check = {0};
+    double apart = 0, whole = 0;
+    const weft_fragment fragments[] = {{form->name, form->text},
+                                       {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
+    const weft_compile_options options = weft_form_options(form);
+    TRY(weft_compiled_make(context, fragments, 2, &options, &check, error));
+    TRY(weft_compiled_bind_form(&check, form, error));
+    TRY(weft_program_run(check.program, error));
+    TRY(weft_memory_read(weft_program_result(check.program, "apart"), 0, &apart, sizeof apart,
+                         error));
+    TRY(weft_memory_read(weft_program_result(check.program, "whole"), 0, &whole, sizeof whole,
+                         error));
+    *out = apart > 0 ? sqrt(apart / whole) : 0;
+done:
+    weft_compiled_free(&check);
+    return status;
+}
