@@ -104,6 +104,125 @@ weft_status app_part_make(weft_device *device, const weft_mesh *mesh,
                           weft_error *error);
 void app_parts_free(app_part **parts, int n);
 
+/* ---- options (app_run_options.c) ----------------------------------------------------------- */
+
+/** What every app that solves on a mesh is told. Texts are borrowed from argv. */
+typedef struct app_run_options {
+    app_mesh_options mesh;
+    const char *device, *output, *json; /* output and json may be NULL */
+    double tolerance;
+    int max_iterations;
+    bool assembly_auto; /* assembly is to be chosen */
+    weft_assembly assembly;
+    weft_plan_kind plan;
+    bool jacobi;
+    app_verbosity verbosity;
+    app_conditions conditions;
+    app_probes probes;
+} app_run_options;
+
+enum {
+    APP_KEY_MESH = 'm',
+    APP_KEY_OUTPUT = 'o',
+    APP_KEY_QUIET = 'q',
+    APP_KEY_VERBOSE = 'v',
+    APP_KEY_SIZE = 0x200,
+    APP_KEY_REFINE,
+    APP_KEY_ORDERING,
+    APP_KEY_DIRICHLET,
+    APP_KEY_NEUMANN,
+    APP_KEY_ROBIN,
+    APP_KEY_ASSEMBLY,
+    APP_KEY_PLAN,
+    APP_KEY_DEVICE,
+    APP_KEY_PRECONDITIONER,
+    APP_KEY_TOLERANCE,
+    APP_KEY_MAX_ITERATIONS,
+    APP_KEY_PROBE,
+    APP_KEY_JSON
+};
+
+/** Their entries in an argp table, in groups of these numbers; the conditions' are the app's own.
+ */
+#define APP_MESH_OPTIONS(group)                                                                    \
+    {NULL, 0, NULL, 0, "Mesh:", group},                                                            \
+        {"mesh",                                                                                   \
+         APP_KEY_MESH,                                                                             \
+         "MESH",                                                                                   \
+         0,                                                                                        \
+         "FILE.geo or FILE.msh (read by Gmsh), FILE.vtkhdf, square:N (2 N^2 triangles) or cube:N " \
+         "(6 N^3 tetrahedra)",                                                                     \
+         0},                                                                                       \
+        {"size", APP_KEY_SIZE, "H", 0, "Mesh size for FILE.geo, in its unit", 0},                  \
+        {"refine",                                                                                 \
+         APP_KEY_REFINE,                                                                           \
+         "N",                                                                                      \
+         0,                                                                                        \
+         "Halve every edge N times, 0 (default) to 12: each time a triangle becomes 4, a "         \
+         "tetrahedron 8",                                                                          \
+         0},                                                                                       \
+    {                                                                                              \
+        "ordering", APP_KEY_ORDERING, "NAME", 0,                                                   \
+            "How the nodes are numbered anew: bisection (of coordinates), metis, none, or auto "   \
+            "(default): bisection for .geo and .msh files, and for every mesh on a GPU",           \
+            0                                                                                      \
+    }
+#define APP_SOLVER_OPTIONS(group)                                                                  \
+    {NULL, 0, NULL, 0, "Assembly and solution:", group},                                           \
+        {"assembly",                                                                               \
+         APP_KEY_ASSEMBLY,                                                                         \
+         "NAME",                                                                                   \
+         0,                                                                                        \
+         "auto (default: the cheapest as predicted; --verbose shows the figures), lma (local "     \
+         "matrices stored), lma-gather, csr, matrix-free or edge (symmetric, by patches)",         \
+         0},                                                                                       \
+        {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},                        \
+        {"device",                                                                                 \
+         APP_KEY_DEVICE,                                                                           \
+         "NAME",                                                                                   \
+         0,                                                                                        \
+         "auto (default), host, host:THREADS, or null, which plans and computes nothing",          \
+         0},                                                                                       \
+        {"preconditioner", APP_KEY_PRECONDITIONER, "NAME", 0, "jacobi (default) or none", 0},      \
+        {"tolerance",                                                                              \
+         APP_KEY_TOLERANCE,                                                                        \
+         "T",                                                                                      \
+         0,                                                                                        \
+         "Stop when the residual has fallen to T of the first (default 1e-10)",                    \
+         0},                                                                                       \
+    {                                                                                              \
+        "max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,                                          \
+            "Give up after N iterations (default 10000)", 0                                        \
+    }
+#define APP_RESULT_OPTIONS(group)                                                                  \
+    {NULL, 0, NULL, 0, "Results:", group},                                                         \
+        {"probe", APP_KEY_PROBE, "X,Y[,Z]", 0, "Print u at a point; repeatable", 0},               \
+        {"output",                                                                                 \
+         APP_KEY_OUTPUT,                                                                           \
+         "FILE.vtkhdf",                                                                            \
+         0,                                                                                        \
+         "Write the mesh and u, for ParaView and for --mesh",                                      \
+         0},                                                                                       \
+        {"json",                                                                                   \
+         APP_KEY_JSON,                                                                             \
+         "FILE|-",                                                                                 \
+         0,                                                                                        \
+         "Write the results as JSON; - is stdout, and then nothing else is printed there",         \
+         0},                                                                                       \
+        {"quiet", APP_KEY_QUIET, NULL, 0, "Print errors alone", 0}, {                              \
+        "verbose", APP_KEY_VERBOSE, NULL, 0,                                                       \
+            "Print what is done, the kernels, and some twenty residuals", 0                        \
+    }
+
+app_run_options app_run_options_default(void);
+/** Read the option of a key above.  Errors  WEFT_ERROR_USAGE, also for other keys */
+weft_status app_run_option_read(app_run_options *options, int key, const char *text,
+                                weft_error *error);
+void app_run_options_clear(app_run_options *options);
+/** A text that is not blank; borrowed. */
+weft_status app_parse_text(const char *option, const char *text, const char **out,
+                           weft_error *error);
+
 /* ---- lists of numbers (app_arrays.c) ------------------------------------------------------- */
 
 /** n doubles of the app's that the device uses in place where it can. */

@@ -6,7 +6,7 @@
 
 static weft_status open_device(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_device_open(run->options->device, run->options->plan, &run->messages->monitor,
+    TRY(app_device_open(run->options->run.device, run->options->run.plan, &run->messages->monitor,
                         &run->device, &run->library, &run->context, error));
     run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
 done:
@@ -49,7 +49,7 @@ done:
 void poisson_clear(poisson *run) {
     weft_operator_free(&run->op);
     free(run->forms);
-    app_parts_free(&run->parts, run->options->conditions.n);
+    app_parts_free(&run->parts, run->options->run.conditions.n);
     free(run->constrained);
     weft_connectivity_free(&run->cells);
     weft_memory_free(&run->x);
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
     argp_program_version_hook = print_version;
     TRY(app_messages_make(&messages, "poisson", stderr, APP_NORMAL, &error));
     TRY(poisson_options_read(argc, argv, &options, &error));
-    TRY(app_messages_make(&messages, "poisson", stderr, options.verbosity, &error));
+    TRY(app_messages_make(&messages, "poisson", stderr, options.run.verbosity, &error));
     TRY(solve(&run, &error));
 done:
     app_messages_clear(&messages);

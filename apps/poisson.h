@@ -15,18 +15,8 @@
 /* ---- options (poisson_options.c) -------------------------------------------------------- */
 
 typedef struct poisson_options {
-    app_mesh_options mesh;
+    app_run_options run;
     const char *source, *exact, *diffusivity; /* borrowed from argv; the last two may be NULL */
-    const char *device, *output, *json;       /* output and json may be NULL */
-    double tolerance;
-    int max_iterations;
-    bool assembly_auto; /* assembly is to be chosen */
-    weft_assembly assembly;
-    weft_plan_kind plan;
-    bool jacobi;
-    app_verbosity verbosity;
-    app_conditions conditions;
-    app_probes probes;
 } poisson_options;
 
 /** Read the command line. --help, --usage and --version print and exit.

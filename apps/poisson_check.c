@@ -10,8 +10,8 @@ static int collect(const poisson_options *options, weft_expression *out) {
         out[n++] = (weft_expression){NULL, options->diffusivity, "--diffusivity"};
     if (options->exact)
         out[n++] = (weft_expression){NULL, options->exact, "--exact"};
-    for (int i = 0; i < options->conditions.n; ++i) {
-        const app_condition *condition = &options->conditions.list[i];
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
         if (condition->alpha)
             out[n++] = (weft_expression){NULL, condition->alpha, condition->origin};
         out[n++] = (weft_expression){NULL, condition->value, condition->origin};
@@ -22,7 +22,7 @@ static int collect(const poisson_options *options, weft_expression *out) {
 static weft_status check_expressions(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_expression *expressions =
-        calloc(3 + 2 * (size_t)run->options->conditions.n, sizeof *expressions);
+        calloc(3 + 2 * (size_t)run->options->run.conditions.n, sizeof *expressions);
     if (!expressions)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     const int n = collect(run->options, expressions);
@@ -36,14 +36,14 @@ done:
 weft_status poisson_check(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
-    TRY(app_outputs_check(options->mesh.name, options->output, options->json, error));
+    TRY(app_outputs_check(options->run.mesh.name, options->run.output, options->run.json, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));
     run->seconds.plan += weft_clock() - start;
-    if (options->output && !run->is_null)
-        TRY(weft_result_check(options->output, error));
-    if (options->json)
-        TRY(app_file_check(options->json, error));
+    if (options->run.output && !run->is_null)
+        TRY(weft_result_check(options->run.output, error));
+    if (options->run.json)
+        TRY(app_file_check(options->run.json, error));
 done:
     return status;
 }

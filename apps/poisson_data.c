@@ -53,9 +53,9 @@ weft_status poisson_data_make(poisson *run, weft_error *error) {
     TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
     TRY(app_array_make(run->device, mesh->n_nodes, &run->u_values, &run->u, error));
     TRY(app_array_make(run->device, mesh->n_nodes, &run->b_values, &run->b, error));
-    for (int i = 0; i < options->conditions.n; ++i)
-        if (options->conditions.list[i].kind == APP_DIRICHLET)
-            TRY(set_values(run, &options->conditions.list[i], error));
+    for (int i = 0; i < options->run.conditions.n; ++i)
+        if (options->run.conditions.list[i].kind == APP_DIRICHLET)
+            TRY(set_values(run, &options->run.conditions.list[i], error));
     TRY(app_array_push(run->u, run->u_values, mesh->n_nodes, error));
 done:
     return status;
@@ -65,15 +65,15 @@ done:
 weft_status poisson_operator_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
-    weft_form *forms = calloc((size_t)options->conditions.n + 1, sizeof *forms);
-    run->forms = calloc((size_t)options->conditions.n + 1, sizeof *run->forms);
+    weft_form *forms = calloc((size_t)options->run.conditions.n + 1, sizeof *forms);
+    run->forms = calloc((size_t)options->run.conditions.n + 1, sizeof *run->forms);
     if (!forms || !run->forms) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
     TRY(poisson_form_cells(run, &run->forms[run->n_forms++], error));
-    for (int i = 0; i < options->conditions.n; ++i) {
-        const app_condition *condition = &options->conditions.list[i];
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
         if (condition->kind != APP_ROBIN)
             continue;
         app_form *form = &run->forms[run->n_forms++];

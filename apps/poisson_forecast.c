@@ -6,8 +6,8 @@
 static weft_status choose(poisson *run, const weft_assembly_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text reason = {0};
-    run->assembly = run->options->assembly;
-    if (!run->options->assembly_auto)
+    run->assembly = run->options->run.assembly;
+    if (!run->options->run.assembly_auto)
         return WEFT_OK;
     TRY(weft_assembly_choose(weft_device_limits(run->device), problem, &run->assembly, &reason,
                              error));
@@ -87,9 +87,9 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
     weft_forecast forecast = {0};
     char hint[200];
     double products =
-        fmin(weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance),
-             options->max_iterations + 2.0);
-    if (run->is_null && !options->assembly_auto) /* stops after the first */
+        fmin(weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->run.tolerance),
+             options->run.max_iterations + 2.0);
+    if (run->is_null && !options->run.assembly_auto) /* stops after the first */
         products = 1;
     /* every form of this app is symmetric */
     const weft_assembly_problem problem = {.dimension = mesh->dimension,

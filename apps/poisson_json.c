@@ -4,7 +4,7 @@
 
 static bool set_plan(json_t *root, const poisson *run) {
     json_t *object = json_object();
-    const char *kind = run->options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
+    const char *kind = run->options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
     return app_json_set(root, "assembly", json_string(weft_assembly_name(run->assembly))) &&
            app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
            app_json_set(object, "kernels", json_integer(run->context.n_kernels)) &&
@@ -28,8 +28,8 @@ static bool set_results(json_t *root, const poisson *run) {
 static bool set_probes(json_t *root, const poisson *run) {
     json_t *array = json_array();
     bool fine = app_json_set(root, "probes", array);
-    for (int i = 0; fine && i < run->options->probes.n; ++i) {
-        const app_probe *probe = &run->options->probes.list[i];
+    for (int i = 0; fine && i < run->options->run.probes.n; ++i) {
+        const app_probe *probe = &run->options->run.probes.list[i];
         json_t *object = json_object(), *point = json_array();
         fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
         for (int k = 0; fine && k < probe->n; ++k)
@@ -40,7 +40,7 @@ static bool set_probes(json_t *root, const poisson *run) {
 }
 
 static bool set_history(json_t *root, const poisson *run) {
-    return run->options->verbosity != APP_VERBOSE || app_json_set_history(root, &run->cg);
+    return run->options->run.verbosity != APP_VERBOSE || app_json_set_history(root, &run->cg);
 }
 
 static bool set_amounts(json_t *root, const poisson *run) {
@@ -52,7 +52,7 @@ static bool set_amounts(json_t *root, const poisson *run) {
 
 weft_status poisson_json_write(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!run->options->json)
+    if (!run->options->run.json)
         return WEFT_OK;
     json_t *root = json_object();
     if (!root || !app_json_set_mesh(root, run->mesh) || !set_plan(root, run) ||
@@ -62,7 +62,7 @@ weft_status poisson_json_write(const poisson *run, weft_error *error) {
         goto done;
     }
     app_messages_clear(run->messages);
-    TRY(app_json_write(run->options->json, root, error));
+    TRY(app_json_write(run->options->run.json, root, error));
 done:
     json_decref(root);
     return status;

@@ -44,8 +44,8 @@ static weft_status add_fluxes(poisson *run, int degree, weft_memory *b, double *
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "b";
-    for (int i = 0; i < run->options->conditions.n; ++i) {
-        const app_condition *condition = &run->options->conditions.list[i];
+    for (int i = 0; i < run->options->run.conditions.n; ++i) {
+        const app_condition *condition = &run->options->run.conditions.list[i];
         double constant = NAN;
         app_form form;
         if (condition->kind == APP_DIRICHLET ||

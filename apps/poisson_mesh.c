@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 weft_status poisson_mesh_make(poisson *run, weft_error *error) {
-    weft_status status = app_mesh_make(run->device, &run->options->mesh, &run->messages->monitor,
-                                       &run->mesh, &run->mesh_made, error);
+    weft_status status = app_mesh_make(run->device, &run->options->run.mesh,
+                                       &run->messages->monitor, &run->mesh, &run->mesh_made, error);
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
     return status;
@@ -41,14 +41,14 @@ weft_status poisson_dofs_make(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     const weft_mesh *mesh = run->mesh;
     char *marks = weft_array_make((size_t)mesh->n_nodes, 1);
-    run->parts = calloc((size_t)options->conditions.n + 1, sizeof *run->parts);
+    run->parts = calloc((size_t)options->run.conditions.n + 1, sizeof *run->parts);
     if (!marks || !run->parts) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
-    TRY(app_probes_check(&options->probes, mesh->dimension, error));
-    for (int i = 0; i < options->conditions.n; ++i) {
-        const app_condition *condition = &options->conditions.list[i];
+    TRY(app_probes_check(&options->run.probes, mesh->dimension, error));
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
         int group = 0;
         int64_t n = 1;
         TRY(app_condition_group(mesh, condition, &group, error));
@@ -59,7 +59,7 @@ weft_status poisson_dofs_make(poisson *run, weft_error *error) {
         if (n == 0)
             TRY(app_condition_refuse_empty(condition, error));
     }
-    if (options->conditions.n == 0) {
+    if (options->run.conditions.n == 0) {
         int64_t n = 0;
         TRY(mark_nodes(run, -1, marks, &n, error));
     }

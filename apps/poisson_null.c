@@ -27,7 +27,7 @@ static weft_status print_script(const poisson *run, const script *item, weft_err
     weft_compilation *compilation = NULL;
     weft_text text = {0};
     const weft_form *form = &item->form;
-    const weft_compile_options options = {.plan = run->options->plan,
+    const weft_compile_options options = {.plan = run->options->run.plan,
                                           .scatter = item->scatter,
                                           .expressions = form->expressions,
                                           .n_expressions = form->n_expressions,
@@ -99,13 +99,14 @@ weft_status poisson_plan_print(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     char bytes[32];
     TRY(weft_operator_apply(run->op, run->u, run->b, error));
-    if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
+    if (options->run.verbosity == APP_QUIET ||
+        (options->run.json && strcmp(options->run.json, "-") == 0))
         return WEFT_OK;
     app_messages_clear(run->messages);
     app_mesh_print(run->mesh, &run->mesh_made);
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
-           options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
+           options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
            weft_assembly_name(run->assembly));
     TRY(print_operator(run, error));
     TRY(print_load(run, error));

@@ -43,8 +43,8 @@ static void mark_fixed(const poisson *run, int32_t *parent, char *fixed) {
     int d = run->mesh->dimension;
     for (int64_t i = 0; i < run->n_constrained; ++i)
         fixed[find_root(parent, run->constrained[i])] = 1;
-    for (int i = 0; i < run->options->conditions.n; ++i)
-        if (fixes(&run->options->conditions.list[i]))
+    for (int i = 0; i < run->options->run.conditions.n; ++i)
+        if (fixes(&run->options->run.conditions.list[i]))
             for (int64_t f = 0; f < run->parts[i].n_facets; ++f)
                 fixed[find_root(parent, run->parts[i].facets[f * d])] = 1;
 }

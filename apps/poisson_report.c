@@ -6,7 +6,7 @@
 
 weft_status poisson_output_write(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *path = run->options->output;
+    const char *path = run->options->run.output;
     double start = weft_clock();
     if (!path)
         return WEFT_OK;
@@ -24,8 +24,8 @@ done:
 }
 
 static void print_probes(const poisson *run) {
-    for (int i = 0; i < run->options->probes.n; ++i) {
-        const char *text = run->options->probes.list[i].text;
+    for (int i = 0; i < run->options->run.probes.n; ++i) {
+        const char *text = run->options->run.probes.list[i].text;
         if (isnan(run->probes[i]))
             printf("probe       u(%s)  outside\n", text);
         else
@@ -36,17 +36,18 @@ static void print_probes(const poisson *run) {
 weft_status poisson_report_print(const poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     char bytes[32];
-    if (options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0))
+    if (options->run.verbosity == APP_QUIET ||
+        (options->run.json && strcmp(options->run.json, "-") == 0))
         return WEFT_OK;
     app_messages_clear(run->messages);
     app_mesh_print(run->mesh, &run->mesh_made);
     printf("device      %s\n", weft_device_limits(run->device)->name);
     printf("plan        %s, %d kernels, assembly %s\n",
-           options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
+           options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
            weft_assembly_name(run->assembly));
     printf("CG          %s, %d iterations, relative residual %.2e\n",
            weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, app_plain(run->cg.residual));
-    if (options->verbosity == APP_VERBOSE)
+    if (options->run.verbosity == APP_VERBOSE)
         app_history_print(&run->cg);
     if (options->exact)
         printf("error       L2 %.6e, H1 seminorm %.6e\n", app_plain(run->l2_error),
@@ -56,7 +57,7 @@ weft_status poisson_report_print(const poisson *run, weft_error *error) {
     print_probes(run);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
-    if (options->output && run->cg.outcome == WEFT_CG_CONVERGED)
-        printf("output      %s\n", options->output);
+    if (options->run.output && run->cg.outcome == WEFT_CG_CONVERGED)
+        printf("output      %s\n", options->run.output);
     return app_stdout_check(error);
 }

@@ -7,9 +7,9 @@
 weft_status poisson_solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
-    const weft_cg_options cg = {.jacobi = options->jacobi,
-                                .tolerance = options->tolerance,
-                                .max_iterations = options->max_iterations,
+    const weft_cg_options cg = {.jacobi = options->run.jacobi,
+                                .tolerance = options->run.tolerance,
+                                .max_iterations = options->run.max_iterations,
                                 .constrained = run->constrained,
                                 .n_constrained = run->n_constrained,
                                 .project_mean = run->pure_neumann,
@@ -94,10 +94,10 @@ done:
 
 static weft_status measure_probes(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
-    run->probes = calloc((size_t)options->probes.n + 1, sizeof *run->probes);
+    run->probes = calloc((size_t)options->run.probes.n + 1, sizeof *run->probes);
     if (!run->probes)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    app_probes_measure(&options->probes, run->mesh, run->u_values, 1, run->probes);
+    app_probes_measure(&options->run.probes, run->mesh, run->u_values, 1, run->probes);
     return WEFT_OK;
 }
 

@@ -87,7 +87,8 @@ static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *form = &part->form;
-    weft_fragment fragments[] = {{form->name, form->text}, {"stored.weft", weft_fem_script("stored.weft")}};
+    weft_fragment fragments[] = {{form->name, form->text},
+                                 {"stored.weft", weft_fem_script("stored.weft")}};
     weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));

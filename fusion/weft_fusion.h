@@ -203,6 +203,30 @@ int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);
 const char *weft_compilation_source(const weft_compilation *compilation);
 
+typedef enum weft_name_kind {
+    WEFT_NAME_INDEX,
+    WEFT_NAME_CONNECTIVITY,
+    WEFT_NAME_INPUT,
+    WEFT_NAME_PARAMETER,
+    WEFT_NAME_EXPRESSION,
+    WEFT_NAME_VALUE /* assigned or accumulated, and no input */
+} weft_name_kind;
+/** A name that a script declares or makes. Borrowed from the compilation. */
+typedef struct weft_name_info {
+    const char *name;
+    weft_name_kind kind;
+    const char *over;   /* the index set of an input or value, NULL: uniform; where a connectivity
+                           starts */
+    const char *to;     /* of a connectivity */
+    int width;          /* the same */
+    int rank, sizes[4]; /* of an input or value; rank -1: a value whose shape nothing asked for */
+    bool returned, sparse; /* values; sparse: A[dofs,dofs] += K, its shape is a scalar's */
+    int value;             /* of a parameter */
+} weft_name_info;
+/** In the order: index sets, connectivities, inputs, parameters, expressions, values as written. */
+int weft_compilation_names(const weft_compilation *compilation);
+void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
+
 /* ---- data for programs ------------------------------------------------------------------------
  */
 
