@@ -96,6 +96,33 @@ static void ref_inverse(const check_case *c, const double *const *arguments, dou
     check_eliminate(ROWS, A, result);
 }
 
+/* Blocks: n nodes (rows of the second argument) with c components. */
+static void ref_block_mvmul(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < ROWS; ++j)
+            result[i] += A[i * ROWS + j] * B[j];
+}
+
+/* Component 1 of 2, as the cases' keys say. */
+static void ref_component_matrix(const check_case *c, const double *const *arguments,
+                                 double *result) {
+    const int rows = 2 * ROWS;
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < ROWS; ++j)
+            result[(2 * i + 1) * rows + 2 * j + 1] = A[i * ROWS + j];
+}
+
+static void ref_component_vector(const check_case *c, const double *const *arguments,
+                                 double *result) {
+    for (int i = 0; i < ROWS; ++i)
+        result[2 * i + 1] = A[i];
+}
+
+static void ref_inner(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < ROWS * COLUMNS; ++i)
+        result[0] += A[i] * B[i];
+}
+
 #define V(n)                                                                                       \
     { 1, {(n), 0}, DATA_ANY }
 #define M(m, n)                                                                                    \
@@ -140,6 +167,15 @@ static const check_case cases[] = {
     {"det", NULL, 1, {P(4)}, 1, ref_det, 0, 0, NULL},
     {"det", NULL, 1, {M(4, 4)}, 1, ref_det, 0, 0, NULL},
     {"det", NULL, 1, {P(6)}, 1, ref_det, 0, 0, NULL}, /* loops stay loops */
+    {"block_mvmul", NULL, 2, {M(6, 6), M(3, 2)}, 6, ref_block_mvmul, 0, 0, NULL},
+    {"block_mvmul", NULL, 2, {M(12, 12), M(4, 3)}, 12, ref_block_mvmul, 0, 0, NULL},
+    {"block_mvmul", NULL, 2, {M(1, 1), M(1, 1)}, 1, ref_block_mvmul, 0, 0, NULL},
+    {"block_diagonal", "n = 3, c = 2", 1, {M(6, 6)}, 6, ref_diagonal, 0, 0, NULL},
+    {"block_diagonal", "n = 1, c = 1", 1, {M(1, 1)}, 1, ref_diagonal, 0, 0, NULL},
+    {"component_matrix", "c = 2, k = 1", 1, {M(3, 3)}, 36, ref_component_matrix, 0, 0, NULL},
+    {"component_vector", "c = 2, k = 1", 1, {V(3)}, 6, ref_component_vector, 0, 0, NULL},
+    {"inner", NULL, 2, {M(2, 3), M(2, 3)}, 1, ref_inner, 0, 0, NULL},
+    {"inner", NULL, 2, {M(1, 1), M(1, 1)}, 1, ref_inner, 0, 0, NULL},
     {"inverse", NULL, 1, {P(4)}, 16, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {P(6)}, 36, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {J(1)}, 1, ref_inverse, 0, 0, NULL},
