@@ -1,5 +1,6 @@
 #include "app_fem.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,4 +145,56 @@ void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const d
             out[i * components + k] = value;
         }
     }
+}
+
+/* A piece without the blanks round it. */
+static weft_status copy_piece(const char *option, const char *text, const char *start,
+                              const char *end, char **out, weft_error *error) {
+    while (start < end && isspace((unsigned char)*start))
+        ++start;
+    while (end > start && isspace((unsigned char)end[-1]))
+        --end;
+    if (start == end) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "an expression is missing here");
+        weft_error_place(error, option, text, 1, (int)(start - text) + 1);
+        weft_error_hint(error, "put an expression for each component, with commas between them");
+        return WEFT_ERROR_USAGE;
+    }
+    *out = strndup(start, (size_t)(end - start));
+    return *out ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+}
+
+weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    int depth = 0, count = 0, room = 1;
+    for (const char *c = text; *c; ++c)
+        room += *c == ',';
+    char **list = calloc((size_t)room, sizeof *list);
+    if (!list)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    const char *start = text;
+    for (const char *c = text;; ++c) {
+        depth += *c == '(' ? 1 : *c == ')' ? -1 : 0;
+        if (*c && !(*c == ',' && depth <= 0))
+            continue;
+        TRY(copy_piece(option, text, start, c, &list[count], error));
+        ++count;
+        start = c + 1;
+        if (!*c)
+            break;
+    }
+    *out = list;
+    *n = count;
+    list = NULL;
+done:
+    app_free_list(&list, count);
+    return status;
+}
+
+void app_free_list(char ***list, int n) {
+    for (int i = 0; *list && i < n; ++i)
+        free((*list)[i]);
+    free(*list);
+    *list = NULL;
 }

@@ -261,6 +261,24 @@ void app_form_input(app_form *form, const char *name, weft_memory *memory);
 void app_form_expression(app_form *form, const char *name, const char *text, const char *origin);
 void app_form_parameter(app_form *form, const char *name, int value);
 
+/* ---- scripts of the user's (app_script.c) --------------------------------------------------- */
+
+/** The text of a file, of a shipped script, or of stdin (-); a file wins over a shipped script of
+ *  the same name. *text is malloc'd.  Errors  WEFT_ERROR_IO (lists what is shipped), _INPUT */
+weft_status app_script_read(const char *name, char **text, weft_error *error);
+/** Put blanks in the place of return statements; lines and columns of the rest stay. */
+void app_script_strip(char *text);
+/** Does it say `kind ... name ...`, as `parameter d = 2`? */
+bool app_script_declares(const char *text, const char *kind, const char *name);
+/** Does a statement assign or accumulate into this name? */
+bool app_script_makes(const char *text, const char *name);
+
+/** Split at the commas outside parentheses, blanks round the pieces removed; *out [*n] is malloc'd,
+ * and so is each. An empty piece is WEFT_ERROR_USAGE. */
+weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
+                           weft_error *error);
+void app_free_list(char ***list, int n);
+
 /* ---- checks (app_check.c) ------------------------------------------------------------------ */
 
 /** Compile formulas in x, y, z for nothing but their errors, so that a slip in the last option is

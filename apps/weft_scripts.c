@@ -1,80 +1,9 @@
-#include "embedded_scripts.h"
+#include "app_fem.h"
 #include "weft_tool.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static const char *find_shipped(const char *name) {
-    const char *text = weft_fem_script(name);
-    char longer[256];
-    if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
-        text = weft_fem_script(longer);
-    return text;
-}
-
-static weft_status refuse_script(const char *name, weft_error *error) {
-    const char *nearest = NULL;
-    weft_text list = {0};
-    const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
-    for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
-        names[i] = weft_embedded_scripts[i].name;
-        weft_text_add(&list, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (names)
-        nearest = weft_nearest_name(name, names, weft_embedded_scripts_count);
-    weft_error_set(error, WEFT_ERROR_IO,
-                   "there is no such script, neither as a file nor shipped with Weft");
-    weft_error_place(error, name, NULL, 0, 0);
-    weft_error_hint(error, "%s%s%sshipped are %s", nearest ? "did you mean " : "",
-                    nearest ? nearest : "", nearest ? "? " : "", list.data ? list.data : "none");
-    weft_text_free(&list);
-    free(names);
-    return WEFT_ERROR_IO;
-}
-
-static weft_status read_stdin(char **out, weft_error *error) {
-    weft_text text = {0};
-    char buffer[4096];
-    size_t n = 0;
-    weft_text_add(&text, "%s", "");
-    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-        weft_text_add_bytes(&text, buffer, n);
-    if (text.failed || !text.data) {
-        weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    }
-    *out = text.data;
-    return WEFT_OK;
-}
-
-/* A file wins over a shipped script of the same name. *text is malloc'd. */
-static weft_status read_script(const char *name, char **text, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *shipped = NULL;
-    size_t length = 0;
-    if (strcmp(name, "-") == 0)
-        return read_stdin(text, error);
-    if (access(name, F_OK) != 0) {
-        shipped = find_shipped(name);
-        if (!shipped)
-            return refuse_script(name, error);
-        *text = strdup(shipped);
-        return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    }
-    TRY(weft_file_read(name, text, &length, error));
-    if (strlen(*text) != length) {
-        free(*text);
-        *text = NULL;
-        status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "this file holds zero bytes, so it is no script");
-        weft_error_place(error, name, NULL, 0, 0);
-        weft_error_hint(error, "name a text file in the language of docs/language.md");
-    }
-done:
-    return status;
-}
 
 /* ---- what a script returns -------------------------------------------------------------- */
 
@@ -159,7 +88,7 @@ weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_sc
     weft_status status = WEFT_OK;
     for (int i = 0; i < n; ++i) {
         char *text = NULL;
-        TRY(read_script(names[i], &text, error));
+        TRY(app_script_read(names[i], &text, error));
         add_fragment(out, names[i], text);
     }
     if (count_name(out, "return", 6) == 0)

@@ -1,0 +1,150 @@
+#include "app_fem.h"
+#include "embedded_scripts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *find_shipped(const char *name) {
+    const char *text = weft_fem_script(name);
+    char longer[256];
+    if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
+        text = weft_fem_script(longer);
+    return text;
+}
+
+static weft_status refuse_script(const char *name, weft_error *error) {
+    const char *nearest = NULL;
+    weft_text list = {0};
+    const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
+    for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
+        names[i] = weft_embedded_scripts[i].name;
+        weft_text_add(&list, "%s%s", i ? ", " : "", names[i]);
+    }
+    if (names)
+        nearest = weft_nearest_name(name, names, weft_embedded_scripts_count);
+    weft_error_set(error, WEFT_ERROR_IO,
+                   "there is no such script, neither as a file nor shipped with Weft");
+    weft_error_place(error, name, NULL, 0, 0);
+    weft_error_hint(error, "%s%s%sshipped are %s", nearest ? "did you mean " : "",
+                    nearest ? nearest : "", nearest ? "? " : "", list.data ? list.data : "none");
+    weft_text_free(&list);
+    free(names);
+    return WEFT_ERROR_IO;
+}
+
+static weft_status read_stdin(char **out, weft_error *error) {
+    weft_text text = {0};
+    char buffer[4096];
+    size_t n = 0;
+    weft_text_add(&text, "%s", "");
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        weft_text_add_bytes(&text, buffer, n);
+    if (text.failed || !text.data) {
+        weft_text_free(&text);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    *out = text.data;
+    return WEFT_OK;
+}
+
+weft_status app_script_read(const char *name, char **text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *shipped = NULL;
+    size_t length = 0;
+    if (strcmp(name, "-") == 0)
+        return read_stdin(text, error);
+    if (access(name, F_OK) != 0) {
+        shipped = find_shipped(name);
+        if (!shipped)
+            return refuse_script(name, error);
+        *text = strdup(shipped);
+        return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    TRY(weft_file_read(name, text, &length, error));
+    if (strlen(*text) != length) {
+        free(*text);
+        *text = NULL;
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "this file holds zero bytes, so it is no script");
+        weft_error_place(error, name, NULL, 0, 0);
+        weft_error_hint(error, "name a text file in the language of docs/language.md");
+    }
+done:
+    return status;
+}
+
+/* ---- words of a script ------------------------------------------------------------------------
+ */
+
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The next word or other character at or after *at, blanks and comments left out; its length, or 0
+ * at the end. */
+static size_t next_token(const char **at) {
+    const char *c = *at;
+    for (;; ++c) {
+        if (*c == '#')
+            c += strcspn(c, "\n");
+        if (!*c || !isspace((unsigned char)*c))
+            break;
+    }
+    *at = c;
+    if (!*c)
+        return 0;
+    size_t n = 1;
+    while (is_word(*c) && is_word(c[n]))
+        ++n;
+    return n;
+}
+
+static bool is_token(const char *at, size_t n, const char *word) {
+    return strlen(word) == n && strncmp(at, word, n) == 0;
+}
+
+void app_script_strip(char *text) {
+    const char *at = text;
+    bool inside = false;
+    for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
+        inside = inside || is_token(at, n, "return");
+        if (inside) {
+            const bool ends = *at == ';';
+            memset(text + (at - text), ' ', n);
+            inside = !ends;
+        }
+        at += n;
+    }
+}
+
+bool app_script_declares(const char *text, const char *kind, const char *name) {
+    const char *at = text;
+    bool inside = false;
+    for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
+        if (inside && is_token(at, n, name))
+            return true;
+        if (*at == ';' || *at == ':')
+            inside = false;
+        else
+            inside = inside || is_token(at, n, kind);
+        at += n;
+    }
+    return false;
+}
+
+/* NAME = or NAME[...] += at the start of a statement. */
+bool app_script_makes(const char *text, const char *name) {
+    const char *at = text;
+    bool starts = true;
+    for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
+        const bool is_name = starts && is_token(at, n, name);
+        starts = *at == ';';
+        at += n;
+        const char *after = at;
+        if (is_name && next_token(&after) > 0 && (*after == '=' || *after == '['))
+            return true;
+    }
+    return false;
+}

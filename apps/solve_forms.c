@@ -1,0 +1,195 @@
+#include "solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What rounding leaves of |K - K^T| against |K| where a script's formulas are symmetric. */
+static const double SYMMETRIC = 1e-12;
+/* What it leaves of A 1 against A's diagonal where A does not see constants. */
+static const double UNSEEN = 1e-10;
+
+weft_status solve_form_cells(solve *run, app_form *out, weft_error *error) {
+    const solve_options *options = run->options;
+    const solve_script *script = &run->script;
+    weft_name_info info;
+    (void)error;
+    app_form_start(options->script, script->cells.data, run->cells, out);
+    out->form.components = run->components;
+    for (int i = 0; i < weft_compilation_names(script->compilation); ++i) {
+        weft_compilation_name(script->compilation, i, &info);
+        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") == 0)
+            app_form_input(out, "x", run->x);
+    }
+    if (options->nonlinear)
+        app_form_input(out, "u", run->u);
+    for (int i = 0; i < run->n_inputs; ++i)
+        app_form_input(out, run->inputs[i].name, run->inputs[i].memory);
+    bool has_load = script->has_load;
+    for (int i = 0; i < run->n_inputs; ++i)
+        has_load = has_load && strcmp(run->inputs[i].name, "load") != 0;
+    if (has_load)
+        app_form_input(out, "load", run->load);
+    for (int i = 0; i < options->defines.n; ++i)
+        app_form_expression(out, options->defines.list[i].name, options->defines.list[i].value,
+                            options->defines.list[i].origin);
+    for (int i = 0; i < options->sets.n; ++i)
+        app_form_parameter(out, options->sets.list[i].name, options->sets.list[i].number);
+    if (script->has_d)
+        app_form_parameter(out, "d", run->mesh->dimension);
+    return WEFT_OK;
+}
+
+static weft_status form_robin(solve *run, const solve_part *piece, app_form *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool blocks = run->components > 1;
+    TRY(app_form_make(blocks ? "robin_component.weft" : "robin.weft", run->mesh->dimension, run->x,
+                      run->parts[piece->part].dofs, out, error));
+    out->form.components = run->components;
+    app_form_expression(out, "alpha", piece->condition->alpha, piece->condition->origin);
+    if (blocks) {
+        app_form_parameter(out, "c", run->components);
+        app_form_parameter(out, "k", piece->component);
+    }
+done:
+    return status;
+}
+
+static weft_status make_forms(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    run->forms = calloc((size_t)run->n_pieces + 1, sizeof *run->forms);
+    if (!run->forms)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(solve_form_cells(run, &run->forms[run->n_forms++], error));
+    for (int i = 0; i < run->n_pieces; ++i)
+        if (run->pieces[i].condition->kind == APP_ROBIN)
+            TRY(form_robin(run, &run->pieces[i], &run->forms[run->n_forms++], error));
+done:
+    return status;
+}
+
+/* CG is for symmetric matrices. */
+static weft_status check_symmetry(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->is_null)
+        return WEFT_OK;
+    TRY(weft_form_asymmetry(&run->context, &run->forms[0].form, &run->asymmetry, error));
+    if (run->asymmetry <= SYMMETRIC)
+        goto done;
+    if (isnan(run->asymmetry)) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "the local matrix '%s' has entries that are no finite numbers",
+                                run->script.matrix);
+        weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
+    } else {
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "the local matrix '%s' is not symmetric: |K - K^T| is %.1e of |K|",
+                                run->script.matrix, run->asymmetry);
+        weft_error_hint(error,
+                        "solve uses conjugate gradients, which need K(i,j) = K(j,i): look for a "
+                        "first derivative, a tensor that is not symmetric, or a tangent that is "
+                        "not the derivative of an energy");
+    }
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+done:
+    return status;
+}
+
+static weft_status choose(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = &run->options->run;
+    const weft_mesh *mesh = run->mesh;
+    weft_text reason = {0};
+    run->assembly = options->assembly;
+    if (!options->assembly_auto)
+        return WEFT_OK;
+    const weft_assembly_problem problem = {.dimension = mesh->dimension,
+                                           .width = (mesh->dimension + 1) * run->components,
+                                           .n_nodes = run->n_dofs,
+                                           .n_cells = mesh->n_cells,
+                                           .symmetric = true,
+                                           .applications = weft_cg_iterations_expected(
+                                               mesh->dimension, mesh->n_nodes, options->tolerance)};
+    TRY(weft_assembly_choose(weft_device_limits(run->device), &problem, &run->assembly, &reason,
+                             error));
+    weft_log(&run->messages->monitor, WEFT_LOG_INFO, "%s",
+             reason.data && !reason.failed ? reason.data : weft_assembly_name(run->assembly));
+done:
+    weft_text_free(&reason);
+    return status;
+}
+
+/* max |A e_k| / max |diag A|, e_k one in component k and zero in the others. */
+static weft_status see_constant(solve *run, int k, double *seen, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *v = NULL, *y = NULL, most = 0, diagonal = 0;
+    weft_memory *v_memory = NULL, *y_memory = NULL;
+    TRY(app_array_make(run->device, run->n_dofs, &v, &v_memory, error));
+    TRY(app_array_make(run->device, run->n_dofs, &y, &y_memory, error));
+    for (int64_t i = k; i < run->n_dofs; i += run->components)
+        v[i] = 1;
+    TRY(app_array_push(v_memory, v, run->n_dofs, error));
+    TRY(weft_operator_apply(run->op, v_memory, y_memory, error));
+    TRY(app_array_pull(y_memory, y, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        most = fmax(most, fabs(y[i]));
+    TRY(weft_operator_diagonal(run->op, y_memory, error));
+    TRY(app_array_pull(y_memory, y, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        diagonal = fmax(diagonal, fabs(y[i]));
+    *seen = diagonal > 0 ? most / diagonal : 1; /* a zero matrix is CG's to report */
+done:
+    weft_memory_free(&v_memory);
+    weft_memory_free(&y_memory);
+    free(v);
+    free(y);
+    return status;
+}
+
+/* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
+static weft_status check_fixed(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = run->components;
+    bool fixed[SOLVE_COMPONENTS_MAX] = {false};
+    for (int64_t i = 0; i < run->n_constrained; ++i)
+        fixed[run->constrained[i] % c] = true;
+    for (int k = 0; k < c && !run->is_null; ++k) {
+        double seen = 1;
+        if (!fixed[k])
+            TRY(see_constant(run, k, &seen, error));
+        if (!(seen <= UNSEEN))
+            continue;
+        run->project = c == 1 && !run->options->nonlinear;
+        if (run->project)
+            continue;
+        status =
+            weft_error_set(error, WEFT_ERROR_INPUT,
+                           "nothing fixes component %d of u: a constant can be added to it", k);
+        weft_error_hint(error, "add --dirichlet or --robin for some group");
+        goto done;
+    }
+done:
+    return status;
+}
+
+weft_status solve_operator_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_form *forms = calloc((size_t)run->n_pieces + 1, sizeof *forms);
+    if (!forms)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(make_forms(run, error));
+    for (int i = 0; i < run->n_forms; ++i)
+        forms[i] = run->forms[i].form;
+    TRY(check_symmetry(run, error));
+    TRY(choose(run, error));
+    TRY(weft_operator_make(&run->context, run->assembly, forms, run->n_forms, &run->op, error));
+    TRY(weft_operator_assemble(run->op, error));
+    if (run->n_forms > 1)
+        TRY(weft_operator_make(&run->context, WEFT_ASSEMBLY_MATRIX_FREE, forms + 1,
+                               run->n_forms - 1, &run->robin, error));
+    TRY(check_fixed(run, error));
+done:
+    free(forms);
+    return status;
+}
