@@ -86,10 +86,11 @@ weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = c->arena;
     TRY(weft_graph_make(arena, c->library, c->script, &c->graph, error));
-    TRY(weft_fusions_make(arena, c->graph, &c->fusions, error));
+    TRY(weft_fusions_make(arena, c->graph, &c->options, &c->fusions, error));
     TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
                                   &c->implementations, error));
-    TRY(weft_cover_make(arena, c->graph, c->implementations, c->options.plan, &c->cover, error));
+    TRY(weft_cover_make(arena, c->graph, c->fusions, c->implementations, c->options.plan, &c->cover,
+                        error));
     TRY(weft_plan_make(arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
 done:
     return status;

@@ -207,8 +207,8 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
     TRY(weft_arena_make(&scratch, error));
     for (int kind = 0; kind < 2; ++kind) {
         weft_cover *cover = NULL;
-        TRY(weft_cover_make(scratch, c->graph, c->implementations, (weft_plan_kind)kind, &cover,
-                            error));
+        TRY(weft_cover_make(scratch, c->graph, c->fusions, c->implementations, (weft_plan_kind)kind,
+                            &cover, error));
         TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &c->options, &e.plans[kind],
                            error));
     }

@@ -4,11 +4,11 @@
  * than the readers of the value it replaces, and a level after those that read it through a map.
  * Calls of one level and one index set are convex together: an edge out of them leads to a higher
  * level and never back (Fousek et al. 2011, section 4.2.1). */
-#include "graph_internal.h"
+#include "relations.h"
 
-/* Does fusing two calls spare traffic: one uses the other's result, or both read the same datum or
- * map? */
-static bool shares(const weft_graph *graph, const weft_call *a, const weft_call *b) {
+#include <string.h>
+
+bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b) {
     for (int i = 0; i < b->n_operands; ++i) {
         if (b->operands[i].datum == a->result)
             return true;
@@ -29,7 +29,7 @@ static bool shares(const weft_graph *graph, const weft_call *a, const weft_call 
     return false;
 }
 
-static bool accumulates(const weft_graph *graph, int call) {
+bool weft_call_accumulates(const weft_graph *graph, int call) {
     for (int i = 0; i < graph->n_accumulations; ++i)
         if (graph->accumulations[i].call == call)
             return true;
@@ -42,7 +42,7 @@ static bool may_join(const weft_graph *graph, const int *group, int n, int a, in
     for (int i = 0; i < n; ++i)
         if (group[i] == a || group[i] == b) {
             n_rows += graph->calls[i].routine != NULL;
-            n_accumulating += accumulates(graph, i);
+            n_accumulating += weft_call_accumulates(graph, i);
         }
     return n_rows == 0 || (n_rows == 1 && n_accumulating == 0);
 }
@@ -77,7 +77,8 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
     for (int i = 0; i < graph->n_calls; ++i) {
         for (int k = 0; k < i; ++k) {
             if (level[i] != level[k] || graph->calls[i].index_set != graph->calls[k].index_set ||
-                group[i] == group[k] || !shares(graph, &graph->calls[k], &graph->calls[i]) ||
+                group[i] == group[k] ||
+                !weft_calls_share(graph, &graph->calls[k], &graph->calls[i]) ||
                 !may_join(graph, group, i + 1, group[i], group[k]))
                 continue;
             int low = group[i] < group[k] ? group[i] : group[k];
@@ -89,103 +90,153 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
     }
 }
 
-static weft_status fusion_fill(weft_arena *arena, const weft_graph *graph, const int *level,
-                               const int *group, int first, weft_fusion *out, weft_error *error) {
-    out->calls = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *out->calls);
-    if (out->calls == NULL)
+bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
+    int rows = -1, n_rows = 0, n_accumulating = 0;
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            n_accumulating += weft_call_accumulates(graph, i);
+            if (graph->calls[i].routine != NULL) {
+                rows = i;
+                ++n_rows;
+            }
+        }
+    if (rows < 0)
+        return true;
+    const int folded = graph->data[graph->calls[rows].operands[0].datum].producer;
+    if (n_rows > 1 || n_accumulating > 0)
+        return false;
+    if (folded < 0 || !weft_set_has(set, folded))
+        return true;
+    for (int k = 0; k < graph->calls[folded].n_operands; ++k) {
+        const int datum = graph->calls[folded].operands[k].datum;
+        const int producer = graph->data[datum].producer;
+        if (producer >= 0 && weft_set_has(set, producer))
+            return false;
+        /* other blocks still read what an update in the kernel would overwrite */
+        for (int i = 0; i < graph->n_calls; ++i)
+            if (i != folded && weft_set_has(set, i) &&
+                graph->data[graph->calls[i].result].storage == datum)
+                return false;
+    }
+    return true;
+}
+
+static weft_status fusion_add(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
+                              const uint64_t *set, weft_error *error) {
+    weft_fusion *grown =
+        weft_array_grow(arena, made->list, made->n, &made->capacity, sizeof *grown);
+    if (grown == NULL)
         return weft_no_memory(error);
-    out->index_set = graph->calls[first].index_set;
-    out->level = level[first];
-    for (int i = first; i < graph->n_calls; ++i)
-        if (i == first || (group != NULL && group[i] == group[first]))
-            out->calls[out->n_calls++] = i;
+    made->list = grown;
+    weft_fusion *one = &made->list[made->n];
+    int n = 0;
+    for (int i = 0; i < graph->n_calls; ++i)
+        n += weft_set_has(set, i);
+    *one = (weft_fusion){.n_calls = 0};
+    one->calls = weft_arena_alloc(arena, (size_t)n, sizeof *one->calls);
+    if (one->calls == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            one->calls[one->n_calls++] = i;
+            one->index_set = graph->calls[i].index_set;
+            if (one->level < made->level[i])
+                one->level = made->level[i];
+            one->crosses |= made->level[i] != made->level[one->calls[0]];
+        }
+    ++made->n;
     return WEFT_OK;
 }
 
-weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+static bool is_listed(const weft_fusions *made, const uint64_t *set, int n_calls) {
+    for (int i = 0; i < made->n; ++i) {
+        const weft_fusion *one = &made->list[i];
+        bool same = one->n_calls == n_calls;
+        for (int k = 0; same && k < n_calls; ++k)
+            same = weft_set_has(set, one->calls[k]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* The maximal ones of each level, of whatever size. */
+static weft_status add_groups(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
+                              const int *group, int max_fusion, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        uint64_t set[WEFT_CALLS_MAX / 64] = {0};
+        int n = 0;
+        for (int k = i; k < graph->n_calls && group[i] == i; ++k)
+            if (group[k] == i) {
+                weft_set_add(set, k);
+                ++n;
+            }
+        if (n > 1 && (max_fusion == 0 || n <= max_fusion) && !is_listed(made, set, n))
+            TRY(fusion_add(arena, graph, made, set, error));
+    }
+done:
+    return status;
+}
+
+/* The subgraphs found by weft_fusion_sets, as they are found. */
+typedef struct collector {
+    weft_arena *arena;
+    const weft_graph *graph;
+    weft_fusions *made;
+    weft_error *error;
+} collector;
+
+static weft_status collect(void *user, const uint64_t *set) {
+    const collector *c = user;
+    return fusion_add(c->arena, c->graph, c->made, set, c->error);
+}
+
+/* All up to max_fusion calls; where those are too many, up to the size that is not. */
+static weft_status add_subgraphs(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
+                                 int max_fusion, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int singles = made->n;
+    collector c = {arena, graph, made, error};
+    made->max_calls = max_fusion > 0 ? max_fusion : WEFT_FUSION_CALLS;
+    for (bool all = false; !all && made->max_calls > 1; made->max_calls -= !all) {
+        made->n = singles;
+        made->counts = (weft_fusion_counts){0};
+        TRY(weft_fusion_sets(graph, made->relations, made->max_calls, &made->counts, collect, &c));
+        all = !made->counts.stopped;
+        made->shrunk |= !all;
+    }
+    if (made->counts.stopped)
+        made->n = singles;
+done:
+    return status;
+}
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
+                              const weft_compile_options *options, weft_fusions **out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)graph->n_calls;
     weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
     int *group = weft_arena_alloc(arena, n, sizeof *group);
+    weft_relations *relations = NULL;
     if (made == NULL || group == NULL)
         return weft_no_memory(error);
     made->level = weft_arena_alloc(arena, n, sizeof *made->level);
-    made->list = weft_arena_alloc(arena, 2 * n, sizeof *made->list);
-    if (made->level == NULL || made->list == NULL)
+    if (made->level == NULL)
         return weft_no_memory(error);
     weft_levels_make(graph, made->level);
+    TRY(weft_relations_make(arena, graph, &relations, error));
+    made->relations = relations;
     group_calls(graph, made->level, group);
-    for (int i = 0; i < graph->n_calls; ++i)
-        TRY(fusion_fill(arena, graph, made->level, NULL, i, &made->list[made->n++], error));
     for (int i = 0; i < graph->n_calls; ++i) {
-        if (group[i] != i)
-            continue;
-        TRY(fusion_fill(arena, graph, made->level, group, i, &made->list[made->n], error));
-        if (made->list[made->n].n_calls > 1)
-            ++made->n;
-        else
-            made->list[made->n] = (weft_fusion){0};
+        uint64_t set[WEFT_CALLS_MAX / 64] = {0};
+        weft_set_add(set, i);
+        TRY(fusion_add(arena, graph, made, set, error));
     }
+    TRY(add_subgraphs(arena, graph, made, options->max_fusion, error));
+    TRY(add_groups(arena, graph, made, group, options->max_fusion, error));
     *out = made;
 done:
     return status;
-}
-
-/* The datum that has to be complete between a and b, or -1: one that leads from a to b, or with
- * `any` one that keeps b at its level whatever a has to do with it. */
-static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b,
-                           bool any) {
-    const int *level = fusions->level;
-    for (int i = 0; i < graph->calls[b].n_operands; ++i) {
-        const weft_operand *operand = &graph->calls[b].operands[i];
-        const int producer = graph->data[operand->datum].producer;
-        if (producer >= 0 && (producer == a || (any && level[producer] >= level[a])) &&
-            (operand->map >= 0 || graph->calls[producer].reduction != NULL ||
-             graph->calls[b].routine != NULL))
-            return operand->datum;
-        for (int k = 0; k < graph->n_accumulations; ++k)
-            if (graph->accumulations[k].target == operand->datum &&
-                level[graph->accumulations[k].call] >= level[a])
-                return operand->datum;
-    }
-    for (int i = 0; i < graph->calls[b].n_operands; ++i) {
-        int producer = graph->data[graph->calls[b].operands[i].datum].producer;
-        if (producer >= 0 && level[producer] > level[a]) {
-            int through = barrier_between(graph, fusions, a, producer, any);
-            if (through >= 0)
-                return through;
-        }
-    }
-    return -1;
-}
-
-weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
-                                    int b, int *through) {
-    *through = -1;
-    if (a > b) {
-        int swap = a;
-        a = b;
-        b = swap;
-    }
-    if (graph->calls[a].index_set != graph->calls[b].index_set)
-        return SPLIT_INDEX_SET;
-    if (fusions->level[a] != fusions->level[b]) {
-        const bool ordered = fusions->level[a] < fusions->level[b];
-        const int low = ordered ? a : b, high = ordered ? b : a;
-        *through = barrier_between(graph, fusions, low, high, false);
-        if (*through < 0)
-            *through = barrier_between(graph, fusions, low, high, true);
-        return SPLIT_BARRIER;
-    }
-    for (int i = 0; i < fusions->n; ++i) {
-        bool has_a = false, has_b = false;
-        for (int k = 0; k < fusions->list[i].n_calls; ++k) {
-            has_a |= fusions->list[i].calls[k] == a;
-            has_b |= fusions->list[i].calls[k] == b;
-        }
-        if (has_a && has_b)
-            return SPLIT_NONE;
-    }
-    return SPLIT_NOTHING;
 }

@@ -1,151 +1,81 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
-#include "graph_internal.h"
+#include "implementations.h"
 
 #include <string.h>
 
-static bool contains(const weft_fusion *fusion, int call) {
-    for (int i = 0; i < fusion->n_calls; ++i)
-        if (fusion->calls[i] == call)
+typedef struct implementer {
+    weft_arena *arena;
+    const weft_graph *graph;
+    const weft_fusions *fusions;
+    const weft_limits *limits;
+    const weft_compile_options *options;
+    weft_predictor *predictor;
+    weft_order_table orders;
+} implementer;
+
+/* Does a call read or make a datum as it is on chip? */
+static bool uses(const weft_call *call, const weft_operand *onchip) {
+    if (call->result == onchip->datum && onchip->map < 0)
+        return true;
+    for (int k = 0; k < call->n_operands; ++k)
+        if (call->operands[k].datum == onchip->datum && call->operands[k].map == onchip->map)
             return true;
     return false;
 }
 
-int weft_datum_storage(const weft_graph *graph, int datum) {
-    return graph->data[datum].storage >= 0 ? graph->data[datum].storage : datum;
-}
-
-bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum) {
-    if (graph->data[datum].returned || graph->data[datum].storage >= 0)
-        return true;
-    for (int i = 0; i < graph->n_calls; ++i) {
-        if (contains(fusion, i))
-            continue;
-        for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (graph->calls[i].operands[k].datum == datum)
-                return true;
-    }
-    return false;
-}
-
-weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand) {
-    const weft_shape *shape = &graph->data[operand->datum].shape;
-    if (operand->map < 0)
-        return *shape;
-    weft_shape whole = {.rank = shape->rank + 1, .sizes = {graph->maps[operand->map].width}};
-    for (int i = 0; i < shape->rank; ++i)
-        whole.sizes[i + 1] = shape->sizes[i];
-    return whole;
-}
-
-/* The distinct data (with map) that a fusion's kernel holds: loaded ones first, then its results.
- */
-static weft_status list_onchip(weft_arena *arena, const weft_graph *graph,
-                               weft_implementation *made, weft_error *error) {
-    size_t most = 0;
-    const weft_fusion *fusion = made->fusion;
-    for (int i = 0; i < fusion->n_calls; ++i)
-        most += (size_t)graph->calls[fusion->calls[i]].n_operands + 1;
-    made->onchip = weft_arena_alloc(arena, most, sizeof *made->onchip);
-    made->placement = weft_arena_alloc(arena, most, sizeof *made->placement);
-    if (made->onchip == NULL || made->placement == NULL)
-        return weft_no_memory(error);
-    for (int i = 0; i < fusion->n_calls; ++i) {
-        const weft_call *call = &graph->calls[made->order[i]];
-        for (int k = 0; k <= call->n_operands; ++k) {
-            weft_operand operand = {.datum = call->result, .map = -1};
-            bool known = false;
-            if (k < call->n_operands) {
-                operand.datum = call->operands[k].datum;
-                operand.map = call->operands[k].map;
-            }
-            operand.shape = weft_operand_whole(graph, &operand);
-            for (int m = 0; m < made->n_onchip; ++m)
-                known |=
-                    made->onchip[m].datum == operand.datum && made->onchip[m].map == operand.map;
-            if (!known)
-                made->onchip[made->n_onchip++] = operand; /* PLACE_REGISTER */
-        }
-    }
-    return WEFT_OK;
-}
-
-/* Components live at once: a datum lives from its load or production to its last use. */
+/* Of a fusion that is too large to be looked at as bits. */
 static int peak_live(const weft_graph *graph, const weft_implementation *made) {
     int peak = 0;
     for (int now = 0; now < made->fusion->n_calls; ++now) {
         int live = 0;
         for (int m = 0; m < made->n_onchip; ++m) {
             int first = made->fusion->n_calls, last = -1;
-            for (int i = 0; i < made->fusion->n_calls; ++i) {
-                const weft_call *call = &graph->calls[made->order[i]];
-                bool uses = call->result == made->onchip[m].datum && made->onchip[m].map < 0;
-                for (int k = 0; k < call->n_operands; ++k)
-                    uses |= call->operands[k].datum == made->onchip[m].datum &&
-                            call->operands[k].map == made->onchip[m].map;
-                if (uses && i < first)
-                    first = i;
-                if (uses)
+            for (int i = 0; i < made->fusion->n_calls; ++i)
+                if (uses(&graph->calls[made->order[i]], &made->onchip[m])) {
+                    first = i < first ? i : first;
                     last = i;
-            }
+                }
             if (first <= now && now <= last)
                 live += weft_shape_count(&made->onchip[m].shape);
         }
-        if (live > peak)
-            peak = live;
+        peak = live > peak ? live : peak;
     }
     return peak;
 }
 
-/* Bytes per instance that must move between memory and the chip. */
-static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
-                       bool gathered) {
+/* made->order, and what it needs on chip. */
+static weft_status find_order(implementer *p, weft_implementation *made, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_fusion *fusion = made->fusion;
+    const int n = fusion->n_calls;
+    weft_onchip *items = NULL;
+    int *order = NULL;
+    memcpy(made->order, fusion->calls, (size_t)n * sizeof *made->order);
+    TRY(weft_onchip_list(p->arena, p->graph, made, error));
+    if (n > WEFT_ORDER_CALLS) {
+        made->onchip_peak = peak_live(p->graph, made);
+        return WEFT_OK;
+    }
+    items = weft_arena_alloc(p->arena, (size_t)made->n_onchip, sizeof *items);
+    order = weft_arena_alloc(p->arena, (size_t)n, sizeof *order);
+    if (items == NULL || order == NULL)
+        return weft_no_memory(error);
     for (int m = 0; m < made->n_onchip; ++m) {
-        const weft_operand *operand = &made->onchip[m];
-        const weft_datum *datum = &graph->data[operand->datum];
-        const bool inside =
-            datum->producer >= 0 && operand->map < 0 && contains(fusion, datum->producer);
-        const double bytes = real_bytes * weft_shape_count(&operand->shape);
-        bool leaves = datum->index_set >= 0 && weft_datum_leaves(graph, fusion, operand->datum);
-        for (int i = 0; gathered && i < graph->n_accumulations; ++i)
-            leaves |=
-                graph->accumulations[i].source == operand->datum && !graph->accumulations[i].matrix;
-        if (!inside && datum->index_set >= 0)
-            made->bytes_loaded += bytes;
-        if (inside && leaves)
-            made->bytes_stored += bytes;
+        items[m].components = weft_shape_count(&made->onchip[m].shape);
+        for (int i = 0; i < n; ++i)
+            if (uses(&p->graph->calls[fusion->calls[i]], &made->onchip[m]))
+                items[m].users |= (uint64_t)1 << i;
     }
-}
-
-/* Connectivities once each, and for coloured accumulations their targets, read and written. */
-static void count_maps(const weft_graph *graph, weft_implementation *made, double real_bytes,
-                       bool gathered) {
-    for (int map = 0; map < graph->n_maps; ++map) {
-        bool used = false;
-        for (int m = 0; m < made->n_onchip; ++m)
-            used |= made->onchip[m].map == map;
-        for (int i = 0; i < graph->n_accumulations; ++i) {
-            const weft_accumulation *a = &graph->accumulations[i];
-            if (a->map != map || !contains(made->fusion, a->call) || (gathered && !a->matrix))
-                continue;
-            const int count = weft_shape_count(&graph->data[a->source].shape);
-            made->bytes_loaded += real_bytes * count + (a->matrix ? 4.0 * count : 0.0);
-            made->bytes_stored += real_bytes * count;
-            used |= !a->matrix;
-        }
-        if (used)
-            made->bytes_loaded += 4.0 * graph->maps[map].width;
-    }
-}
-
-static void count_traffic(const weft_graph *graph, weft_implementation *made,
-                          const weft_compile_options *options) {
-    const double real_bytes = options->single ? sizeof(float) : sizeof(double);
-    const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
-    count_data(graph, made, real_bytes, gathered);
-    count_maps(graph, made, real_bytes, gathered);
-    for (int i = 0; i < made->fusion->n_calls; ++i)
-        made->flops += graph->calls[made->fusion->calls[i]].flops;
+    weft_linearise(&p->orders, p->graph, p->fusions->relations, fusion, items, made->n_onchip,
+                   order, &made->order_exact);
+    made->onchip_peak = weft_order_peak(items, made->n_onchip, order, n);
+    for (int i = 0; i < n; ++i)
+        made->order[i] = fusion->calls[order[i]];
+    /* as the kernel comes to them */
+    made->n_onchip = 0;
+    TRY(weft_onchip_list(p->arena, p->graph, made, error));
+done:
+    return status;
 }
 
 static weft_status choose_variants(const weft_graph *graph, const weft_compile_options *options,
@@ -192,11 +122,32 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
     return WEFT_OK;
 }
 
+static weft_status implement(implementer *p, const weft_fusion *fusion, weft_implementation *one,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    *one = (weft_implementation){.fusion = fusion, .serial_iterations = 1};
+    one->order = weft_arena_alloc(p->arena, (size_t)fusion->n_calls, sizeof *one->order);
+    one->variants = weft_arena_alloc(p->arena, (size_t)fusion->n_calls, sizeof *one->variants);
+    if (one->order == NULL || one->variants == NULL)
+        return weft_no_memory(error);
+    one->instances_per_block =
+        p->options->single ? p->limits->lanes_float : p->limits->lanes_double;
+    TRY(find_order(p, one, error));
+    TRY(choose_variants(p->graph, p->options, one, error));
+    TRY(weft_placement_make(p->arena, p->graph, p->limits, p->options, one, error));
+    weft_traffic_count(p->graph, p->options, one);
+    weft_predict(p->predictor, one);
+done:
+    return status;
+}
+
 weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
                                       const weft_fusions *fusions, const weft_limits *limits,
                                       const weft_compile_options *options,
                                       weft_implementations **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    implementer p = {
+        .arena = arena, .graph = graph, .fusions = fusions, .limits = limits, .options = options};
     weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL)
         return weft_no_memory(error);
@@ -204,29 +155,10 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     if (made->list == NULL)
         return weft_no_memory(error);
     TRY(check_variants(arena, graph, options, error));
-    for (int i = 0; i < fusions->n; ++i) {
-        const weft_fusion *fusion = &fusions->list[i];
-        weft_implementation *one = &made->list[made->n++];
-        one->fusion = fusion;
-        one->order = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *one->order);
-        one->variants = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *one->variants);
-        if (one->order == NULL || one->variants == NULL)
-            return weft_no_memory(error);
-        /* script order is a topological order */
-        memcpy(one->order, fusion->calls, (size_t)fusion->n_calls * sizeof *one->order);
-        one->instances_per_block = options->single ? limits->lanes_float : limits->lanes_double;
-        one->serial_iterations = 1;
-        TRY(choose_variants(graph, options, one, error));
-        TRY(list_onchip(arena, graph, one, error));
-        one->onchip_peak = peak_live(graph, one);
-        TRY(weft_placement_make(arena, graph, limits, options, one, error));
-        count_traffic(graph, one, options);
-        double transfer = limits->bandwidth > 0
-                              ? (one->bytes_loaded + one->bytes_stored) / limits->bandwidth
-                              : 0.0;
-        double compute = limits->flops > 0 ? one->flops / limits->flops : 0.0;
-        one->seconds = transfer > compute ? transfer : compute;
-    }
+    TRY(weft_predictor_make(arena, graph, limits, options, &p.predictor, error));
+    TRY(weft_order_table_make(arena, &p.orders, error));
+    for (int i = 0; i < fusions->n; ++i)
+        TRY(implement(&p, &fusions->list[i], &made->list[made->n++], error));
     *out = made;
 done:
     return status;

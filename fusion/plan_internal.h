@@ -18,17 +18,44 @@ typedef struct weft_fusion {
     int *calls; /* ascending */
     int n_calls;
     int index_set;
-    int level; /* global barriers before it */
+    int level;    /* global barriers before it: of its latest call */
+    bool crosses; /* its calls are of several levels */
 } weft_fusion;
 
+/** What the search for subgraphs has seen (fusion_sets.c). */
+typedef struct weft_fusion_counts {
+    int64_t connected;  /* sets of two calls and more that share data, none of them apart */
+    int64_t not_convex; /* of these: a path leaves and comes back */
+    int64_t unfit;      /* of these: against the rules of rows calls */
+    bool stopped;       /* there were too many */
+} weft_fusion_counts;
+
+typedef struct weft_relations weft_relations; /* relations.h */
+
 typedef struct weft_fusions {
-    weft_fusion *list; /* candidates: every call alone first, then the maximal legal ones */
-    int n;
+    weft_fusion *list; /* candidates: every call alone first, then every convex subgraph that spares
+                          traffic, up to max_calls, then the maximal ones of a level beyond that */
+    int n, capacity;
     int *level; /* [n_calls] global barriers before each call */
+    const weft_relations *relations;
+    int max_calls; /* of the subgraphs that were all listed */
+    bool shrunk;   /* it had to be less than what was asked for: too many candidates */
+    weft_fusion_counts counts;
 } weft_fusions;
 
-weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+enum {
+    WEFT_FUSION_CALLS = 8,        /* max_calls where nothing is asked for */
+    WEFT_FUSION_CANDIDATES = 3000 /* subgraphs, at most */
+};
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
+                              const weft_compile_options *options, weft_fusions **out,
                               weft_error *error);
+/** fusion_sets.c: call `found` with each connected, convex, fitting set of 2 to max_calls calls.
+ * Ends early, counts->stopped, past WEFT_FUSION_CANDIDATES. */
+weft_status weft_fusion_sets(const weft_graph *graph, const weft_relations *relations,
+                             int max_calls, weft_fusion_counts *counts,
+                             weft_status (*found)(void *user, const uint64_t *set), void *user);
 /** SPLIT_NONE, or why; *through gets the datum or call in the way, or -1. */
 weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
                                     int b, int *through);
@@ -40,8 +67,9 @@ typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
 /** What the kernel does with a datum besides computing with it. */
 typedef struct weft_implementation {
     const weft_fusion *fusion;
-    int *order;    /* [fusion->n_calls] calls in the order of their execution */
-    int *variants; /* [fusion->n_calls] variant of order[i] */
+    int *order;       /* [fusion->n_calls] calls in the order of their execution */
+    int *variants;    /* [fusion->n_calls] variant of order[i] */
+    bool order_exact; /* no order needs less on chip */
     int instances_per_block, serial_iterations;
     /* on-chip data: one entry a datum-and-map used in the kernel */
     int n_onchip;
@@ -54,13 +82,16 @@ typedef struct weft_implementation {
     bool *barriers;        /* [n_calls + 1] before order[i], and before the stores */
     /* traffic per instance, in bytes */
     double bytes_loaded, bytes_stored, flops;
-    double seconds;     /* predicted per instance */
+    double transfer_seconds, compute_seconds; /* predicted per instance */
+    double seconds;                           /* the larger of the two, with what both wait for */
+    double cost;        /* of all instances (weft_compile_options.instances), launches among them */
+    bool measured;      /* the cost source knew all of its routines */
     const char *reason; /* why it was pruned; NULL: kept */
 } weft_implementation;
 
 typedef struct weft_implementations {
-    weft_implementation *list;
-    int n;
+    weft_implementation *list; /* in the order of their fusions, the best of a fusion first */
+    int n, capacity;
 } weft_implementations;
 
 /** Warps, shared memory and barriers of an implementation whose calls have several threads. */
@@ -78,12 +109,21 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
 typedef struct weft_cover {
     const weft_implementation **list;
     int n;
-    double seconds;
+    double seconds; /* predicted, of a run: the sum of their costs */
+    bool proved;    /* no cover costs less (of those after it in a list of the best: no other) */
 } weft_cover;
 
-weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph,
+/** The cover of least predicted cost; for WEFT_PLAN_UNFUSED of single calls. */
+weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const weft_fusions *fusions,
                             const weft_implementations *implementations, weft_plan_kind kind,
                             weft_cover **out, weft_error *error);
+/** The `most` best distinct ones, best first: two differ in an implementation at least. *n: how
+ * many there are. They are found one after the other, what was found being forbidden by a no-good
+ * cut. */
+weft_status weft_covers_make(weft_arena *arena, const weft_graph *graph,
+                             const weft_fusions *fusions,
+                             const weft_implementations *implementations, weft_plan_kind kind,
+                             int most, weft_cover ***out, int *n, weft_error *error);
 
 /** Blocks of lanes whose contributions a reduction joins into one partial result. With the lanes it
  *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined

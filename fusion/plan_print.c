@@ -10,7 +10,21 @@ static void print_calls(const weft_graph *graph, const int *calls, int n, weft_t
     }
 }
 
+/* "7 sets of up to 8 calls share data; 1 is left out, since a path leaves it and comes back" */
+static void print_counts(const weft_fusions *fusions, weft_text *out) {
+    const weft_fusion_counts *counts = &fusions->counts;
+    weft_text_add(out, "%lld connected set%s of 2 to %d calls with no barrier inside%s; ",
+                  (long long)counts->connected, counts->connected == 1 ? "" : "s",
+                  fusions->max_calls, fusions->shrunk ? " (more calls make too many)" : "");
+    weft_text_add(out, "left out: %lld that a path leaves and comes back to",
+                  (long long)counts->not_convex);
+    if (counts->unfit > 0)
+        weft_text_add(out, ", %lld against the rules of operators", (long long)counts->unfit);
+    weft_text_add(out, "\n");
+}
+
 void weft_fusions_print(const weft_graph *graph, const weft_fusions *fusions, weft_text *out) {
+    print_counts(fusions, out);
     for (int i = 0; i < fusions->n; ++i) {
         const weft_fusion *fusion = &fusions->list[i];
         weft_text_add(out, "fusion %d: %d call%s over %s, after %d barrier%s: ", i, fusion->n_calls,
@@ -82,8 +96,9 @@ void weft_implementations_print(const weft_graph *graph,
 }
 
 void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out) {
-    weft_text_add(out, "cover: %d implementation%s, %.3g ns per instance\n", cover->n,
-                  cover->n == 1 ? "" : "s", 1e9 * cover->seconds);
+    weft_text_add(out, "cover: %d implementation%s, %.4g us predicted%s\n", cover->n,
+                  cover->n == 1 ? "" : "s", 1e6 * cover->seconds,
+                  cover->proved ? ", no other takes less" : "");
     for (int i = 0; i < cover->n; ++i) {
         const weft_fusion *fusion = cover->list[i]->fusion;
         weft_text_add(out, "    %d: over %s, after %d barrier%s, %.3g ns: ", i,

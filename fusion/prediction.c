@@ -4,14 +4,15 @@
  * thread has the words of the routine on their way, so that resident threads x words below that
  * lower the bandwidth in proportion. Arithmetic needs warps enough to cover the latency of its
  * pipeline. */
-#include "fusion_internal.h"
+#include "implementations.h"
 
 enum {
-    BLOCKS_RESIDENT = 32,       /* of a multiprocessor, at most */
-    THREADS_RESIDENT = 2048,    /* of a multiprocessor, at most */
-    THREADS_BUSY = 256,         /* of a multiprocessor, that cover the latency of arithmetic */
-    GATHER_FACTOR_PERCENT = 115 /* what words through a connectivity cost more than streams */
+    BLOCKS_RESIDENT = 32,    /* of a multiprocessor, at most */
+    THREADS_RESIDENT = 2048, /* of a multiprocessor, at most */
+    THREADS_BUSY = 256       /* of a multiprocessor, that cover the latency of arithmetic */
 };
+#define SCATTERED_FACTOR 1.15 /* what words through a connectivity cost more than streams */
+#define SHARED_SPEED 2e11     /* bytes a second of a multiprocessor's shared memory: 128 a clock */
 #define MEMORY_LATENCY 7e-7 /* seconds, of a GPU's memory under load */
 
 static double bandwidth_of(const weft_limits *limits) {
@@ -22,8 +23,7 @@ static double flops_of(const weft_limits *limits) {
     return limits->flops > 0 ? limits->flops : 80e9;
 }
 
-/* Threads of a multiprocessor that run at once beside what the point takes of the chip. */
-static double resident_threads(const weft_limits *limits, const weft_cost_point *point) {
+double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point) {
     double blocks = BLOCKS_RESIDENT;
     if (point->threads <= 0)
         return THREADS_RESIDENT;
@@ -36,7 +36,12 @@ static double resident_threads(const weft_limits *limits, const weft_cost_point 
     if (taken > 0 && limits->register_bytes > 0 &&
         blocks > (double)(limits->register_bytes / taken))
         blocks = (double)(limits->register_bytes / taken);
-    return blocks < 1 ? point->threads : blocks * point->threads;
+    const double threads = (blocks < 1 ? 1 : blocks) * point->threads;
+    return point->available > 0 && point->available < threads ? point->available : threads;
+}
+
+static double shared_bandwidth(const weft_limits *limits) {
+    return SHARED_SPEED * (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
 }
 
 static double at_most_one(double x) {
@@ -47,24 +52,30 @@ static bool analytic_lookup(void *user, const weft_cost_routine *routine,
                             const weft_cost_point *point, double *seconds) {
     const weft_limits *limits = user;
     const bool is_gpu = limits->lanes_double == WEFT_CUDA_LANES;
-    const double threads = is_gpu ? resident_threads(limits, point) : THREADS_RESIDENT;
+    const double threads = is_gpu ? weft_cost_resident(limits, point) : THREADS_RESIDENT;
+    const double each = (double)point->threads / (point->instances > 0 ? point->instances : 1);
     if (routine->kind == WEFT_COST_COMPUTE) {
         const double speed = flops_of(limits) * (routine->real_bytes == 4 ? 2 : 1);
-        *seconds = routine->flops / speed / at_most_one(threads / THREADS_BUSY);
+        const double busy = each > routine->threads ? threads * routine->threads / each : threads;
+        *seconds = routine->flops / speed;
+        if (routine->shared) /* an operand an operation, and where it goes */
+            *seconds += routine->flops * routine->real_bytes / shared_bandwidth(limits);
+        if (is_gpu)
+            *seconds /= at_most_one(busy / THREADS_BUSY);
         return true;
     }
-    const bool scattered = routine->form == WEFT_COST_INDIRECT || routine->form == WEFT_COST_ADD ||
-                           routine->form == WEFT_COST_ADD_MATRIX;
     *seconds = routine->bytes / bandwidth_of(limits);
-    if (is_gpu && scattered)
-        *seconds *= GATHER_FACTOR_PERCENT / 100.0;
     if (is_gpu) {
-        /* a thread's share of the words of its instance, all asked for at once */
-        const double share =
-            routine->bytes * point->instances / (point->threads > 0 ? point->threads : 1);
+        const bool scattered = routine->form == WEFT_COST_INDIRECT ||
+                               routine->form == WEFT_COST_ADD ||
+                               routine->form == WEFT_COST_ADD_MATRIX;
+        const double asked = point->load_bytes > 0 ? point->load_bytes : routine->bytes;
         const double needed = bandwidth_of(limits) * MEMORY_LATENCY /
                               (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
-        *seconds /= at_most_one(threads * share / needed);
+        *seconds *= scattered ? SCATTERED_FACTOR : 1;
+        *seconds /= at_most_one(threads * asked / each / needed);
+        if (routine->shared)
+            *seconds += routine->bytes / shared_bandwidth(limits);
     }
     return true;
 }

@@ -58,6 +58,8 @@ typedef struct weft_cost_point {
     int instances;      /* of a block, at once */
     int iterations;     /* of the serial loop: a block does instances * iterations */
     int threads;        /* of a block */
+    int available;      /* threads that there are instances for, a multiprocessor; 0: any number */
+    double load_bytes;  /* that the kernel loads, an instance: what is on its way at once */
     int registers;      /* words of 4 bytes a thread, estimated; 0: not known */
     size_t extra_bytes; /* on chip, a block, beside what the routine itself needs: what lowers the
                            number of blocks that run at once (Delta M of the paper) */

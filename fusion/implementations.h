@@ -1,0 +1,61 @@
+/** What the search for implementations is made of: the order of calls (linearise.c), what must move
+ *  (traffic.c), where data live (placement.c), and what it takes (predict.c). */
+#ifndef IMPLEMENTATIONS_H
+#define IMPLEMENTATIONS_H
+
+#include "relations.h"
+
+/* ---- order (linearise.c) ----------------------------------------------------------------------
+ */
+
+enum { WEFT_ORDER_CALLS = 62 /* of a fusion whose order is looked for; more keep the script's */ };
+
+/** A datum on chip: the members of its fusion that make or use it, as bits. */
+typedef struct weft_onchip {
+    uint64_t users;
+    int components;
+} weft_onchip;
+
+/** Memory of the search, for one fusion after another. */
+typedef struct weft_order_table {
+    struct weft_order_state *states;
+    uint32_t fusion;
+} weft_order_table;
+
+weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft_error *error);
+/** The order of least need on chip. order [fusion->n_calls]: members, 0 .. n_calls - 1. *exact: it
+ * is proved; else, for large fusions and those of a rows call, it is the script's. */
+void weft_linearise(weft_order_table *table, const weft_graph *graph,
+                    const weft_relations *relations, const weft_fusion *fusion,
+                    const weft_onchip *items, int n_items, int *order, bool *exact);
+/** Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
+int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n);
+
+/* ---- traffic (traffic.c) ----------------------------------------------------------------------
+ */
+
+bool weft_fusion_contains(const weft_fusion *fusion, int call);
+/** made->onchip from made->order: loaded data and results, in order of first use, in registers. */
+weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
+                             weft_error *error);
+/** made's bytes_loaded, bytes_stored, flops. */
+void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
+                        weft_implementation *made);
+
+/* ---- prediction (predict.c) -------------------------------------------------------------------
+ */
+
+/** prediction.c: threads of a multiprocessor that run at once beside what a point takes of it. */
+double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point);
+
+typedef struct weft_predictor weft_predictor;
+
+/** All routines that kernels of this graph can have, offered to the cost source. */
+weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
+                                const weft_limits *limits, const weft_compile_options *options,
+                                weft_predictor **out, weft_error *error);
+/** made's transfer_seconds, compute_seconds, seconds, cost, measured: of an implementation that is
+ *  complete else. */
+void weft_predict(const weft_predictor *predictor, weft_implementation *made);
+
+#endif
