@@ -249,6 +249,7 @@ enum { WEFT_CUDA_LOOPS = 8 };
 typedef struct weft_cuda_recording weft_cuda_recording;
 struct weft_cuda_recording {
     weft_cu_executable executable;
+    weft_cu_graph graph; /* kept: tools that watch the bodies of its loops look at it */
     const void **uses;
     size_t n_uses;
     bool stale; /* something that it uses was freed */

@@ -233,6 +233,8 @@ static weft_status instantiate(weft_cuda_state *state, weft_cuda_recording *made
               "making a recording runnable", error));
     TRY(check(state, driver->cuGraphUpload(made->executable, state->stream),
               "bringing a recording to the GPU", error));
+    made->graph = recorder->graph;
+    recorder->graph = NULL;
     made->uses = recorder->uses;
     made->n_uses = recorder->n_uses;
     recorder->uses = NULL;

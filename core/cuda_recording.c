@@ -106,8 +106,10 @@ void weft_cuda_recording_end(weft_cuda_state *state, weft_cuda_recording *made) 
     if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
         (void)weft_cuda_check(state, state->driver.cuStreamSynchronize(state->stream),
                               "ending a recording's runs", &ignored);
-        if (!atomic_load(&state->broken))
+        if (!atomic_load(&state->broken)) {
             (void)state->driver.cuGraphExecDestroy(made->executable);
+            (void)state->driver.cuGraphDestroy(made->graph);
+        }
         weft_cuda_leave(state);
     }
     free(made->uses);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEVICE_NAMES "auto, host, host:THREADS, cuda, cuda:NUMBER, null, null:h200"
+#define DEVICE_NAMES "auto, host, host:THREADS, cuda, cuda:NUMBER, cuda:NUMBER:traced, null, null:h200"
 
 weft_device_options weft_device_options_default(const weft_monitor *monitor) {
     static const char *const names[] = {"on", "read", "off"};

@@ -176,16 +176,29 @@ done:
     return status;
 }
 
-static weft_status read_ordinal(const char *argument, int *out, weft_error *error) {
+/* NUMBER, "traced" or NUMBER:traced */
+static weft_status read_argument(const char *argument, int *ordinal, bool *is_traced,
+                                 weft_error *error) {
     char *end = NULL;
+    long value = 0;
+    const char *rest = argument;
     errno = 0;
-    long value = !argument                                  ? 0
-                 : argument[0] >= '0' && argument[0] <= '9' ? strtol(argument, &end, 10)
-                                                            : -1;
-    if (value < 0 || value > 1023 || errno != 0 || (end && *end != '\0'))
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "cuda:%s: the number of a GPU is a whole number from 0", argument);
-    *out = (int)value;
+    *ordinal = 0;
+    *is_traced = false;
+    if (!argument)
+        return WEFT_OK;
+    if (strcmp(argument, "traced") != 0) {
+        value = argument[0] >= '0' && argument[0] <= '9' ? strtol(argument, &end, 10) : -1;
+        rest = end && *end == ':' ? end + 1 : end;
+    }
+    *is_traced = rest && strcmp(rest, "traced") == 0;
+    if (value < 0 || value > 1023 || errno != 0 || (!*is_traced && end && *end != '\0')) {
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "cuda:%s: the number of a GPU is a whole number from 0", argument);
+        weft_error_hint(error, "cuda:NUMBER or cuda:NUMBER:traced");
+        return WEFT_ERROR_USAGE;
+    }
+    *ordinal = (int)value;
     return WEFT_OK;
 }
 
@@ -256,8 +269,9 @@ weft_status weft_device_cuda_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
     int ordinal = 0, threads = weft_threads_available();
+    bool is_traced = false;
     weft_cuda_state *state = NULL;
-    TRY(read_ordinal(argument, &ordinal, error));
+    TRY(read_argument(argument, &ordinal, &is_traced, error));
     state = calloc(1, sizeof *state);
     if (!state)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
@@ -266,6 +280,7 @@ weft_status weft_device_cuda_open(weft_device *device, const char *argument,
     state->arrays.previous = state->arrays.next = &state->arrays;
     state->cache.folder = -1;
     state->ordinal = ordinal;
+    state->records = is_traced ? -1 : 0;
     TRY(copy_options(state, options, error));
     TRY(weft_cuda_driver_open(NULL, &state->driver, error));
     TRY(choose(state, error));

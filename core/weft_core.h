@@ -182,6 +182,7 @@ typedef struct weft_device weft_device;
 /** Open a device by name: "auto" (WEFT_DEVICE of the environment, else cuda where driver, GPU and
  * NVRTC are there, else host; which, and why, is logged), "host",
  * "host:THREADS", "cuda" or "cuda:NUMBER" (a GPU, from 0; driver and NVRTC are looked for then),
+ * "cuda:NUMBER:traced" (records nothing: every kernel is launched by the host, for profilers),
  * "null" (records launches, computes nothing), "null:h200" (with an H200's limits).
  *  Errors WEFT_ERROR_USAGE (lists the names that exist), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
 weft_status weft_device_open(const char *name, const weft_device_options *options,

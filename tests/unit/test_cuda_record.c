@@ -274,6 +274,20 @@ static void old_driver(void **state) {
     finish(&f);
 }
 
+/* For profilers: the same GPU, but nothing is recorded. */
+static void traced(void **state) {
+    static const char *const names[] = {"cuda:traced", "cuda:0:traced", "cuda:0", "cuda"};
+    weft_error error = {0};
+    *control = (fake_cuda){.version = 13000};
+    for (int i = 0; i < 4; ++i) {
+        weft_device *device = NULL;
+        (void)state;
+        check(weft_device_open(names[i], NULL, &device, &error), &error);
+        assert_int_equal(weft_device_records(device), i >= 2);
+        weft_device_free(&device);
+    }
+}
+
 /* The stand-in has 4 multiprocessors of 1024 threads. */
 static void launches(void **state) {
     (void)state;
@@ -391,10 +405,10 @@ const char *__asan_default_options(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),        cmocka_unit_test(nested),
-        cmocka_unit_test(mistakes),      cmocka_unit_test(old_driver),
-        cmocka_unit_test(launches),      cmocka_unit_test(times_and_room),
-        cmocka_unit_test(every_failure),
+        cmocka_unit_test(counts),         cmocka_unit_test(nested),
+        cmocka_unit_test(mistakes),       cmocka_unit_test(old_driver),
+        cmocka_unit_test(traced),         cmocka_unit_test(launches),
+        cmocka_unit_test(times_and_room), cmocka_unit_test(every_failure),
     };
     const size_t n = sizeof tests / sizeof tests[0];
     return test_exit_code(cmocka_run_group_tests(tests, load, clean), n);

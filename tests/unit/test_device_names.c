@@ -16,15 +16,26 @@ static void names_that_are_none(void **state) {
         const char *name, *hint;
         weft_status status;
     } cases[] = {
-        {"hots", "host", WEFT_ERROR_USAGE},     {"", "", WEFT_ERROR_USAGE},
-        {"gpu", "", WEFT_ERROR_USAGE},          {"host:", "", WEFT_ERROR_USAGE},
-        {"host:0", "", WEFT_ERROR_USAGE},       {"host:-1", "", WEFT_ERROR_USAGE},
-        {"host:2x", "", WEFT_ERROR_USAGE},      {"host: 2", "", WEFT_ERROR_USAGE},
-        {"host:1025", "", WEFT_ERROR_USAGE},    {"host:99999999999999999999", "", WEFT_ERROR_USAGE},
-        {"null:h20", "h200", WEFT_ERROR_USAGE}, {"null:", "", WEFT_ERROR_USAGE},
-        {"hosts:2", "", WEFT_ERROR_USAGE},      {"cuda:", "", WEFT_ERROR_USAGE},
-        {"cuda:x", "", WEFT_ERROR_USAGE},       {"cuda:-1", "", WEFT_ERROR_USAGE},
-        {"cuda:0x", "", WEFT_ERROR_USAGE},      {"cuda:4096", "", WEFT_ERROR_USAGE},
+        {"hots", "host", WEFT_ERROR_USAGE},
+        {"", "", WEFT_ERROR_USAGE},
+        {"gpu", "", WEFT_ERROR_USAGE},
+        {"host:", "", WEFT_ERROR_USAGE},
+        {"host:0", "", WEFT_ERROR_USAGE},
+        {"host:-1", "", WEFT_ERROR_USAGE},
+        {"host:2x", "", WEFT_ERROR_USAGE},
+        {"host: 2", "", WEFT_ERROR_USAGE},
+        {"host:1025", "", WEFT_ERROR_USAGE},
+        {"host:99999999999999999999", "", WEFT_ERROR_USAGE},
+        {"null:h20", "h200", WEFT_ERROR_USAGE},
+        {"null:", "", WEFT_ERROR_USAGE},
+        {"hosts:2", "", WEFT_ERROR_USAGE},
+        {"cuda:", "", WEFT_ERROR_USAGE},
+        {"cuda:x", "", WEFT_ERROR_USAGE},
+        {"cuda:-1", "", WEFT_ERROR_USAGE},
+        {"cuda:0x", "", WEFT_ERROR_USAGE},
+        {"cuda:4096", "", WEFT_ERROR_USAGE},
+        {"cuda:0:trace", "traced", WEFT_ERROR_USAGE},
+        {"cuda:traced:0", "", WEFT_ERROR_USAGE},
         {"cud", "cuda", WEFT_ERROR_USAGE},
     };
     (void)state;
@@ -36,8 +47,8 @@ static void names_that_are_none(void **state) {
             fail_msg("\"%s\": %s, %s (%s)", cases[i].name, weft_status_name(status), error.message,
                      error.hint);
         if (!strchr(cases[i].name, ':'))
-            assert_non_null(strstr(error.message,
-                                   "auto, host, host:THREADS, cuda, cuda:NUMBER, null, null:h200"));
+            assert_non_null(strstr(error.message, "auto, host, host:THREADS, cuda, cuda:NUMBER, "
+                                                  "cuda:NUMBER:traced, null, null:h200"));
         assert_non_null(strstr(error.message, cases[i].name));
         assert_int_equal(weft_device_open(cases[i].name, NULL, &device, NULL), status);
     }
