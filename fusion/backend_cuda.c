@@ -23,7 +23,7 @@ static void types(weft_text *out, int lanes, bool single) {
         "typedef scalar real;\n"
         "#define restrict __restrict__\n"
         "#define KERNEL extern \"C\" __global__ void __launch_bounds__(THREADS)\n"
-        "#define FINISH extern \"C\" __global__ void /* of one thread block */\n"
+        "#define FINISH extern \"C\" __global__ void __launch_bounds__(CHUNK) /* one thread block */\n"
         "#define ROWS_KERNEL extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS)\n"
         "#define WARPS_KERNEL extern \"C\" __global__ void __launch_bounds__(WARPS * LANES)\n"
         "#define INLINE static __device__ __forceinline__\n"
@@ -195,23 +195,8 @@ static void functions(weft_text *out) {
  * instances alone, not on how many threads a block has. */
 static const char chunks[] =
     "#define GROUPS (CHUNK / LANES) /* of a chunk: a warp's worth of instances each */\n"
-    "/* Is this the block that arrives last? What all blocks have stored is there for it. The "
-    "next\n"
-    " * launch starts from 0 again. */\n"
-    "INLINE bool is_last_block(uint32_t *arrived)\n"
-    "{\n"
-    "    __shared__ bool last;\n"
-    "    __syncthreads();\n"
-    "    if (threadIdx.x == 0) {\n"
-    "        __threadfence();\n"
-    "        last = atomicAdd(arrived, 1u) == gridDim.x - 1;\n"
-    "        if (last)\n"
-    "            *arrived = 0;\n"
-    "        __threadfence();\n"
-    "    }\n"
-    "    __syncthreads();\n"
-    "    return last;\n"
-    "}\n\n";
+    "#define TOGETHER 20 /* partial results that a thread waits for at once */\n"
+    "\n";
 
 static void chunk_functions(weft_text *out, const char *name) {
     weft_text_add(out,
@@ -240,21 +225,24 @@ static void chunk_functions(weft_text *out, const char *name) {
                   name, name, name, name, name, name);
     weft_text_add(
         out,
-        "template <int N_THREADS>\n"
+        "/* By one block of CHUNK threads. */\n"
         "INLINE void finish_%s(scalar *result, scalar *tree, const scalar *p, int components,\n"
         "                      int64_t n_instances)\n"
         "{\n"
         "    const int64_t n = (n_instances + CHUNK - 1) / CHUNK;\n"
         "    for (int c = 0; c < components; ++c) {\n"
-        "        real sums[CHUNK / N_THREADS];\n"
-        "        start_%s(sums, CHUNK / N_THREADS);\n"
-        "        _Pragma(\"unroll 8\") for (int64_t first = 0; first < n; first += CHUNK)\n"
-        "            UNROLL for (int k = 0; k < CHUNK / N_THREADS; ++k) {\n"
-        "                const int64_t i = first + k * N_THREADS + threadIdx.x;\n"
-        "                sums[k] = both_%s(sums[k], i < n ? __ldcg(&p[i * components + c])\n"
-        "                                                 : neutral_%s());\n"
+        "        real sum[1];\n"
+        "        start_%s(sum, 1);\n"
+        "        for (int64_t first = threadIdx.x; first < n; first += TOGETHER * CHUNK) {\n"
+        "            scalar some[TOGETHER];\n"
+        "            UNROLL for (int j = 0; j < TOGETHER; ++j) {\n"
+        "                const int64_t i = first + j * CHUNK;\n"
+        "                some[j] = p[(i < n ? i : n - 1) * components + c];\n"
         "            }\n"
-        "        groups_%s<N_THREADS, CHUNK / N_THREADS>(tree, sums, 1);\n"
+        "            UNROLL for (int j = 0; j < TOGETHER; ++j)\n"
+        "                sum[0] = first + j * CHUNK < n ? both_%s(sum[0], some[j]) : sum[0];\n"
+        "        }\n"
+        "        groups_%s<CHUNK, 1>(tree, sum, 1);\n"
         "        __syncthreads();\n"
         "        if (threadIdx.x < LANES) {\n"
         "            const scalar all = chunk_%s(tree);\n"
@@ -264,7 +252,7 @@ static void chunk_functions(weft_text *out, const char *name) {
         "        __syncthreads();\n"
         "    }\n"
         "}\n\n",
-        name, name, name, name, name, name);
+        name, name, name, name, name);
 }
 
 static void reductions(weft_text *out) {

@@ -93,8 +93,6 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
             kernel->reductions[kernel->n_reductions++] = datum->producer;
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->datum, 0},
                              error));
-            if (kernel->joins)
-                TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, storage, 0}, error));
             continue;
         }
         bool leaves = weft_datum_leaves(graph, implementation->fusion, operand->datum);
@@ -236,11 +234,12 @@ done:
 }
 
 /* The kernel that joins the partial results of the one before it: a few numbers, read by one
- * thread. */
+ * thread; on a GPU by one thread block. (The block that arrives last could, but then every block
+ * has to wait for its stores before it says that it arrived: on large lists that costs more.) */
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-    if (made->n_reductions == 0 || made->joins)
+    if (made->n_reductions == 0)
         return WEFT_OK;
     *kernel = (weft_plan_kernel){.gather = -1,
                                  .rows = -1,
@@ -280,12 +279,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         if (kernel->name == NULL)
             return weft_no_memory(error);
         TRY(kernel_allocate(p, kernel, error));
-        kernel->joins = p->plan->lanes == WEFT_CUDA_LANES && kernel->rows < 0;
         TRY(kernel_loads_and_stores(p, kernel, error));
-        kernel->joins = kernel->joins && kernel->n_reductions > 0;
-        if (kernel->joins)
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_ARRIVED, p->plan->n_kernels, 0},
-                             error));
         const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
         TRY(kernel_stars(p, kernel, was_started, error));

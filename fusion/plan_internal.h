@@ -146,7 +146,6 @@ typedef enum weft_argument_kind {
     ARGUMENT_STAR,        /* the stars of a map: part is a place in weft_star_arguments */
     ARGUMENT_ROWS,        /* argument `part` of the routine of operator `index` */
     ARGUMENT_TWIN,        /* where the next value of a datum goes that other blocks still read */
-    ARGUMENT_ARRIVED,     /* how many thread blocks have stored theirs: index is the kernel */
     ARGUMENT_STAR_MATRIX, /* the rows of a matrix (index): part is a place in
                              weft_star_matrix_arguments */
     ARGUMENT_COLOUR,      /* the instances of one colour of a map: index is the map */
@@ -180,7 +179,6 @@ typedef struct weft_plan_kernel {
     int *reductions; /* calls whose partial results this kernel makes */
     int n_reductions;
     bool finishes; /* it joins the partial results of these reductions, made by the kernel before */
-    bool joins;    /* its last thread block joins them itself */
     int *zero;     /* data zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops;

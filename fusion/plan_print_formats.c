@@ -122,9 +122,8 @@ static void print_json_arguments(const weft_graph *graph, const weft_plan_kernel
             [ARGUMENT_DATUM] = "list",          [ARGUMENT_MAP] = "connectivity",
             [ARGUMENT_POSITIONS] = "positions", [ARGUMENT_PARTIALS] = "partials",
             [ARGUMENT_STAR] = "stars",          [ARGUMENT_ROWS] = "operator",
-            [ARGUMENT_TWIN] = "twin",           [ARGUMENT_ARRIVED] = "arrived",
-            [ARGUMENT_STAR_MATRIX] = "rows",    [ARGUMENT_COLOUR] = "colour",
-            [ARGUMENT_GATHER] = "transposed"};
+            [ARGUMENT_TWIN] = "twin",           [ARGUMENT_STAR_MATRIX] = "rows",
+            [ARGUMENT_COLOUR] = "colour",       [ARGUMENT_GATHER] = "transposed"};
         weft_text_add(out, "%s{\"kind\": \"%s\", \"name\": ", i > 0 ? ", " : "",
                       kinds[argument->kind]);
         if (argument->kind == ARGUMENT_MAP || argument->kind == ARGUMENT_GATHER ||
@@ -132,8 +131,6 @@ static void print_json_arguments(const weft_graph *graph, const weft_plan_kernel
             weft_text_add_json(out, graph->maps[argument->index].name);
         else if (argument->kind == ARGUMENT_ROWS)
             weft_text_add_json(out, graph->operators[argument->index]);
-        else if (argument->kind == ARGUMENT_ARRIVED)
-            weft_text_add(out, "null");
         else
             print_json_name(graph, argument->index, out);
         if (argument->kind == ARGUMENT_GATHER)

@@ -20,7 +20,6 @@ struct weft_program {
     weft_memory **buffers;          /* [n_buffers] of intermediates */
     weft_memory **partials;         /* [n_data] of reductions' results, own */
     weft_schedule **chunks;         /* [n_kernels] of those with reductions: their ranges, own */
-    weft_memory **arrived;          /* [n_kernels] of those that join partial results, own */
     weft_memory **twins;     /* [n_data] of lists whose next value alternates with them, own */
     bool *swapped;           /* [n_data] is the list's value in its twin? */
     const weft_rows **rows;  /* [n_operators], borrowed */

@@ -1,26 +1,20 @@
-/* What a program holds for kernels with rows routines and for reductions that the last thread block
- * joins: what operators work on, twins of lists that alternate between two memories, counters of
- * arrivals. */
+/* What a program holds for kernels with rows routines: what operators work on, twins of lists that
+ * alternate between two memories. And the grids of kernels that have one of their own. */
 #include "program_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOIN_BLOCKS = 10 /* a multiprocessor, of kernels whose last block joins reductions */ };
-
 weft_status weft_program_rows_allocate(weft_program *p, weft_error *error) {
     const weft_graph *graph = p->compilation->graph;
     const size_t n_data = (size_t)graph->n_data + 1;
-    p->arrived = calloc((size_t)p->compilation->plan->n_kernels + 1, sizeof *p->arrived);
     p->twins = calloc(n_data, sizeof *p->twins);
     p->swapped = calloc(n_data, sizeof *p->swapped);
     p->rows = calloc((size_t)graph->n_operators + 1, sizeof *p->rows);
-    return p->arrived && p->twins && p->swapped && p->rows ? WEFT_OK : weft_no_memory(error);
+    return p->twins && p->swapped && p->rows ? WEFT_OK : weft_no_memory(error);
 }
 
 void weft_program_rows_free(weft_program *p) {
-    for (int i = 0; p->arrived != NULL && i < p->compilation->plan->n_kernels; ++i)
-        weft_memory_free(&p->arrived[i]);
     for (int i = 0; p->twins != NULL && p->swapped != NULL && i < p->compilation->graph->n_data;
          ++i) {
         if (p->swapped[i]) { /* data hold the twin, and the twin is the caller's */
@@ -30,7 +24,6 @@ void weft_program_rows_free(weft_program *p) {
         }
         weft_memory_free(&p->twins[i]);
     }
-    free(p->arrived);
     free(p->twins);
     free(p->swapped);
     free(p->rows);
@@ -115,10 +108,6 @@ weft_status weft_program_rows_prepare(weft_program *p, weft_error *error) {
         if (plan->kernels[i].rows >= 0)
             TRY(check_rows(p, &plan->kernels[i], error));
         TRY(prepare_twins(p, &plan->kernels[i], error));
-        if (plan->kernels[i].joins && p->arrived[i] == NULL) {
-            TRY(weft_memory_make(p->device, sizeof(uint32_t), &p->arrived[i], error));
-            TRY(weft_memory_zero(p->arrived[i], error));
-        }
     }
 done:
     return status;
@@ -126,9 +115,8 @@ done:
 
 weft_status weft_program_rows_argument(const weft_program *p, const weft_argument *argument,
                                        weft_memory **out, weft_error *error) {
-    *out = argument->kind == ARGUMENT_ARRIVED ? p->arrived[argument->index]
-           : argument->kind == ARGUMENT_TWIN  ? p->twins[argument->index]
-                                              : p->rows[argument->index]->arguments[argument->part];
+    *out = argument->kind == ARGUMENT_TWIN ? p->twins[argument->index]
+                                           : p->rows[argument->index]->arguments[argument->part];
     return *out != NULL
                ? WEFT_OK
                : weft_error_set(error, WEFT_ERROR_USAGE, "argument %d of operator '%s' is missing",
@@ -138,6 +126,7 @@ weft_status weft_program_rows_argument(const weft_program *p, const weft_argumen
 void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *kernel,
                               weft_launch *launch) {
     const weft_graph *graph = p->compilation->graph;
+    const bool is_threaded = p->compilation->plan->lanes == WEFT_CUDA_LANES;
     if (kernel->rows >= 0) {
         const weft_call *call = &graph->calls[kernel->rows];
         launch->block_threads = call->routine->threads;
@@ -150,13 +139,9 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
         launch->block_threads = one->warps * WEFT_CUDA_LANES;
         launch->n_blocks = (launch->n_instances + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES;
         launch->shared_bytes = (int)((size_t)one->shared_components * WEFT_CUDA_LANES * real_bytes);
-    } else if (kernel->joins) { /* as many as run at once: arriving at the end costs time */
-        const int64_t chunks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
-        const int64_t most = JOIN_BLOCKS * (int64_t)p->compilation->limits.multiprocessors;
-        launch->n_blocks = chunks < most ? chunks : most;
-        if (launch->n_blocks < 1) /* the neutral element, for no instances */
-            launch->n_blocks = 1;
-    } else if (kernel->finishes && p->compilation->plan->lanes == WEFT_CUDA_LANES) {
+    } else if (kernel->n_reductions > 0 && !kernel->finishes && is_threaded) {
+        launch->n_blocks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
+    } else if (kernel->finishes && is_threaded) { /* no instances: the neutral element */
         launch->n_instances = p->sizes[kernel->index_set];
         launch->lanes = WEFT_CUDA_LANES;
         launch->n_blocks = 1;

@@ -261,7 +261,6 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
         break;
     case ARGUMENT_ROWS:
     case ARGUMENT_TWIN:
-    case ARGUMENT_ARRIVED:
         status = weft_program_rows_argument(p, argument, out, error);
         break;
     case ARGUMENT_POSITIONS:

@@ -20,7 +20,7 @@ static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, i
         if (weft_datum_storage(w->graph, kernel->stores[i]) == datum &&
             !goes_to_twin(w, kernel, kernel->stores[i]))
             return true;
-    for (int i = 0; (kernel->finishes || kernel->joins) && i < kernel->n_reductions; ++i)
+    for (int i = 0; kernel->finishes && i < kernel->n_reductions; ++i)
         if (weft_datum_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == datum)
             return true;
     for (int i = 0; i < kernel->n_scatters; ++i)
@@ -64,9 +64,6 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_TWIN:
         weft_text_add(w->out, "scalar *restrict twin_%s",
                       weft_source_variable(w, argument->index, -1) + 2);
-        break;
-    case ARGUMENT_ARRIVED:
-        weft_text_add(w->out, "uint32_t *restrict arrived");
         break;
     case ARGUMENT_STAR_MATRIX:
         weft_text_add(w->out, "%s", weft_star_matrix_arguments[argument->part]);
@@ -156,6 +153,25 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
     }
 }
 
+/* On a GPU a thread block makes one chunk of its reductions, several instances a thread. */
+static bool is_chunked(const source_writer *w, const weft_plan_kernel *kernel) {
+    return w->backend->is_threaded && kernel->n_reductions > 0 && !kernel->finishes &&
+           kernel->rows < 0 && kernel->implementation->warps == 0;
+}
+
+#define CHUNK_INSTANCE "blockIdx.x * (int64_t)CHUNK + k * THREADS + threadIdx.x"
+enum { AHEAD_COMPONENTS = 8 /* an instance: four instances of so many are 64 registers */ };
+
+/* Are all loads of a thread's instances issued before the first is waited for? Loads behind a store
+ * could not be: the compiler must keep their order. */
+static bool loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
+    int n = 0;
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+            n += weft_shape_count(&kernel->loads[i].shape);
+    return is_chunked(w, kernel) && n <= AHEAD_COMPONENTS;
+}
+
 /* Blocks of instances come as a range on the host, as threads elsewhere. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
@@ -176,9 +192,10 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     }
     if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                      !w->plan->guarded   ? ""
-                      : kernel->rows >= 0 ? "    const uint32_t going = *go;\n"
-                                          : WEFT_GUARD);
+                      !w->plan->guarded ? ""
+                      : kernel->rows >= 0 || loads_ahead(w, kernel)
+                          ? "    const uint32_t going = *go;\n"
+                          : WEFT_GUARD);
 }
 
 /* The thread's own instance. */
@@ -190,16 +207,53 @@ void weft_source_thread(const source_writer *w, const char *indent, const char *
                   indent, instance, indent, indent);
 }
 
+static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+            weft_source_load(w, &kernel->loads[i]);
+}
+
+static void write_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        const weft_operand *load = &kernel->loads[i];
+        if (w->graph->data[load->datum].index_set >= 0)
+            weft_text_add(w->out, "    real ahead_%s[CHUNK / THREADS][%d];\n",
+                          weft_source_variable(w, load->datum, load->map) + 2,
+                          weft_shape_count(&load->shape));
+    }
+    weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
+    weft_source_thread(w, "        ", CHUNK_INSTANCE);
+    weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        const weft_operand *load = &kernel->loads[i];
+        const char *name = weft_source_variable(w, load->datum, load->map);
+        if (w->graph->data[load->datum].index_set < 0)
+            continue;
+        weft_source_load(w, load);
+        weft_text_add(w->out,
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                      "            ahead_%s[k][c] = %s[c];\n",
+                      weft_shape_count(&load->shape), name + 2, name);
+    }
+    weft_text_add(w->out, "    }\n%s",
+                  w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
+}
+
+static void write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        const weft_operand *load = &kernel->loads[i];
+        const char *name = weft_source_variable(w, load->datum, load->map);
+        if (w->graph->data[load->datum].index_set >= 0)
+            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s[k];\n", name,
+                          weft_shape_count(&load->shape), name + 2);
+    }
+}
+
 /* Where the loop over blocks, or the thread's own instances, starts. */
 static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
-    if (kernel->joins) { /* a thread block goes from chunk to chunk of its reductions */
-        weft_text_add(w->out, "    int turn = 0;\n"
-                              "    for (int64_t chunk = blockIdx.x; chunk * CHUNK < n_instances;\n"
-                              "         chunk += gridDim.x, turn ^= 1) {\n"
-                              "    scalar *const tree = trees[turn];\n");
-        weft_source_reductions_start(w, kernel);
+    if (is_chunked(w, kernel)) {
         weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-        weft_source_thread(w, "        ", "chunk * CHUNK + k * THREADS + threadIdx.x");
+        weft_source_thread(w, "        ", CHUNK_INSTANCE);
         weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
         return;
     }
@@ -249,15 +303,18 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
+    const bool chunked = is_chunked(w, kernel), ahead = loads_ahead(w, kernel);
+    if (ahead)
+        write_loads_ahead(w, kernel);
     weft_source_uniforms(w, kernel);
-    if (kernel->joins)
+    if (chunked)
         weft_source_reductions_declare(w, kernel);
-    else
-        weft_source_reductions_start(w, kernel);
+    weft_source_reductions_start(w, kernel);
     write_instances(w, kernel);
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
-            weft_source_load(w, &kernel->loads[i]);
+    if (ahead)
+        write_loaded(w, kernel);
+    else
+        write_loads(w, kernel);
     for (int i = 0; i < implementation->fusion->n_calls; ++i)
         TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]],
                              implementation->variants[i], error));
@@ -268,72 +325,14 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
         weft_source_scatter(w, kernel, &w->graph->accumulations[kernel->scatters[i]]);
     weft_source_reductions_each(w, kernel);
     weft_text_add(w->out, "    }\n");
-    if (kernel->joins) {
+    if (chunked)
         weft_source_reductions_chunk(w, kernel);
-        weft_text_add(w->out, "    }\n");
-    }
     weft_source_reductions_end(w, kernel);
     if (streams)
         weft_text_add(w->out, "    if (stream)\n        store_fence();\n");
     weft_text_add(w->out, "}\n\n");
 done:
     return status;
-}
-
-/* Each target sums what its cells have stored for it, in ascending order of cell. */
-static void write_gather_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
-    const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
-    const int count = weft_shape_count(&w->graph->data[a->target].shape);
-    const char *source = weft_source_variable(w, weft_datum_storage(w->graph, a->source), -1) + 2;
-    const weft_map *map = &w->graph->maps[a->map];
-    const bool plain = w->graph->index_sets[map->from].plain;
-    const char *target = weft_source_variable(w, a->target, -1) + 2;
-    weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name,
-                  a->place.line, w->graph->data[a->target].name, w->graph->maps[a->map].name);
-    weft_source_head(w, kernel);
-    weft_text_add(w->out,
-                  w->backend->is_threaded
-                      ? "    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
-                        "    if (i < n_instances) {\n"
-                      : "    const int64_t last = last_block * LANES < n_instances ? last_block * "
-                        "LANES : n_instances;\n"
-                        "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
-    if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
-        weft_text_add(w->out,
-                      "        scalar sum[%d] = {0};\n"
-                      "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
-                      "            const int64_t row = position[k] / LANES;\n"
-                      "            const int64_t cell = row / %d * LANES + position[k] %% LANES;\n"
-                      "            for (int c = 0; c < %d; ++c)\n"
-                      "                sum[c] += p_%s[(cell * %d + row %% %d) * %d + c];\n"
-                      "        }\n"
-                      "        for (int c = 0; c < %d; ++c)\n"
-                      "            p_%s[i * %d + c] %s sum[c];\n",
-                      count, map->width, count, source, map->width, map->width, count, count,
-                      target, count, kernel->adds ? "+=" : "=");
-    else if (count == 1)
-        weft_text_add(w->out,
-                      "        scalar sum = %s%s%s;\n"
-                      "        for (int64_t k = start[i]; k < start[i + 1]; ++k)\n"
-                      "            sum += p_%s[position[k]];\n"
-                      "        p_%s[i] = sum;\n",
-                      kernel->adds ? "p_" : "0", kernel->adds ? target : "",
-                      kernel->adds ? "[i]" : "", source, target);
-    else {
-        weft_text_add(w->out, "        scalar sum[%d] = {0};\n", count);
-        weft_text_add(w->out,
-                      "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
-                      "            const scalar *one = p_%s + (int64_t)(position[k] / LANES) * (%d "
-                      "* LANES) + position[k] "
-                      "%% LANES;\n"
-                      "            for (int c = 0; c < %d; ++c)\n"
-                      "                sum[c] += one[c * LANES];\n"
-                      "        }\n"
-                      "        for (int c = 0; c < %d; ++c)\n"
-                      "            p_%s[i * %d + c] %s sum[c];\n",
-                      source, count, count, count, target, count, kernel->adds ? "+=" : "=");
-    }
-    weft_text_add(w->out, "    }\n}\n\n");
 }
 
 static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -363,7 +362,7 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
     writer.backend->prelude(&text, plan->lanes, options->single);
     for (int i = 0; i < plan->n_kernels; ++i) {
         if (plan->kernels[i].gather >= 0)
-            write_gather_kernel(&writer, &plan->kernels[i]);
+            weft_source_gather(&writer, &plan->kernels[i]);
         else if (plan->kernels[i].stars)
             TRY(weft_source_star_kernel(&writer, &plan->kernels[i], error));
         else if (plan->kernels[i].finishes)

@@ -48,11 +48,13 @@ void weft_source_thread(const source_writer *w, const char *indent, const char *
 /** source_threads.c: a kernel with calls of several threads an instance. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
+/** source_gather.c: a kernel by whose threads targets sum what was stored for them. */
+void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel);
 /** source_rows.c: a kernel that starts with a rows routine. */
 weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *kernel,
                              weft_error *error);
 /** source_reductions.c: before the instances an accumulator for each reduction, in the loop over
- *  them what one contributes, after them a partial result; and the kernel (host) that joins these.
+ *  them what one contributes, after them a partial result; and the kernel that joins these.
  */
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel);

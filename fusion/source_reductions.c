@@ -1,7 +1,7 @@
 /* Reductions in generated source. On the host a range of whole chunks leaves partial results, which
- * a kernel of one thread joins. On a GPU a thread block makes whole chunks, each with a partial
- * result of its own, and the block that arrives last joins them all: no launch more. The trees
- * depend on the size alone. */
+ * a kernel of one thread joins. On a GPU a thread block makes a chunk, or several, each with a
+ * partial result of its own, and a kernel of one block joins them all. The trees depend on the size
+ * alone. */
 #include "source_internal.h"
 
 static const char *join_name(const weft_call *call) {
@@ -68,7 +68,7 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     const bool rows = kernel->rows >= 0;
     const char *threads = rows ? "ROWS_THREADS" : "THREADS";
     const char *per_thread = rows ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
-    const char *indent = rows ? "    " : "        ";
+    const char *indent = "    ";
     int place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
@@ -111,44 +111,32 @@ void weft_source_reductions_declare(const source_writer *w, const weft_plan_kern
         return;
     weft_text_add(w->out,
                   "#define TREE (%s / LANES)\n"
-                  "    __shared__ scalar tree%s[%d * TREE];\n",
-                  rows ? "ROWS_NODES" : "CHUNK", rows ? "" : "s[2]", count_components(w, kernel));
+                  "    __shared__ scalar tree[%d * TREE];\n",
+                  rows ? "ROWS_NODES" : "CHUNK", count_components(w, kernel));
 }
 
 void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
     if (kernel->n_reductions == 0)
         return;
-    if (kernel->rows >= 0)
-        weft_text_add(w->out, "\n    const int64_t chunk = blockIdx.x;\n");
+    weft_text_add(w->out, "\n    const int64_t chunk = blockIdx.x;\n");
     threaded_partials(w, kernel);
 }
 
-/* By the block that arrives last, or a kernel of one block behind (that of a rows routine: its
- * blocks would have to wait until it is known who is last). */
-static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel,
-                            const char *threads, const char *sums) {
+static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
+    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "    finish_%s<%s>(p_%s, %s, partials_%s, %d, n_instances);\n",
-                      join_name(call), threads, storage_name(w, call), sums, result_name(w, call),
+        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_instances);\n",
+                      join_name(call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
-}
-
-static void threaded_end(const source_writer *w, const weft_plan_kernel *kernel) {
-    if (kernel->n_reductions == 0)
-        return;
-    if (kernel->joins) {
-        weft_text_add(w->out, "    if (!is_last_block(arrived))\n        return;\n");
-        threaded_finish(w, kernel, "THREADS", "trees[0]");
-    }
-    weft_text_add(w->out, "#undef TREE\n");
 }
 
 /* The launch's ranges are whole chunks of blocks, each with a partial result. */
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded) {
-        threaded_end(w, kernel);
+        if (kernel->n_reductions > 0)
+            weft_text_add(w->out, "#undef TREE\n");
         return;
     }
     for (int i = 0; i < kernel->n_reductions; ++i) {
@@ -163,8 +151,7 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
 /* n_instances is the number of partial results and one more. */
 void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel) {
     if (w->backend->is_threaded) {
-        weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n");
-        threaded_finish(w, kernel, "CHUNK", "tree");
+        threaded_finish(w, kernel);
         return;
     }
     for (int i = 0; i < kernel->n_reductions; ++i) {

@@ -3,7 +3,6 @@
  * states stands in its comments that start with `#!`:
  *
  *      #! kernels fused F unfused U        kernels of both plans
- *      #! gpu_kernels fused F unfused U    the same on a GPU, where it differs: no kernel joins there
  *      #! calls N                          calls of the graph
  *      #! together NAME...                 results whose calls share a kernel of the fused plan
  *      #! apart NAME NAME                  ... that must not
