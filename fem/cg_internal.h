@@ -17,6 +17,7 @@ typedef enum weft_cg_name {
     WEFT_CG_RZ_BEFORE, /* the same for the residual that p was made from */
     WEFT_CG_RR,
     WEFT_CG_PQ,
+    WEFT_CG_STEP,  /* alpha of the turn before, by which x has not moved yet */
     WEFT_CG_SHARE, /* 1 / n where means are subtracted, else 0 */
     WEFT_CG_TURNS, /* iterations of one run, at most */
     WEFT_CG_LIMIT, /* of rr: where the tolerance is met */

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 
 static const char *const names[WEFT_CG_NAMES] = {
-    "x", "b", "z", "p", "q", "d", "rz", "rz_before", "rr", "pq", "share", "turns", "limit",
+    "x", "b", "z", "p", "q", "d", "rz", "rz_before", "rr", "pq", "step", "share", "turns", "limit",
 };
 
 typedef struct weft_cg_use {
     const char *file;
     int n_names;
-    weft_cg_name names[10];
+    weft_cg_name names[11];
 } weft_cg_use;
 
 static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg.weft",
-     10,
+     11,
      {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_TURNS, WEFT_CG_LIMIT, WEFT_CG_RR,
-      WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ}},
+      WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP}},
     {"cg_residual.weft",
      7,
      {WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ}},

@@ -179,6 +179,7 @@ weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_er
     turns = turns < WEFT_CG_TURNS_MAX ? turns : WEFT_CG_TURNS_MAX;
     TRY(uniform_write(cg, WEFT_CG_TURNS, turns, error));
     TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
+    TRY(uniform_write(cg, WEFT_CG_STEP, 0, error));
     TRY(weft_cg_run(cg, WEFT_CG_LOOP, error));
     TRY(weft_cg_counted(cg, &counted, error));
     TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));

@@ -295,6 +295,7 @@ typedef struct weft_routine_argument {
 typedef struct weft_routine {
     const char *name;
     int threads, rows; /* of a block; rows is a multiple of threads and of WEFT_CUDA_CHUNK */
+    int blocks; /* of a multiprocessor at once, for which there must be registers; 0: any number */
     weft_routine_argument *arguments;
     int n_arguments;
     const char *helpers, *body;

@@ -63,7 +63,7 @@ static weft_status read_argument(reader *r, const char *text) {
 }
 
 static weft_status read_line(reader *r, const char *text) {
-    static const char *const names[] = {"rows", "source", "threads", "nodes", "argument"};
+    static const char *const names[] = {"rows", "source", "threads", "nodes", "argument", "blocks"};
     size_t which = 0, length = 0;
     for (; which < sizeof names / sizeof *names; ++which) {
         length = strlen(names[which]);
@@ -85,8 +85,11 @@ static weft_status read_line(reader *r, const char *text) {
         return read_number(r, said, &r->routine->rows);
     case 4:
         return read_argument(r, said);
+    case 5:
+        return read_number(r, said, &r->routine->blocks);
     default:
-        return broken(r, "lines of a routine are rows, source, threads, nodes, argument and body");
+        return broken(
+            r, "lines of a routine are rows, source, threads, nodes, blocks, argument and body");
     }
 }
 
@@ -97,6 +100,8 @@ static weft_status check(const reader *r) {
     if (routine->threads < 32 || routine->threads > WEFT_CUDA_CHUNK ||
         WEFT_CUDA_CHUNK % routine->threads != 0)
         return broken(r, "the threads of a block must be 32, 64, 128, 256 or 512");
+    if (routine->blocks > 2048 / routine->threads)
+        return broken(r, "so many blocks of so many threads are more than a multiprocessor's 2048");
     if (routine->rows < 1 || routine->rows % WEFT_CUDA_CHUNK != 0)
         return broken(r, "the nodes of a block must be a multiple of 512");
     return WEFT_OK;

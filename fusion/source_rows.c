@@ -4,6 +4,7 @@
  * between, for a block has made all of its own rows. */
 #include "source_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_done(const weft_plan_kernel *kernel, int call) {
@@ -34,12 +35,16 @@ static bool is_first_use(const source_writer *w, const weft_plan_kernel *kernel)
 
 static void write_definitions(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_routine *routine = w->graph->calls[kernel->rows].routine;
+    char blocks[16] = "";
+    if (routine->blocks > 0)
+        snprintf(blocks, sizeof blocks, ", %d", routine->blocks);
     weft_text_add(w->out,
                   "#define ROWS_THREADS %d\n"
+                  "#define ROWS_BOUNDS ROWS_THREADS%s\n"
                   "#define ROWS_NODES %d /* rows of a block */\n"
                   "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n"
                   "#define LOAD(j) load_row(j)\n",
-                  routine->threads, routine->rows);
+                  routine->threads, blocks, routine->rows);
     if (is_first_use(w, kernel))
         weft_text_add(w->out, "\n%s", routine->helpers);
 }
@@ -77,14 +82,51 @@ done:
     return status;
 }
 
+/* Rows of the thread that what shares the kernel wants, asked for before the routine starts: where
+ * a thread has one row, into registers; else into the second cache, for there are not enough. */
+static bool is_behind(const source_writer *w, const weft_plan_kernel *kernel,
+                      const weft_operand *load) {
+    return w->graph->data[load->datum].index_set >= 0 && load->map < 0 &&
+           load->datum != w->graph->calls[kernel->rows].operands[0].datum &&
+           is_wanted(w, kernel, load);
+}
+
+static void write_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_routine *routine = w->graph->calls[kernel->rows].routine;
+    const bool single = routine->rows == routine->threads;
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        const weft_operand *load = &kernel->loads[i];
+        const char *name = weft_source_variable(w, load->datum, load->map) + 2;
+        const int count = weft_shape_count(&load->shape);
+        if (!is_behind(w, kernel, load))
+            continue;
+        const char *list =
+            weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
+        if (single)
+            weft_text_add(
+                w->out,
+                "    real ahead_%s[%d];\n"
+                "    if (first_row + threadIdx.x < n_rows)\n"
+                "        load_plain(ahead_%s, p_%s, %d, first_row + threadIdx.x, n_rows);\n",
+                name, count, name, list, count);
+        else
+            weft_text_add(
+                w->out,
+                "    fetch_rows(p_%s + first_row * %d, (n_rows - first_row < ROWS_NODES ? "
+                "n_rows - first_row : ROWS_NODES) * %d);\n",
+                list, count, count);
+    }
+}
+
 static void write_routine(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_call *call = &w->graph->calls[kernel->rows];
+    weft_text_add(w->out, "    extern __shared__ __align__(128) unsigned char shared[];\n"
+                          "    const int64_t n_rows = n_instances;\n"
+                          "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
+                          "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n");
+    write_ahead(w, kernel);
     weft_text_add(w->out,
-                  "    extern __shared__ __align__(128) unsigned char shared[];\n"
-                  "    const int64_t n_rows = n_instances;\n"
-                  "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
-                  "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n\n"
-                  "    /* %s:%d  %s = apply(%s, ...), by the routine '%s' */\n"
+                  "\n    /* %s:%d  %s = apply(%s, ...), by the routine '%s' */\n"
                   "    {\n%s    }\n\n%s",
                   call->place.source->name, call->place.line, w->graph->data[call->result].name,
                   w->graph->operators[call->op], call->routine->name, call->routine->body,
@@ -108,8 +150,14 @@ static weft_status write_rows(const source_writer *w, const weft_plan_kernel *ke
                   weft_source_variable(w, rows->result, -1));
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
-        if (w->graph->data[load->datum].index_set >= 0 && load->datum != rows->operands[0].datum &&
-            is_wanted(w, kernel, load))
+        if (!is_behind(w, kernel, load))
+            continue;
+        if (rows->routine->rows == rows->routine->threads)
+            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s;\n",
+                          weft_source_variable(w, load->datum, load->map),
+                          weft_shape_count(&load->shape),
+                          weft_source_variable(w, load->datum, load->map) + 2);
+        else
             weft_source_load(w, load);
     }
     for (int i = 0; i < implementation->fusion->n_calls; ++i)
@@ -144,8 +192,10 @@ weft_status weft_source_rows(const source_writer *plain, const weft_plan_kernel 
     TRY(write_rows(w, kernel, error));
     weft_source_reductions_chunk(w, kernel);
     weft_source_reductions_end(w, kernel);
-    weft_text_add(w->out, "}\n#undef ROWS_THREADS\n#undef ROWS_NODES\n#undef ROWS_PER_THREAD\n"
-                          "#undef LOAD\n\n");
+    weft_text_add(
+        w->out,
+        "}\n#undef ROWS_THREADS\n#undef ROWS_BOUNDS\n#undef ROWS_NODES\n#undef ROWS_PER_THREAD\n"
+        "#undef LOAD\n\n");
 done:
     return status;
 }

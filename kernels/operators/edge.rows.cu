@@ -2,6 +2,7 @@
 //@ source    symmetric storage by patches: docs/decisions.md; colouring of bipartite graphs: Koenig 1916
 //@ threads   512
 //@ nodes     512
+//@ blocks    3
 //@ argument  const int64_t *patches      [patch][4]: first value, first column, first list entry; then rounds (15 bits), 1 bit: values are floats, halo (16 bits), overflow (32 bits)
 //@ argument  const double *values        a patch after the other: [512] diagonal, [round][512] slots, overflow; or floats
 //@ argument  const uint16_t *columns     a patch after the other: [round][512] local columns: 0 .. 511 rows of the patch, 512 none, 513 + k halo node k

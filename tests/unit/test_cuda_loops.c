@@ -79,7 +79,8 @@ static void loops_compile(void **state) {
 }
 
 /* Conjugate gradients: with a rows routine the product, what comes before it and what follows are
- * few kernels of one segment; with none the operator is the caller's, between two. */
+ * few kernels of one segment; with none the operator is the caller's, between two. Behind the loop
+ * is another. */
 static void conjugate_gradients_compile(void **state) {
     (void)state;
     static const char *const routines[] = {NULL, "edge", "sell", "csr"};
@@ -94,7 +95,7 @@ static void conjugate_gradients_compile(void **state) {
         if (weft_nvrtc_compile(&nvrtc, 90, "cg", source, &cubin, &error) != WEFT_OK)
             fail_msg("%s\n%s", error.message, source);
         assert_non_null(strstr(source, "loop_0_turn"));
-        assert_int_equal(strstr(source, "/* segment 2 */") == NULL, routines[i] != NULL);
+        assert_int_equal(strstr(source, "/* segment 3 */") == NULL, routines[i] != NULL);
         weft_cubin_free(&cubin);
         free(source);
     }
@@ -118,7 +119,9 @@ static void kernels_in_loops_are_guarded(void **state) {
     const int kernels =
         count(inside, "KERNEL s") + count(inside, "FINISH s0_") + count(inside, "FINISH s1_");
     assert_true(kernels >= 2);
-    assert_int_equal(count(inside, "    if (*go == 0)\n        return;\n"), kernels);
+    assert_int_equal(count(inside, "    if (*go == 0)\n        return;\n") +
+                         count(inside, "    if (going == 0)\n        return;\n"),
+                     kernels);
     assert_int_equal(count(outside, "go"), 0);
     free(inside);
     free(outside);
