@@ -5,7 +5,7 @@
 
 enum {
     PLATEAU_LEAST = 1000, /* iterations without a new lowest residual; n for larger systems */
-    FEW_TURNS = 16        /* iterations asked for at first */
+    FEW_TURNS = 20        /* iterations asked for at first; a device's turn of several fits often */
 };
 
 const char *weft_cg_outcome_name(weft_cg_outcome outcome) {

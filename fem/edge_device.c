@@ -29,6 +29,7 @@ static const char head[] =
     "#define ROWS_NODES 512\n"
     "#define ROWS_PER_THREAD 1\n"
     "#define LOAD(j) v[j]\n"
+    "#define RETURN_IF_DONE (void)0\n"
     "typedef double scalar;\n"
     "typedef scalar real;\n\n"
     "extern \"C\" __global__ void edge_diagonal(int64_t n_rows, const int64_t *patches,\n"

@@ -66,7 +66,8 @@ weft_status weft_sliced_source(weft_text *text, weft_error *error) {
     weft_text_add_bytes(text, prelude, sizeof prelude - 1);
     weft_text_add(text,
                   "#define ROWS_THREADS %d\n#define ROWS_NODES %d\n"
-                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n#define LOAD(j) v[j]\n\n",
+                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n#define LOAD(j) v[j]\n"
+                  "#define RETURN_IF_DONE (void)0\n\n",
                   ROWS_THREADS, WEFT_SLICED_ROWS);
     weft_text_add_bytes(text, routine, (size_t)(body - routine));
     weft_text_add_bytes(text, kernel_head, sizeof kernel_head - 1);

@@ -43,8 +43,10 @@ static void write_definitions(const source_writer *w, const weft_plan_kernel *ke
                   "#define ROWS_BOUNDS ROWS_THREADS%s\n"
                   "#define ROWS_NODES %d /* rows of a block */\n"
                   "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n"
-                  "#define LOAD(j) load_row(j)\n",
-                  routine->threads, blocks, routine->rows);
+                  "#define LOAD(j) load_row(j)\n"
+                  "#define RETURN_IF_DONE %s\n",
+                  routine->threads, blocks, routine->rows,
+                  w->plan->guarded ? "if (going == 0) return" : "(void)0");
     if (is_first_use(w, kernel))
         weft_text_add(w->out, "\n%s", routine->helpers);
 }
@@ -130,7 +132,8 @@ static void write_routine(const source_writer *w, const weft_plan_kernel *kernel
                   "    {\n%s    }\n\n%s",
                   call->place.source->name, call->place.line, w->graph->data[call->result].name,
                   w->graph->operators[call->op], call->routine->name, call->routine->body,
-                  /* nothing is stored yet: the routine's loads need not wait for this one */
+                  /* nothing is stored yet; where the routine asks itself, behind its first loads,
+                     this costs nothing */
                   w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
 }
 
@@ -195,7 +198,7 @@ weft_status weft_source_rows(const source_writer *plain, const weft_plan_kernel 
     weft_text_add(
         w->out,
         "}\n#undef ROWS_THREADS\n#undef ROWS_BOUNDS\n#undef ROWS_NODES\n#undef ROWS_PER_THREAD\n"
-        "#undef LOAD\n\n");
+        "#undef LOAD\n#undef RETURN_IF_DONE\n\n");
 done:
     return status;
 }

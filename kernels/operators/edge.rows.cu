@@ -94,6 +94,7 @@ INLINE real edge_rounds(real acc, real own, int n, const value *slots, const uin
     {
         const int64_t *patch = patches + blockIdx.x * (int64_t)4;
         const int64_t counts = patch[3];
+        RETURN_IF_DONE; /* behind a load: the answer came with it */
         const int n_rounds = edge_rounds_of(counts), n_halo = edge_halo_of(counts);
         const uint32_t n_overflow = edge_overflow_of(counts);
         const bool single = counts & 0x8000;

@@ -28,6 +28,7 @@ INLINE int32_t sell_decode(uint32_t code, int32_t base)
         const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = ROWS_THREADS / LANES;
         const int32_t base = bases[blockIdx.x * (int64_t)LANES + lane];
         const bool coded = __shfl_sync(0xffffffffu, base, 0) >= 0;
+        RETURN_IF_DONE; /* behind a load: the answer came with it */
         UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {
             /* back and forth, for slices come longest first */
             const int number = k * warps + (k % 2 ? warps - 1 - warp : warp);
