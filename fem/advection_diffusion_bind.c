@@ -46,11 +46,20 @@ done:
     return status;
 }
 
+/* Does the script apply A, or renew_A? */
+static bool is_applied(const weft_advection_diffusion *ad, const char *before, int which) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "apply(%s%s,", before,
+                   weft_ad_operator_name((weft_ad_operator)which));
+    return strstr(ad->text.data, text) != NULL;
+}
+
 static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
     const weft_fragment fragment = {"step.weft", ad->text.data};
     weft_operator_choice choices[WEFT_AD_OPERATORS];
+    int n_choices = 0, n_kept = 0;
     weft_expression *kept = calloc((size_t)problem->n_kept + 1, sizeof *kept);
     char(*names)[16] = calloc((size_t)problem->n_kept + 1, sizeof *names);
     if (!kept || !names) {
@@ -59,11 +68,13 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     }
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         const weft_rows *rows = rows_of(ad, i);
-        choices[i] = (weft_operator_choice){.name = weft_ad_operator_name((weft_ad_operator)i),
-                                            .routine = rows ? rows->routine : NULL,
-                                            .brings_dot = !rows && ad->sums[i]};
+        if (!is_applied(ad, "", i))
+            continue;
+        choices[n_choices++] =
+            (weft_operator_choice){.name = weft_ad_operator_name((weft_ad_operator)i),
+                                   .routine = rows ? rows->routine : NULL,
+                                   .brings_dot = !rows && ad->sums[i]};
     }
-    int n_kept = 0;
     for (int i = 0; strstr(ad->text.data, "kept_1") && i < problem->n_kept; ++i) {
         (void)snprintf(names[i], sizeof names[i], "kept_%d", i + 1);
         kept[n_kept++] =
@@ -72,7 +83,7 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     const weft_compile_options options = {.expressions = kept,
                                           .n_expressions = n_kept,
                                           .operators = choices,
-                                          .n_operators = WEFT_AD_OPERATORS};
+                                          .n_operators = n_choices};
     TRY(weft_compiled_make(ad->context, &fragment, 1, &options, &ad->step, error));
 done:
     free(kept);
@@ -85,15 +96,12 @@ static weft_status bind_operator(weft_advection_diffusion *ad, int i, weft_error
     weft_program *program = ad->step.program;
     const char *name = weft_ad_operator_name((weft_ad_operator)i);
     const weft_rows *rows = rows_of(ad, i);
-    char text[24];
+    char renewed[16];
     ad->products[i] = (struct weft_ad_product){ad, (weft_ad_operator)i};
-    (void)snprintf(text, sizeof text, "apply(renew_%s,", name);
-    if (strstr(ad->text.data, text)) {
-        (void)snprintf(text, sizeof text, "renew_%s", name);
-        TRY(weft_program_bind_operator(program, text, renewal, &ad->products[i], error));
-    }
-    (void)snprintf(text, sizeof text, "apply(%s,", name);
-    if (!strstr(ad->text.data, text))
+    (void)snprintf(renewed, sizeof renewed, "renew_%s", name);
+    if (is_applied(ad, "renew_", i))
+        TRY(weft_program_bind_operator(program, renewed, renewal, &ad->products[i], error));
+    if (!is_applied(ad, "", i))
         goto done;
     if (rows)
         TRY(weft_program_bind_rows(program, name, rows, error));

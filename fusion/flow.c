@@ -172,7 +172,7 @@ static weft_status read_apply(flow_builder *b, weft_flow_steps *steps, int i, in
     while (strcmp(script->operators[step.op].name, statement->value->children[0]->name) != 0)
         ++step.op;
     const weft_operator_choice *choice = b->flow->choices[step.op];
-    TRY(flow_segment_close(b, steps, i));
+    TRY(flush(b, steps, i)); /* a function of the caller's may look at any uniform value */
     step.v = flow_name_find(b->flow, v->name);
     if (step.v < 0 || b->flow->names[step.v].index_set == UNIFORM) {
         status = weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,

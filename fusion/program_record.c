@@ -10,6 +10,8 @@
 enum {
     ITERATIONS = 10, /* in a turn of an innermost loop; even, so that lists that alternate between
                         two memories are back where they were */
+    NESTED = 4, /* the same in a loop that stands in another, where lists do not alternate: such
+                   a loop is run often, for a few turns each time */
     NAME_LENGTH = 48
 };
 
@@ -159,7 +161,7 @@ static bool has_loops(const weft_flow_step *loop) {
 static weft_status record_loop(weft_program *p, const weft_flow_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_flow_step *last = weft_flow_last_scalars(loop);
-    const int iterations = has_loops(loop) ? 1 : ITERATIONS;
+    const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : ITERATIONS;
     TRY(launch_loop(p, loop, true, error));
     TRY(weft_recording_while(p->device, p->flow->graph->go[loop->number], error));
     for (int k = 0; k < iterations; ++k) {
