@@ -30,6 +30,7 @@ static weft_status solve(ad_run *run, weft_error *error) {
     TRY(ad_initial_make(run, error));
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));
+    TRY(ad_restart(run, error));
     run->seconds.assembly =
         weft_clock() - start - run->context.plan_seconds - run->context.compile_seconds;
     if (run->is_null)
@@ -46,6 +47,7 @@ done:
 }
 
 void ad_clear(ad_run *run) {
+    (void)weft_series_close(&run->series, NULL); /* after an error; else it is closed */
     weft_advection_diffusion_free(&run->stepper);
     weft_field_measure_free(&run->measure);
     for (int i = 0; i < run->n_records; ++i)

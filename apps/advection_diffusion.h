@@ -118,6 +118,8 @@ typedef struct ad_run {
     weft_advection_diffusion *stepper;
     weft_field_measure *measure;
 
+    weft_series *series; /* the file of --output, open */
+
     weft_step_state state;
     int64_t first_step; /* of this process: 0, or that of the checkpoint */
     ad_record *records;
@@ -146,6 +148,13 @@ weft_status ad_coefficients_check(ad_run *run, weft_error *error);
 weft_status ad_stepper_make(ad_run *run, weft_error *error);
 /** All steps, with what is due between them. (advection_diffusion_solve.c) */
 weft_status ad_solve(ad_run *run, weft_error *error);
+/** Go on from --restart. (advection_diffusion_files.c)
+ *  Errors  WEFT_ERROR_INPUT: no checkpoint, of another mesh, problem or version, damaged */
+weft_status ad_restart(ad_run *run, weft_error *error);
+/** Open the file of --output; add T, as run->values has it; write --checkpoint. */
+weft_status ad_series_open(ad_run *run, weft_error *error);
+weft_status ad_series_add(ad_run *run, weft_error *error);
+weft_status ad_checkpoint_write(ad_run *run, weft_error *error);
 /** A line of the records for T as it is now. (advection_diffusion_measure.c) */
 weft_status ad_record_add(ad_run *run, weft_error *error);
 /** The report on stdout; JSON. (advection_diffusion_report.c, advection_diffusion_json.c) */

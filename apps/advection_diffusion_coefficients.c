@@ -162,8 +162,8 @@ static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k,
-                                  double a[3][3], weft_error *error) {
+static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k, double a[3][3],
+                                  weft_error *error) {
     double centre[3];
     char z[32] = "";
     centre_of(run->mesh, cell, centre);

@@ -112,8 +112,13 @@ static void tell(const ad_run *run, double start) {
 static weft_status attend(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
-    if (is_due(run, options->output_every) || run->state.step == 0)
+    if (is_due(run, options->output_every) || run->state.step == 0) {
         TRY(ad_record_add(run, error));
+        TRY(ad_series_add(run, error));
+    }
+    if (options->checkpoint && is_due(run, options->checkpoint_every) &&
+        run->state.step > run->first_step)
+        TRY(ad_checkpoint_write(run, error));
 done:
     return status;
 }
@@ -124,6 +129,7 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     const double begin = weft_clock();
     int64_t at_once = 1;
+    TRY(ad_series_open(run, error));
     TRY(attend(run, error));
     while (run->state.step < options->steps && run->state.outcome == WEFT_STEP_DONE) {
         int64_t n = until_due(run, options->output_every);
@@ -143,6 +149,7 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
         else
             TRY(ad_record_add(run, error));
     }
+    TRY(weft_series_close(&run->series, error));
 done:
     return status;
 }

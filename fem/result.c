@@ -120,14 +120,13 @@ static weft_status check_fields(const weft_field *fields, int n_fields, weft_err
     return WEFT_OK;
 }
 
-weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
-                              int n_fields, weft_error *error) {
+weft_status weft_result_place(const char *path, weft_result_fill fill, void *user,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     char *target = NULL, *temporary = NULL;
-    TRY(check_fields(fields, n_fields, error));
     TRY(find_target(path, &target, error));
     TRY(make_temporary(path, target, &temporary, error));
-    TRY(weft_vtkhdf_write(temporary, path, mesh, fields, n_fields, error));
+    TRY(fill(user, temporary, error));
     TRY(sync_file(temporary, path, error));
     if (rename(temporary, target) != 0) {
         status = cannot_write(path, errno, error);
@@ -141,5 +140,27 @@ done:
         unlink(temporary);
     free(target);
     free(temporary);
+    return status;
+}
+
+typedef struct result_content {
+    const char *path;
+    const weft_mesh *mesh;
+    const weft_field *fields;
+    int n_fields;
+} result_content;
+
+static weft_status fill_result(void *user, const char *temporary, weft_error *error) {
+    const result_content *c = user;
+    return weft_vtkhdf_write(temporary, c->path, c->mesh, c->fields, c->n_fields, error);
+}
+
+weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
+                              int n_fields, weft_error *error) {
+    weft_status status = WEFT_OK;
+    result_content content = {path, mesh, fields, n_fields};
+    TRY(check_fields(fields, n_fields, error));
+    TRY(weft_result_place(path, fill_result, &content, error));
+done:
     return status;
 }

@@ -165,6 +165,43 @@ weft_status weft_result_write(const char *path, const weft_mesh *mesh, const wef
 /** Can this path be written? Checked before a long computation; leaves nothing. */
 weft_status weft_result_check(const char *path, weft_error *error);
 
+/** A time series of one nodal field in a VTKHDF 2.0 file (group Steps), which ParaView plays. The
+ * mesh is written once. There is room for all steps from the start, so that adding one changes
+ * numbers, not the file's structure: a program that is killed leaves a file with the steps up to
+ * then. */
+typedef struct weft_series weft_series;
+/** Make the file anew with room for `capacity` steps; or, with resume, go on with one that was made
+ *  for the same mesh, name and capacity, and keep its steps with times up to t (a file that is not
+ *  such a one is made anew, which is logged).
+ *  Errors  WEFT_ERROR_IO (path and cause), WEFT_ERROR_USAGE (capacity below 1), WEFT_ERROR_MEMORY
+ */
+weft_status weft_series_make(const char *path, const weft_mesh *mesh, const char *name,
+                             int64_t capacity, bool resume, double t, const weft_monitor *monitor,
+                             weft_series **out, weft_error *error);
+/** One step more, [n_nodes] values; a time not above the last that is there changes nothing.
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_USAGE: there is no room */
+weft_status weft_series_add(weft_series *series, double t, const double *values, weft_error *error);
+/** Close the file; room that was not used is given up. Errors WEFT_ERROR_IO; it is freed. */
+weft_status weft_series_close(weft_series **series, weft_error *error);
+
+/** State from which a computation goes on: nodal lists, and what they belong to. */
+typedef struct weft_checkpoint {
+    const char *problem; /* text that must be the same: options, formulas */
+    int64_t step;
+    int n_lists;
+    const char *const *names;
+    double *const *lists; /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
+} weft_checkpoint;
+/** Write a VTKHDF file with the mesh and the lists, whole or not at all. Errors WEFT_ERROR_IO */
+weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
+                                  const weft_checkpoint *checkpoint, weft_error *error);
+/** Read one back, given the mesh, problem, names and room for the lists; sets step.
+ *  Errors  WEFT_ERROR_INPUT: no checkpoint; of another version, mesh (also another ordering) or
+ *          problem (both are told); damaged or cut short, which a hash over all finds.
+ *          WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
+                                 weft_checkpoint *checkpoint, weft_error *error);
+
 /* ---- sparse matrices -------------------------------------------------------------------- */
 
 /** Pattern of the matrix of a connectivity: columns ascending in a row. */
