@@ -14,6 +14,7 @@ static const struct {
     {"test", weft_tool_test, "Run functions of yours against their references"},
     {"compare", weft_tool_compare, "Say what became faster or slower between two studies"},
     {"cache", weft_tool_cache, "List, verify or clear the compiled kernels"},
+    {"calibrate", weft_tool_calibrate, "Measure a device for the compiler's choices"},
     {"tuning", weft_tool_tuning, "List, verify or clear what was measured on devices"},
     {"devices", weft_tool_devices, "List the devices and their limits"},
 };

@@ -157,6 +157,11 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
     case TOOL_INVALID:
         options->invalid = true;
         return WEFT_OK;
+    case TOOL_SECONDS:
+        return app_parse_number("--seconds", text, 0.001, 1e6, &options->seconds, error);
+    case TOOL_AGAIN:
+        options->again = true;
+        return WEFT_OK;
     case TOOL_SEED:
         return app_parse_integer("--seed", text, 0, 1000000000, &options->seed, error);
     case TOOL_SET:

@@ -24,6 +24,8 @@ weft_status weft_tool_compare(int argc, char **argv, app_messages *messages, int
                               weft_error *error);
 weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
                             weft_error *error);
+weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
+                                weft_error *error);
 weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
                              weft_error *error);
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
@@ -50,7 +52,8 @@ typedef struct weft_tool_options {
     int n_devices, seed;
     weft_plan_kind plan;
     weft_scatter scatter;
-    bool single, invalid;
+    bool single, invalid, again;
+    double seconds;               /* 0: not given */
     weft_expression *expressions; /* malloc'd */
     int n_expressions;
     weft_parameter *parameters; /* malloc'd */
@@ -77,7 +80,9 @@ enum {
     TOOL_INVALID,
     TOOL_VARIANT,
     TOOL_ROUTINE,
-    TOOL_SEED
+    TOOL_SEED,
+    TOOL_SECONDS,
+    TOOL_AGAIN
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.

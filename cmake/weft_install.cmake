@@ -6,7 +6,8 @@ foreach(folder core fusion fem)
     install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 endforeach()
-install(FILES core/weft_tuning.h fusion/prediction.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+install(FILES core/weft_tuning.h fusion/prediction.h fusion/calibration.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION ${package})
 configure_package_config_file(cmake/weft-config.cmake.in "${PROJECT_BINARY_DIR}/weft-config.cmake"

@@ -23,7 +23,7 @@ weft_status weft_tuning_describe(weft_tuning *tuning, const char *device, const 
 
 weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
                                   const weft_tuning_time *times, size_t n, weft_error *error) {
-    enum { WIDTH = 7 };
+    enum { WIDTH = 8 };
     const int64_t now = (int64_t)time(NULL);
     tuning_value *rows = calloc(n ? n * WIDTH : 1, sizeof *rows);
     if (!rows)
@@ -34,10 +34,11 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
         row[0].text = device;
         row[1].text = times[i].routine;
         row[2].number = times[i].point.instances;
-        row[3].number = times[i].point.iterations;
-        row[4].number = times[i].point.extra;
-        row[5].real = times[i].seconds;
-        row[6].number = now;
+        row[3].number = times[i].point.threads;
+        row[4].number = times[i].point.iterations;
+        row[5].number = times[i].point.extra;
+        row[6].real = times[i].seconds;
+        row[7].number = now;
         if (!is_time(times[i].seconds))
             status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g s is no time",
                                     times[i].routine, times[i].seconds);
@@ -51,7 +52,7 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
 weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *routine,
                               weft_arena *arena, weft_tuning_time **out, size_t *n,
                               weft_error *error) {
-    enum { WIDTH = 7 };
+    enum { WIDTH = 8 };
     weft_status status = WEFT_OK;
     const tuning_value keys[] = {{.text = device}, {.text = routine}};
     tuning_value *rows = NULL;
@@ -64,7 +65,7 @@ weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const cha
     for (size_t i = 0; i < n_rows; ++i) {
         const tuning_value *row = rows + i * WIDTH;
         times[i] = (weft_tuning_time){
-            row[1].text, {row[2].number, row[3].number, row[4].number}, row[5].real};
+            row[1].text, {row[2].number, row[3].number, row[4].number, row[5].number}, row[6].real};
     }
     *out = times;
     *n = n_rows;

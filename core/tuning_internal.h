@@ -41,7 +41,7 @@ enum {
     TUNING_TABLES
 };
 extern const tuning_table weft_tuning_tables[TUNING_TABLES];
-enum { TUNING_COLUMNS_MAX = 8 };
+enum { TUNING_COLUMNS_MAX = 9 };
 
 typedef union tuning_value {
     const char *text;

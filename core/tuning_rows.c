@@ -7,8 +7,8 @@
 
 const tuning_table weft_tuning_tables[TUNING_TABLES] = {
     {"devices", "device,description", "tt", "device"},
-    {"times", "device,routine,instances,iterations,extra,seconds,made", "ttiiidi",
-     "device,routine,instances,iterations,extra"},
+    {"times", "device,routine,instances,threads,iterations,extra,seconds,made", "ttiiiidi",
+     "device,routine,instances,threads,iterations,extra"},
     {"numbers", "device,name,value,made", "ttdi", "device,name"},
     {"kernels", "device,kernel,instances,name,predicted,measured,made", "ttitddi",
      "device,kernel,instances"},

@@ -42,8 +42,9 @@ weft_status weft_tuning_describe(weft_tuning *tuning, const char *device, const 
 
 /** How a routine was run: the kernel that stands round it. */
 typedef struct weft_tuning_point {
-    int64_t instances;  /* of a block */
-    int64_t iterations; /* one after the other, by the same threads */
+    int64_t instances;  /* of a block, at once */
+    int64_t threads;    /* of a block; 0: does not matter */
+    int64_t iterations; /* one after the other, by the same threads; 0: does not matter */
     int64_t extra;      /* bytes on chip beside what the routine itself needs, a block */
 } weft_tuning_point;
 
@@ -58,7 +59,7 @@ typedef struct weft_tuning_time {
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY; WEFT_ERROR_USAGE: a time that is no positive number */
 weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
                                   const weft_tuning_time *times, size_t n, weft_error *error);
-/** The times of a device, by routine, instances, iterations, extra. routine NULL: of all.
+/** The times of a device, by routine, instances, threads, iterations, extra. routine NULL: of all.
  *  *out and the names are in the arena. */
 weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *routine,
                               weft_arena *arena, weft_tuning_time **out, size_t *n,

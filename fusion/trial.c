@@ -233,6 +233,13 @@ done:
 
 weft_status weft_trials_make(const weft_library *library, size_t function, weft_arena *arena,
                              weft_trials *out, weft_error *error) {
+    const weft_instance *instances[WEFT_TRIALS_MAX];
+    return weft_trials_instances(library, function, arena, out, instances, error);
+}
+
+weft_status weft_trials_instances(const weft_library *library, size_t function, weft_arena *arena,
+                                  weft_trials *out, const weft_instance *instances[WEFT_TRIALS_MAX],
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     int best[CHOICES] = {0};
     weft_text source = {0};
@@ -255,6 +262,7 @@ weft_status weft_trials_make(const weft_library *library, size_t function, weft_
     out->source = source.failed ? NULL : weft_arena_copy(arena, source.data, source.length);
     if (!out->source)
         status = out_of_memory(&m);
+    memcpy(instances, m.instances, (size_t)out->n * sizeof *instances);
 done:
     weft_text_free(&source);
     return status;

@@ -7,6 +7,7 @@
 #ifndef WEFT_FUSION_H
 #define WEFT_FUSION_H
 
+#include "calibration.h"
 #include "prediction.h"
 #include "weft_core.h"
 

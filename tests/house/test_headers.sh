@@ -13,7 +13,7 @@ for candidate in "${CXX:-c++}" g++ clang++; do
         break
     fi
 done
-for header in core/weft_core.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fem/weft_fem.h; do
+for header in core/weft_core.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/calibration.h fem/weft_fem.h; do
     name=${header##*/}
     printf '#include "%s"\n#include "%s"\nint weft_unused;\n' "$name" "$name" >"$scratch/one.c"
     ${CC:-cc} -std=c17 "${warnings[@]}" "${paths[@]}" "$scratch/one.c"

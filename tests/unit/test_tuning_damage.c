@@ -33,7 +33,7 @@ static char *make_bytes(tuning_place *place, size_t *length) {
     weft_error error = {0};
     weft_tuning_time times[N_TIMES];
     for (int i = 0; i < N_TIMES; ++i)
-        times[i] = (weft_tuning_time){"whole", {32, i + 1, 0}, 1e-9 * (i + 1)};
+        times[i] = (weft_tuning_time){"whole", {32, 0, i + 1, 0}, 1e-9 * (i + 1)};
     tuning_ok(weft_tuning_add_times(tuning, device, times, N_TIMES, &error), &error);
     weft_tuning_close(&tuning);
     return test_file_read(place->file, length);
@@ -194,7 +194,7 @@ static int in_read_only_home(tuning_place *place, uid_t user) {
     weft_tuning_time *times = NULL;
     weft_error error;
     size_t n = 0;
-    const weft_tuning_time one = {"new", {1, 1, 0}, 1};
+    const weft_tuning_time one = {"new", {1, 0, 1, 0}, 1};
     if (user != 0 && setuid(user) != 0)
         return 1;
     if (weft_tuning_open(&place->options, &tuning, &error) != WEFT_OK ||

@@ -19,7 +19,7 @@ static int child_writes(const tuning_place *place, int number) {
     if (!weft_tuning_path(tuning)[0])
         return 2;
     for (int i = 0; i < N_EACH; ++i) {
-        const weft_tuning_time one = {routine, {32, i + 1, 0}, 1e-9 * (i + 1)};
+        const weft_tuning_time one = {routine, {32, 0, i + 1, 0}, 1e-9 * (i + 1)};
         if (weft_tuning_add_times(tuning, device, &one, 1, &error) != WEFT_OK)
             return 3;
     }

@@ -1,0 +1,265 @@
+/* The cost source that has measured. Times of a routine stand on a grid of points; between them
+ * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
+#include "graph_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES = 4 /* instances, threads, iterations, extra */, VALUES = 16, EXTRA = 3 };
+
+typedef struct routine_grid {
+    const char *name;
+    int64_t values[AXES][VALUES]; /* ascending */
+    double places[AXES][VALUES];  /* where they stand on the axis */
+    int n[AXES];
+    double *logs; /* of seconds, [n[0]][n[1]][n[2]][n[3]] */
+} routine_grid;
+
+struct weft_measured_costs {
+    weft_arena *arena;
+    weft_limits limits;
+    routine_grid *grids; /* by name */
+    int n;
+};
+
+static void values_of(const weft_tuning_point *point, int64_t out[AXES]) {
+    out[0] = point->instances;
+    out[1] = point->threads;
+    out[2] = point->iterations;
+    out[EXTRA] = point->extra;
+}
+
+static void add_value(routine_grid *grid, int d, int64_t at) {
+    int k = 0;
+    while (k < grid->n[d] && grid->values[d][k] < at)
+        ++k;
+    if ((k < grid->n[d] && grid->values[d][k] == at) || grid->n[d] == VALUES)
+        return;
+    memmove(&grid->values[d][k + 1], &grid->values[d][k],
+            (size_t)(grid->n[d] - k) * sizeof grid->values[d][0]);
+    grid->values[d][k] = at;
+    ++grid->n[d];
+}
+
+static int find_value(const routine_grid *grid, int d, int64_t at) {
+    for (int k = 0; k < grid->n[d]; ++k)
+        if (grid->values[d][k] == at)
+            return k;
+    return -1;
+}
+
+/* Where the times stand in the grid; -1: beside it. */
+static int64_t place_of(const routine_grid *grid, const weft_tuning_time *time) {
+    int64_t at[AXES], place = 0;
+    values_of(&time->point, at);
+    for (int d = 0; d < AXES; ++d) {
+        const int k = find_value(grid, d, at[d]);
+        if (k < 0)
+            return -1;
+        place = place * grid->n[d] + k;
+    }
+    return place;
+}
+
+static int64_t size_of(const routine_grid *grid) {
+    int64_t size = 1;
+    for (int d = 0; d < AXES; ++d)
+        size *= grid->n[d];
+    return size;
+}
+
+/* A calibration that was stopped leaves points missing: take away the value of an axis that lacks
+ * the largest part of its points, until the grid is whole. */
+static bool shrink(routine_grid *grid, const weft_tuning_time *times, size_t n) {
+    double worst = 0;
+    int axis = -1, which = -1;
+    for (int d = 0; d < AXES; ++d)
+        for (int k = 0; k < grid->n[d]; ++k) {
+            int64_t here = 0;
+            const double all = (double)size_of(grid) / grid->n[d];
+            for (size_t i = 0; i < n; ++i) {
+                int64_t at[AXES];
+                values_of(&times[i].point, at);
+                here += at[d] == grid->values[d][k] && place_of(grid, &times[i]) >= 0;
+            }
+            const double missing = 1 - (double)here / all;
+            if (missing > worst) {
+                worst = missing;
+                axis = d;
+                which = k;
+            }
+        }
+    if (axis < 0)
+        return false;
+    --grid->n[axis];
+    memmove(&grid->values[axis][which], &grid->values[axis][which + 1],
+            (size_t)(grid->n[axis] - which) * sizeof grid->values[axis][0]);
+    return true;
+}
+
+/* Counts go by factors; shared memory by how many blocks it leaves, flat near none. */
+static double place_on_axis(const weft_limits *limits, int d, double at) {
+    const double least = d == EXTRA ? (double)limits->onchip_bytes / 16 + 1 : 0;
+    return log2(at + least > 0 ? at + least : 1);
+}
+
+static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time *times, size_t n,
+                             weft_error *error) {
+    routine_grid *grid = &costs->grids[costs->n];
+    *grid = (routine_grid){.name = times[0].routine};
+    for (size_t i = 0; i < n; ++i) {
+        int64_t at[AXES];
+        values_of(&times[i].point, at);
+        for (int d = 0; d < AXES; ++d)
+            add_value(grid, d, at[d]);
+    }
+    while (shrink(grid, times, n)) {
+    }
+    if (size_of(grid) == 0)
+        return WEFT_OK;
+    grid->logs = weft_arena_alloc(costs->arena, (size_t)size_of(grid), sizeof *grid->logs);
+    if (!grid->logs)
+        return weft_no_memory(error);
+    for (size_t i = 0; i < n; ++i) {
+        const int64_t place = place_of(grid, &times[i]);
+        if (place >= 0)
+            grid->logs[place] = log2(times[i].seconds);
+    }
+    for (int d = 0; d < AXES; ++d)
+        for (int k = 0; k < grid->n[d]; ++k)
+            grid->places[d][k] = place_on_axis(&costs->limits, d, (double)grid->values[d][k]);
+    ++costs->n;
+    return WEFT_OK;
+}
+
+weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
+                                     const weft_limits *limits, weft_measured_costs **out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_tuning_time *times = NULL;
+    size_t n = 0, first = 0;
+    TRY(weft_arena_make(&arena, error));
+    weft_measured_costs *made = weft_arena_alloc(arena, 1, sizeof *made);
+    if (!made) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    made->arena = arena;
+    made->limits = *limits;
+    TRY(weft_tuning_times(tuning, device, NULL, arena, &times, &n, error));
+    size_t n_names = 1;
+    for (size_t i = 1; i < n; ++i)
+        n_names += strcmp(times[i].routine, times[i - 1].routine) != 0;
+    made->grids = weft_arena_alloc(arena, n_names, sizeof *made->grids);
+    if (!made->grids) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    for (size_t i = 1; i <= n; ++i)
+        if (i == n || strcmp(times[i].routine, times[first].routine) != 0) {
+            TRY(make_grid(made, times + first, i - first, error));
+            first = i;
+        }
+    *out = made;
+    arena = NULL;
+done:
+    weft_arena_free(&arena);
+    return status;
+}
+
+void weft_measured_costs_free(weft_measured_costs **costs) {
+    if (!costs || !*costs)
+        return;
+    weft_arena *arena = (*costs)->arena;
+    *costs = NULL;
+    weft_arena_free(&arena);
+}
+
+int weft_measured_costs_size(const weft_measured_costs *costs) {
+    return costs->n;
+}
+
+static int compare_names(const void *name, const void *grid) {
+    return strcmp(name, ((const routine_grid *)grid)->name);
+}
+
+static weft_status prepare(void *user, weft_cost_routine *const *routines, int n,
+                           weft_error *error) {
+    const weft_measured_costs *costs = user;
+    (void)error;
+    for (int i = 0; i < n; ++i) {
+        const routine_grid *found = costs->n > 0
+                                        ? bsearch(routines[i]->name, costs->grids, (size_t)costs->n,
+                                                  sizeof *costs->grids, compare_names)
+                                        : NULL;
+        routines[i]->handle = found ? (int)(found - costs->grids) : -1;
+    }
+    return WEFT_OK;
+}
+
+/* Bytes a block: registers lower the number of blocks that run at once as shared memory does. */
+static double extra_of(const weft_limits *limits, const weft_cost_point *point) {
+    double extra = (double)point->extra_bytes;
+    const double taken = 4.0 * point->registers * point->threads;
+    if (limits->lanes_double == WEFT_CUDA_LANES && taken > 0 && limits->register_bytes > 0) {
+        const double blocks = floor((double)limits->register_bytes / taken);
+        const double most = floor(2048.0 / point->threads);
+        const double as_shared = (double)limits->onchip_bytes / (blocks > 1 ? blocks : 1);
+        if (blocks < most && as_shared > extra)
+            extra = as_shared;
+    }
+    return extra;
+}
+
+/* The value at or below, and how far the point is on the way to the next; false: outside. */
+static bool find_place(const routine_grid *grid, const weft_limits *limits, int d, double at,
+                       int *low, double *part) {
+    const int n = grid->n[d];
+    *low = 0;
+    *part = 0;
+    if (n == 1)
+        return grid->values[d][0] == 0 ? d != EXTRA || at <= 0
+                                       : fabs(at - (double)grid->values[d][0]) < 0.5;
+    if (at < (double)grid->values[d][0] || at > (double)grid->values[d][n - 1])
+        return false;
+    while (*low < n - 2 && at >= (double)grid->values[d][*low + 1])
+        ++*low;
+    *part = (place_on_axis(limits, d, at) - grid->places[d][*low]) /
+            (grid->places[d][*low + 1] - grid->places[d][*low]);
+    return true;
+}
+
+static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost_point *point,
+                   double *seconds) {
+    const weft_measured_costs *costs = user;
+    if (routine->handle < 0 || routine->handle >= costs->n)
+        return false;
+    const routine_grid *grid = &costs->grids[routine->handle];
+    const double at[AXES] = {point->instances, point->threads, point->iterations,
+                             extra_of(&costs->limits, point)};
+    int low[AXES];
+    double part[AXES], sum = 0;
+    for (int d = 0; d < AXES; ++d)
+        if (!find_place(grid, &costs->limits, d, at[d], &low[d], &part[d]))
+            return false;
+    for (int corner = 0; corner < 1 << AXES; ++corner) {
+        double weight = 1;
+        int64_t place = 0;
+        for (int d = 0; d < AXES; ++d) {
+            const int up = corner >> d & 1;
+            weight *= up ? part[d] : 1 - part[d];
+            place = place * grid->n[d] + (low[d] + up < grid->n[d] ? low[d] + up : low[d]);
+        }
+        if (weight > 0)
+            sum += weight * grid->logs[place];
+    }
+    *seconds = exp2(sum);
+    return true;
+}
+
+weft_cost_source weft_measured_costs_source(weft_measured_costs *costs) {
+    return (weft_cost_source){
+        .name = "measured", .user = costs, .prepare = prepare, .lookup = lookup};
+}
