@@ -12,7 +12,7 @@
 
 #include "test_support.h"
 
-enum { CHECK_ARGUMENTS = 4, CHECK_RANK = 2, CHECK_COMPONENTS = 512 };
+enum { CHECK_ARGUMENTS = 6, CHECK_RANK = 2, CHECK_COMPONENTS = 512 };
 
 /** What an argument's values look like. */
 typedef enum check_data {

@@ -177,6 +177,17 @@ static void ref_quadrature_load(ARGUMENTS) {
     weft_arena_free(&r.arena);
 }
 
+static void ref_quadrature_mass(ARGUMENTS) {
+    quadrature r = quadrature_open(c->d, c->degree);
+    const int n = c->d + 1;
+    for (int i = 0; i < n * n; ++i)
+        for (int p = 0; p < r.q; ++p)
+            result[i] += arguments[0][p] * shape(c->d, i / n, r.points + p * c->d) *
+                         shape(c->d, i % n, r.points + p * c->d) * r.weights[p] * factorial(c->d) *
+                         measure_of(c->d, arguments[1]);
+    weft_arena_free(&r.arena);
+}
+
 static void ref_quadrature_integral(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int p = 0; p < r.q; ++p)
@@ -292,6 +303,9 @@ static const check_case cases[] = {
     {"shape_shape", NULL, 1, {J(2)}, 9, ref_mass, 2, 2, NULL},
     {"shape_shape", "degree = 3", 1, {J(3)}, 16, ref_mass, 3, 3, NULL},
     {"shape_shape", "degree = 1", 1, {J(3)}, 16, ref_mass, 3, 1, NULL},
+    {"quadrature_shape_shape", NULL, 2, {S(3), J(2)}, 9, ref_quadrature_mass, 2, 2, NULL},
+    {"quadrature_shape_shape", "degree = 1", 2, {S(1), J(1)}, 4, ref_quadrature_mass, 1, 1, NULL},
+    {"quadrature_shape_shape", NULL, 2, {S(4), J(3)}, 16, ref_quadrature_mass, 3, 2, NULL},
     {"shape_load", NULL, 2, {S(2), J(1)}, 2, ref_load, 1, 2, NULL},
     {"shape_load", NULL, 2, {S(3), J(2)}, 3, ref_load, 2, 2, NULL},
     {"shape_load", "degree = 4", 2, {S(4), J(3)}, 4, ref_load, 3, 4, NULL},

@@ -12,10 +12,12 @@
 
 enum { POISSON_ARGUMENTS_MAX = 64 };
 
-/** Run poisson with these arguments, NULL at the end, and --json -; the test fails, showing stderr,
- * where the exit code is another. The caller's: json_decref. */
-static inline json_t *poisson_solve(int exit_code, const char *const *arguments) {
-    const char *command[POISSON_ARGUMENTS_MAX + 4] = {WEFT_BINARY_DIR "/poisson", "--json", "-"};
+/** Run a program of the build with these arguments, NULL at the end, and --json -; the test fails,
+ * showing stderr, where the exit code is another. The caller's: json_decref. */
+static inline json_t *app_solve(const char *program, int exit_code, const char *const *arguments) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", WEFT_BINARY_DIR, program);
+    const char *command[POISSON_ARGUMENTS_MAX + 4] = {path, "--json", "-"};
     int n = 3;
     for (int i = 0; arguments[i]; ++i) {
         assert_true(n < POISSON_ARGUMENTS_MAX + 3);
@@ -37,7 +39,8 @@ static inline json_t *poisson_solve(int exit_code, const char *const *arguments)
     test_run_free(&run);
     return root;
 }
-#define POISSON(exit_code, ...) poisson_solve((exit_code), (const char *const[]){__VA_ARGS__, NULL})
+#define POISSON(exit_code, ...)                                                                    \
+    app_solve("poisson", (exit_code), (const char *const[]){__VA_ARGS__, NULL})
 
 /** A number at the top of the JSON; the test fails where it is missing or null. */
 static inline double poisson_number(const json_t *root, const char *key) {
