@@ -52,6 +52,7 @@ void solve_clear(solve *run) {
     app_parts_free(&run->parts, run->options->run.conditions.n);
     app_free_list(&run->texts, run->n_texts);
     free(run->pieces);
+    app_free_list(&run->exact, run->components);
     free(run->constrained);
     weft_connectivity_free(&run->cells);
     weft_memory_free(&run->x);

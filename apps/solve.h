@@ -97,8 +97,9 @@ typedef struct solve {
 
     weft_connectivity *cells; /* cells -> nodes */
     app_part *parts;          /* [conditions]: facets of Neumann and Robin */
-    char **texts;             /* [n_texts] of the components of conditions and of --exact */
+    char **texts;             /* [n_texts] of the components of conditions */
     int n_texts;
+    char **exact;       /* [components], or NULL */
     solve_part *pieces; /* conditions, component by component */
     int n_pieces;
     int32_t *constrained; /* dofs, ascending */

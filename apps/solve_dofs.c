@@ -13,12 +13,12 @@ weft_status solve_mesh_make(solve *run, weft_error *error) {
     return status;
 }
 
-static weft_status refuse_count(const app_condition *condition, int n, int wanted,
+static weft_status refuse_count(const char *origin, const char *text, int n, int wanted,
                                 weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "%d expression%s here, but the solution has %d component%s", n,
                    n == 1 ? " stands" : "s stand", wanted, wanted == 1 ? "" : "s");
-    weft_error_place(error, condition->origin, condition->value, 1, 1);
+    weft_error_place(error, origin, text, 1, 1);
     weft_error_hint(error, wanted == 1
                                ? "write one expression"
                                : "write one for each, with commas between them; `free` leaves a "
@@ -34,7 +34,7 @@ static weft_status split_condition(solve *run, int i, weft_error *error) {
     int n = 0;
     TRY(app_split_list(condition->origin, condition->value, &list, &n, error));
     if (n != run->components)
-        TRY(refuse_count(condition, n, run->components, error));
+        TRY(refuse_count(condition->origin, condition->value, n, run->components, error));
     for (int k = 0; k < n; ++k) {
         run->texts[run->n_texts++] = list[k];
         if (strcmp(list[k], "free") != 0)
@@ -65,6 +65,23 @@ static weft_status group_make(solve *run, int i, char *marks, weft_error *error)
             marks[(int64_t)nodes[k] * run->components + run->pieces[p].component] = 1;
 done:
     free(nodes);
+    return status;
+}
+
+static weft_status split_exact(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *text = run->options->exact;
+    int n = 0;
+    char **list = NULL;
+    if (!text)
+        return WEFT_OK;
+    TRY(app_split_list("--exact", text, &list, &n, error));
+    if (n != run->components)
+        TRY(refuse_count("--exact", text, n, run->components, error));
+    run->exact = list;
+    list = NULL;
+done:
+    app_free_list(&list, n);
     return status;
 }
 
@@ -107,6 +124,7 @@ weft_status solve_dofs_make(solve *run, weft_error *error) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
+    TRY(split_exact(run, error));
     TRY(app_probes_check(&options->probes, mesh->dimension, error));
     for (int i = 0; i < options->conditions.n; ++i) {
         TRY(split_condition(run, i, error));

@@ -105,8 +105,9 @@ static weft_status choose(solve *run, weft_error *error) {
     if (!options->assembly_auto)
         return WEFT_OK;
     const weft_assembly_problem problem = {.dimension = mesh->dimension,
-                                           .width = (mesh->dimension + 1) * run->components,
-                                           .n_nodes = run->n_dofs,
+                                           .width = mesh->dimension + 1,
+                                           .components = run->components,
+                                           .n_nodes = mesh->n_nodes,
                                            .n_cells = mesh->n_cells,
                                            .symmetric = true,
                                            .applications = weft_cg_iterations_expected(

@@ -118,8 +118,10 @@ static weft_status refuse_missing(const solve *run, const weft_name_info *info, 
     const int n = count(info);
     weft_error_set(error, WEFT_ERROR_USAGE, "the script's input '%s' has no values", info->name);
     weft_error_place(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "add --input %s=%s%s", info->name, info->over ? "EXPR" : "NUMBER",
-                    n > 1 ? ",..., one for each component" : "");
+    weft_error_hint(error, "add --input %s=%s%s%s", info->name, info->over ? "EXPR" : "NUMBER",
+                    n > 1 ? ",..., one for each component" : "",
+                    strcmp(info->name, "u") == 0 ? "; or, where u is the solution, --nonlinear"
+                                                 : "");
     return WEFT_ERROR_USAGE;
 }
 

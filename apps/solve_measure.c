@@ -56,30 +56,16 @@ done:
     return status;
 }
 
-static weft_status refuse_exact(const solve *run, int n, weft_error *error) {
-    weft_error_set(
-        error, WEFT_ERROR_USAGE, "%d expression%s here, but the solution has %d component%s", n,
-        n == 1 ? " stands" : "s stand", run->components, run->components == 1 ? "" : "s");
-    weft_error_place(error, "--exact", run->options->exact, 1, 1);
-    return WEFT_ERROR_USAGE;
-}
-
 static weft_status measure_components(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    char **exact = NULL;
-    int n = 0;
     double l2 = 0, h1 = 0;
-    if (run->options->exact)
-        TRY(app_split_list("--exact", run->options->exact, &exact, &n, error));
-    if (exact && n != run->components)
-        TRY(refuse_exact(run, n, error));
     for (int k = 0; k < run->components; ++k) {
         double errors[2] = {0, 0};
-        TRY(measure_component(run, k, exact ? exact[k] : NULL, errors, error));
+        TRY(measure_component(run, k, run->exact ? run->exact[k] : NULL, errors, error));
         l2 += errors[0];
         h1 += errors[1];
     }
-    if (!exact)
+    if (!run->exact)
         goto done;
     run->l2_error = sqrt(l2);
     run->h1_error = sqrt(h1);
@@ -87,7 +73,6 @@ static weft_status measure_components(solve *run, weft_error *error) {
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "--exact is not finite everywhere in the mesh, so there are no errors to tell");
 done:
-    app_free_list(&exact, n);
     return status;
 }
 

@@ -60,7 +60,8 @@ static const struct argp_option options_table[] = {
 static const char doc[] =
     "Solve what a script states with linear finite elements on triangles or tetrahedra."
     "\v"
-    "SCRIPT.weft is a file, or a script shipped with Weft: helmholtz, anisotropic, elasticity, "
+    "SCRIPT.weft is a file, or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
+    "elasticity, "
     "kirchhoff. It computes for one cell a local matrix K and adds a vector to the nodes, "
     "b[dofs] += ...; docs/tutorial-new-element.md writes one. Where K has n*c rows for n nodes of "
     "a "
@@ -70,7 +71,7 @@ static const char doc[] =
     "boundary. Without any condition u is zero on the whole boundary.\n"
     "\n"
     "Examples:\n"
-    "  solve poisson.weft --mesh square:32\n"
+    "  solve diffusion.weft --mesh square:32\n"
     "  solve helmholtz.weft --mesh square:64 --define 'source=sin(pi*x)'\n"
     "  solve elasticity.weft --mesh beam.geo --define young=210e9 \\\n"
     "        --dirichlet wall=0,0 --neumann tip=0,-1e5 --output beam.vtkhdf\n"
@@ -185,7 +186,7 @@ static weft_status check(const solve_options *o, weft_error *error) {
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", missing);
     weft_error_hint(error, !o->script ? "write solve SCRIPT.weft --mesh MESH, for example solve "
-                                        "poisson.weft --mesh square:32; --help shows more"
+                                        "diffusion.weft --mesh square:32; --help shows more"
                                       : "add --mesh FILE.geo, or try --mesh square:32; --help "
                                         "shows examples");
     return WEFT_ERROR_USAGE;

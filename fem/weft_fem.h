@@ -287,6 +287,7 @@ typedef struct weft_assembly_problem {
     int64_t n_nodes, n_cells;
     bool symmetric;      /* local matrices are: some assemblies are for those alone */
     double applications; /* products expected, as of CG: weft_cg_iterations_expected */
+    int components;      /* of a node; 0: 1 */
 } weft_assembly_problem;
 
 #define WEFT_ASSEMBLIES_MOST 8

@@ -201,6 +201,7 @@ for (int i = 0; i < n; ++i)
 //@ kind      map
 //@ flops     3*(d-1) + 4*(d-1)*(d-2) + 3 + d*d*2*d + n*d*2*d + d*d*(2*d - 1) + n*n*(4*d + d*d*5)
 //@ source    d/dU of internal_force for a St. Venant-Kirchhoff material: with a_i = F G_i and b = F F^T,
+//@ source    S symmetric, as hooke_stress makes it:
 //@ source    K(i*d + k, j*d + l) = |T| ([k = l] G_i . S G_j + lambda a_ik a_jl + mu (a_il a_jk + b_kl G_i . G_j))
 //@ source    Ciarlet 1988, Mathematical Elasticity I, section 3.9; Wriggers 2008, Nonlinear Finite Element Methods, 4.2
 //@ where     d <= 3
@@ -251,6 +252,54 @@ for (int i = 0; i < n; ++i)
                     K(j * d + l,i * d + k) = s;
             }
     }
+//@ threads   n   G(:,:) J(:,:) H(:,:) S(:,:) lambda mu
+real det;
+if (d == 2)
+    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
+if (d == 3)
+    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
+        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
+// c = F G_t, p = S^T G_t, q = S G_t: p for the upper blocks, as the body above, which mirrors them
+real c[d], p[d], q[d], b[d][d], e = measure * lambda, m = measure * mu;
+for (int k = 0; k < d; ++k) {
+    real s = G(t,k), r = 0, o = 0;
+    for (int l = 0; l < d; ++l) {
+        s += H(k,l) * G(t,l);
+        r += S(l,k) * G(t,l);
+        o += S(k,l) * G(t,l);
+    }
+    c[k] = s;
+    p[k] = r * measure;
+    q[k] = o * measure;
+}
+for (int k = 0; k < d; ++k)
+    for (int l = 0; l < d; ++l) {
+        real s = H(k,l) + H(l,k);
+        for (int r = 0; r < d; ++r)
+            s += H(k,r) * H(l,r);
+        if (k == l)
+            s += 1;
+        b[k][l] = s * m;
+    }
+for (int j = 0; j < n; ++j) {
+    real g = 0, h = 0, a[d];
+    for (int k = 0; k < d; ++k) {
+        real s = G(j,k);
+        for (int l = 0; l < d; ++l)
+            s += H(k,l) * G(j,l);
+        a[k] = s;
+        h += select(j >= t, p[k], q[k]) * G(j,k);
+        g += G(t,k) * G(j,k);
+    }
+    for (int k = 0; k < d; ++k)
+        for (int l = 0; l < d; ++l) {
+            real s = e * (c[k] * a[l]) + m * (c[l] * a[k]) + b[k][l] * g;
+            if (k == l)
+                s += h;
+            K(t * d + k,j * d + l) = s;
+        }
+}
 
 //@ function  first_lame(young: real, poisson: real) -> lambda: real
 //@ kind      map
