@@ -35,6 +35,17 @@ static inline void case_check(weft_status status, const weft_error *error) {
     fail_msg("%s", text);
 }
 
+/** The device that stands for the host's (WEFT_TEST_DEVICE), or NULL. */
+static inline const char *case_forced_device(void) {
+    return getenv("WEFT_TEST_DEVICE");
+}
+
+/** Additions in the order in which threads happen to come: sums differ in their last bits. */
+static inline bool case_adds_atomically(void) {
+    const char *forced = case_forced_device();
+    return forced && strncmp(forced, "cuda", 4) == 0;
+}
+
 /** Compile a text (the library NULL: the shipped one) and make its program. */
 static inline program_case case_open(weft_library *library, const char *device, const char *text,
                                      const weft_compile_options *options) {
@@ -46,7 +57,7 @@ static inline program_case case_open(weft_library *library, const char *device, 
         c.own_library = true;
     }
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const char *forced = getenv("WEFT_TEST_DEVICE"); /* the same tests on a GPU */
+    const char *forced = case_forced_device();
     if (forced && strncmp(device, "host", 4) == 0)
         device = forced;
     case_check(weft_device_open(device, &device_options, &c.device, &error), &error);
