@@ -15,12 +15,17 @@ typedef struct scaling {
 
 static weft_status write_files(scaling *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    scaling_plots plots;
     const char *folder = run->options.out;
     scaling_results_clear(&run->results);
     TRY(scaling_results_make(&run->options, &run->cases, &run->study, run->progress.failed,
                              &run->results, error));
     TRY(scaling_json_write(folder, &run->results, run->study.question, error));
     TRY(scaling_csv_write(folder, &run->results, error));
+    TRY(scaling_plots_write(folder, &run->results, &plots, error));
+    if (!run->options.no_plots && !run->stopped)
+        TRY(scaling_plots_draw(folder, &run->messages.monitor, &plots, &run->stopped, error));
+    TRY(scaling_report_write(folder, &run->results, &plots, error));
 done:
     return status;
 }
@@ -55,11 +60,10 @@ static int print_outcome(const scaling *run) {
     const scaling_results *results = &run->results;
     int n_failed = 0;
     for (int i = 0; i < results->cases->n_cases; ++i) {
-        const scaling_result *result = &results->results[i];
-        n_failed += result->error || strcmp(result->outcome, "converged") != 0;
+        n_failed += scaling_result_failed(&results->results[i]);
     }
     if (run->options.verbosity > APP_QUIET)
-        printf("%d cases, %d runs now, %d failed; see %s/results.csv\n", results->cases->n_cases,
+        printf("%d cases, %d runs now, %d failed; see %s/report.md\n", results->cases->n_cases,
                run->progress.done, n_failed, run->options.out);
     return n_failed > 0;
 }

@@ -93,6 +93,7 @@ typedef struct scaling_cases {
 weft_status scaling_cases_make(const scaling_options *options, const weft_monitor *monitor,
                                scaling_cases *out, weft_error *error);
 void scaling_cases_clear(scaling_cases *cases);
+bool scaling_find_in_path(const char *program, char *out, size_t size);
 /** The levels of the meshes, sizes and refinements. (scaling_levels.c) */
 weft_status scaling_levels_make(const scaling_options *options, scaling_cases *out,
                                 weft_error *error);
@@ -145,11 +146,12 @@ typedef struct scaling_child {
 void scaling_signals_block(void);
 /** The signal that asks to stop, or 0. */
 int scaling_stop_asked(void);
-/** Run a program and wait; it is ended with this process. *stopped is the signal by which the user
- *  stopped it, else 0. tick(user) is called some times a second.
- *  Errors  WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
-weft_status scaling_child_run(const char *program, char *const *arguments, void (*tick)(void *user),
-                              void *user, scaling_child *out, int *stopped, weft_error *error);
+/** Run a program in a folder (NULL: this one) and wait; it is ended with this process. *stopped is
+ * the signal by which the user stopped it, else 0. tick(user) is called some times a second. Errors
+ * WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
+weft_status scaling_child_run(const char *program, char *const *arguments, const char *folder,
+                              void (*tick)(void *user), void *user, scaling_child *out,
+                              int *stopped, weft_error *error);
 void scaling_child_clear(scaling_child *child);
 
 /** What is drawn on a terminal: how far, what runs, how many are left, seconds left. */
@@ -195,8 +197,12 @@ typedef enum scaling_figure {
     SCALING_BYTES_PRODUCT, /* that a product of the operator moves, as predicted */
     SCALING_L2_ORDER,      /* from here on derived: against the level before */
     SCALING_H1_ORDER,
-    SCALING_DOFS_PER_SECOND, /* dofs * iterations / median seconds of the solve */
-    SCALING_SPEED_UP,        /* median total of the first case of this level / of this one */
+    SCALING_DOFS_PER_SECOND,     /* dofs * iterations / median seconds of the solve */
+    SCALING_SECONDS_PER_DOF,     /* median total / dofs */
+    SCALING_SPEED_UP,            /* median total of the first case of this level / of this one */
+    SCALING_THREADS,             /* of host:N */
+    SCALING_PARALLEL_SPEED_UP,   /* against the fewest threads of this level and assembly */
+    SCALING_PARALLEL_EFFICIENCY, /* that, and threads in proportion */
     SCALING_FIGURES
 } scaling_figure;
 /** "cells", ...: the key in files. */
@@ -230,7 +236,18 @@ void scaling_results_clear(scaling_results *results);
 /** The position of a phase, or -1. */
 int scaling_phase_find(const scaling_results *results, const char *name);
 
+/** Has it no runs, or not converged in one? */
+bool scaling_result_failed(const scaling_result *result);
+
 /* ---- files in the folder ----------------------------------------------------------------- */
+
+enum { SCALING_PLOTS_MAX = 8 };
+/** The plots that there are: NAME.svg and NAME.png, once they are drawn. */
+typedef struct scaling_plots {
+    const char *names[SCALING_PLOTS_MAX], *titles[SCALING_PLOTS_MAX];
+    int n;
+    bool drawn;
+} scaling_plots;
 
 /** results.json, results.csv, report.md. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status scaling_json_write(const char *folder, const scaling_results *results,
@@ -238,13 +255,13 @@ weft_status scaling_json_write(const char *folder, const scaling_results *result
 weft_status scaling_csv_write(const char *folder, const scaling_results *results,
                               weft_error *error);
 weft_status scaling_report_write(const char *folder, const scaling_results *results,
-                                 weft_error *error);
+                                 const scaling_plots *plots, weft_error *error);
 /** plots.gp, which holds its data. */
 weft_status scaling_plots_write(const char *folder, const scaling_results *results,
-                                weft_error *error);
+                                scaling_plots *plots, weft_error *error);
 /** Run gnuplot on it where it is installed; where not, that is logged. */
-weft_status scaling_plots_draw(const char *folder, const weft_monitor *monitor, int *stopped,
-                               weft_error *error);
+weft_status scaling_plots_draw(const char *folder, const weft_monitor *monitor,
+                               scaling_plots *plots, int *stopped, weft_error *error);
 /** Write text into FOLDER/NAME, whole or not; frees the text. */
 weft_status scaling_file_write(const char *folder, const char *name, weft_text *text,
                                weft_error *error);

@@ -36,15 +36,16 @@ int scaling_stop_asked(void) {
 
 /* In the child: nothing but calls that are allowed between fork and exec. It ends with its parent,
  * also where that is killed: or it would disturb the runs of the study gone on with. */
-static void become(const char *program, char *const *arguments, int output, int error,
-                   pid_t parent) {
+static void become(const char *program, char *const *arguments, const char *folder, int output,
+                   int error, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     int nothing = open("/dev/null", O_RDONLY);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || nothing < 0 ||
-        dup2(nothing, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0)
+        dup2(nothing, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0 ||
+        (folder && chdir(folder) != 0))
         _exit(126);
     execv(program, arguments);
     _exit(127);
@@ -80,8 +81,9 @@ static char *read_back(FILE *file) {
 }
 
 /* What it prints goes into files without names, so that it never waits for us. */
-weft_status scaling_child_run(const char *program, char *const *arguments, void (*tick)(void *user),
-                              void *user, scaling_child *out, int *stopped, weft_error *error) {
+weft_status scaling_child_run(const char *program, char *const *arguments, const char *folder,
+                              void (*tick)(void *user), void *user, scaling_child *out,
+                              int *stopped, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (scaling_child){0};
     FILE *output = tmpfile(), *messages = tmpfile();
@@ -94,7 +96,7 @@ weft_status scaling_child_run(const char *program, char *const *arguments, void 
     const pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        become(program, arguments, fileno(output), fileno(messages), parent);
+        become(program, arguments, folder, fileno(output), fileno(messages), parent);
     if (pid < 0) {
         status =
             weft_error_set(error, WEFT_ERROR_IO, "cannot start %s: %s", program, strerror(errno));

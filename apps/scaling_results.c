@@ -18,7 +18,11 @@ static const char *const figure_names[] = {
     [SCALING_L2_ORDER] = "l2_order",
     [SCALING_H1_ORDER] = "h1_order",
     [SCALING_DOFS_PER_SECOND] = "dofs_per_second",
+    [SCALING_SECONDS_PER_DOF] = "seconds_per_dof",
     [SCALING_SPEED_UP] = "speed_up",
+    [SCALING_THREADS] = "threads",
+    [SCALING_PARALLEL_SPEED_UP] = "parallel_speed_up",
+    [SCALING_PARALLEL_EFFICIENCY] = "parallel_efficiency",
 };
 
 const char *scaling_figure_name(scaling_figure figure) {
@@ -146,6 +150,37 @@ static double order_of(const scaling_result *coarse, const scaling_result *fine,
     return log(a[figure] / b[figure]) / (log(ratio) / b[SCALING_DIMENSION]);
 }
 
+/* Against the fewest threads of the same level and assembly; where there is one number of threads
+ * alone there is nothing to say. */
+static void derive_threads(scaling_results *results) {
+    for (int i = 0; i < results->cases->n_cases; ++i) {
+        double *f = results->results[i].figures;
+        const char *device = results->results[i].item->device;
+        f[SCALING_THREADS] = strncmp(device, "host:", 5) == 0 ? strtod(device + 5, NULL) : NAN;
+        f[SCALING_PARALLEL_SPEED_UP] = f[SCALING_PARALLEL_EFFICIENCY] = NAN;
+    }
+    for (int i = 0; i < results->cases->n_cases; ++i) {
+        scaling_result *result = &results->results[i];
+        const scaling_result *fewest = result;
+        double *f = result->figures, most = f[SCALING_THREADS];
+        for (int k = 0; k < results->cases->n_cases; ++k) {
+            const scaling_result *other = &results->results[k];
+            if (other->item->level != result->item->level ||
+                strcmp(other->item->assembly, result->item->assembly) != 0)
+                continue;
+            fewest =
+                other->figures[SCALING_THREADS] < fewest->figures[SCALING_THREADS] ? other : fewest;
+            most = fmax(most, other->figures[SCALING_THREADS]);
+        }
+        if (!(most > fewest->figures[SCALING_THREADS]))
+            continue;
+        f[SCALING_PARALLEL_SPEED_UP] =
+            fewest->phases[results->total].median / result->phases[results->total].median;
+        f[SCALING_PARALLEL_EFFICIENCY] =
+            f[SCALING_PARALLEL_SPEED_UP] * fewest->figures[SCALING_THREADS] / f[SCALING_THREADS];
+    }
+}
+
 static void derive(scaling_results *results) {
     const scaling_cases *cases = results->cases;
     const int per_level = cases->n_cases / cases->n_levels;
@@ -164,9 +199,14 @@ static void derive(scaling_results *results) {
         f[SCALING_DOFS_PER_SECOND] =
             solve < 0 ? NAN
                       : f[SCALING_DOFS] * f[SCALING_ITERATIONS] / result->phases[solve].median;
+        f[SCALING_SECONDS_PER_DOF] = result->phases[results->total].median / f[SCALING_DOFS];
         f[SCALING_SPEED_UP] =
             first->phases[results->total].median / result->phases[results->total].median;
     }
+}
+
+bool scaling_result_failed(const scaling_result *result) {
+    return result->error || (result->n_runs > 0 && strcmp(result->outcome, "converged") != 0);
 }
 
 weft_status scaling_results_make(const scaling_options *options, const scaling_cases *cases,
@@ -189,6 +229,7 @@ weft_status scaling_results_make(const scaling_options *options, const scaling_c
             out->n_missing += !scaling_study_at(study, i, round) && !failed[i];
     }
     derive(out);
+    derive_threads(out);
 done:
     if (status != WEFT_OK)
         scaling_results_clear(out);
