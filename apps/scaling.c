@@ -60,7 +60,7 @@ static int print_outcome(const scaling *run) {
     const scaling_results *results = &run->results;
     int n_failed = 0;
     for (int i = 0; i < results->cases->n_cases; ++i) {
-        n_failed += scaling_result_failed(&results->results[i]);
+        n_failed += scaling_result_failed(results, &results->results[i]);
     }
     if (run->options.verbosity > APP_QUIET)
         printf("%d cases, %d runs now, %d failed; see %s/report.md\n", results->cases->n_cases,

@@ -29,7 +29,7 @@ void scaling_list_clear(scaling_list *list);
 
 /** What an app is asked where the user gives no problem after "--". (scaling_apps.c) */
 typedef struct scaling_app {
-    const char *name;
+    const char *name, *success;           /* the outcome that is no failure */
     const char *const *problem_options;   /* any of these is a problem of the user's; NULL ends */
     const char *const *default_arguments; /* with a known solution; NULL ends */
 } scaling_app;
@@ -198,8 +198,8 @@ typedef enum scaling_figure {
     SCALING_L2_ORDER,      /* from here on derived: against the level before */
     SCALING_H1_ORDER,
     SCALING_DOFS_PER_SECOND,     /* dofs * iterations / median seconds of the solve */
-    SCALING_SECONDS_PER_DOF,     /* median total / dofs */
-    SCALING_SPEED_UP,            /* median total of the first case of this level / of this one */
+    SCALING_SECONDS_PER_DOF,     /* the basis / dofs */
+    SCALING_SPEED_UP,            /* the basis of the first case of this level / of this one */
     SCALING_THREADS,             /* of host:N */
     SCALING_PARALLEL_SPEED_UP,   /* against the fewest threads of this level and assembly */
     SCALING_PARALLEL_EFFICIENCY, /* that, and threads in proportion */
@@ -222,9 +222,10 @@ typedef struct scaling_result {
 typedef struct scaling_results {
     const scaling_options *options; /* borrowed, as are cases */
     const scaling_cases *cases;
-    char phases[SCALING_PHASES_MAX][SCALING_PHASE_NAME]; /* in the app's order, "process" last */
+    char phases[SCALING_PHASES_MAX]
+               [SCALING_PHASE_NAME]; /* in the app's order, then "compute", "process" */
     int n_phases;
-    int total;               /* the phase "total", or "process" where the app has none */
+    int basis; /* the phase that speed-ups are made of: "compute", or "process" without that */
     scaling_result *results; /* [cases->n_cases] */
     int n_missing;           /* runs still to be done */
 } scaling_results;
@@ -237,7 +238,7 @@ void scaling_results_clear(scaling_results *results);
 int scaling_phase_find(const scaling_results *results, const char *name);
 
 /** Has it no runs, or not converged in one? */
-bool scaling_result_failed(const scaling_result *result);
+bool scaling_result_failed(const scaling_results *results, const scaling_result *result);
 
 /* ---- files in the folder ----------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@ static const char *const poisson_problem[] = {
 static const char *const poisson_default[] = {
     "--source", "2*pi^2*" SOLUTION, "--dirichlet", "boundary=" SOLUTION, "--exact", SOLUTION, NULL};
 
-static const scaling_app apps[] = {{"poisson", poisson_problem, poisson_default}};
+static const scaling_app apps[] = {{"poisson", "converged", poisson_problem, poisson_default}};
 enum { N_APPS = sizeof apps / sizeof *apps };
 
 const scaling_app *scaling_app_at(int index) {

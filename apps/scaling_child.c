@@ -11,11 +11,15 @@
 
 enum { TICK_NANOSECONDS = 200000000 };
 
+/* Less those that whoever started us has us ignore, as nohup does. */
 static void stop_signals(sigset_t *out) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     sigemptyset(out);
-    sigaddset(out, SIGINT);
-    sigaddset(out, SIGTERM);
-    sigaddset(out, SIGHUP);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(out, numbers[i]);
+    }
 }
 
 void scaling_signals_block(void) {

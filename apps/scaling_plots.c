@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* One curve: the cases of one device and assembly, level by level. Columns: 1 dofs, 2 cells; 3 to 5
- * the total's median, least and greatest; 6 seconds a dof, 7 speed-up, 8 and 9 errors; then the
+ * the basis's median, least and greatest; 6 seconds a dof, 7 speed-up, 8 and 9 errors; then the
  * medians of the phases. */
 enum { FIRST_PHASE = 10 };
 
@@ -18,12 +18,12 @@ static void add_value(weft_text *out, double value) {
 }
 
 static void add_row(weft_text *out, const scaling_results *results, const scaling_result *r) {
-    const app_spread *total = &r->phases[results->total];
+    const app_spread *basis = &r->phases[results->basis];
     const double values[] = {r->figures[SCALING_DOFS],
                              r->figures[SCALING_CELLS],
-                             total->median,
-                             total->min,
-                             total->max,
+                             basis->median,
+                             basis->min,
+                             basis->max,
                              r->figures[SCALING_SECONDS_PER_DOF],
                              r->figures[SCALING_SPEED_UP],
                              r->figures[SCALING_L2_ERROR],
@@ -121,21 +121,24 @@ static void add_plot(weft_text *out, const scaling_results *results, const char 
 
 static void add_times(const sheet *out) {
     const scaling_results *results = out->results;
-    const char *total = results->phases[results->total];
-    if (!any_positive(results, -1, value_phase, results->total))
+    const char *basis = results->phases[results->basis];
+    if (!any_positive(results, -1, value_phase, results->basis))
         return;
     begin(out, "time", "Time against dofs", 900, 600);
-    weft_text_add(out->text, "set logscale xy\nset xlabel 'dofs'\nset ylabel '%s, s'\n", total);
+    weft_text_add(out->text,
+                  "set logscale xy\nset format '%%.0e'\nset xlabel 'dofs'\nset ylabel '%s, s'\n",
+                  basis);
     add_plot(out->text, results, "1:3:4:5", "yerrorlines", "");
     begin(out, "time_per_dof", "Time per dof against dofs", 900, 600);
-    weft_text_add(out->text, "set ylabel '%s a dof, s'\n", total);
+    weft_text_add(out->text, "set ylabel '%s a dof, s'\n", basis);
     add_plot(out->text, results, "1:6", "linespoints", "");
     begin(out, "speed_up", "Speed-up against dofs", 900, 600);
     weft_text_add(out->text,
-                  "unset logscale y\nset yrange [0:*]\nset ylabel 'speed-up against %s, %s'\n",
+                  "unset logscale y\nset format y '%%g'\nset yrange [0:*]\nset ylabel 'speed-up "
+                  "against %s, %s'\n",
                   results->cases->cases[0].assembly, results->cases->cases[0].device);
     add_plot(out->text, results, "1:7", "linespoints", "");
-    weft_text_add(out->text, "set logscale y\nset yrange [*:*]\n");
+    weft_text_add(out->text, "set logscale y\nset format y '%%.0e'\nset yrange [*:*]\n");
 }
 
 /* A panel a curve, a line a phase. */
@@ -222,8 +225,10 @@ static void add_threads(const sheet *out) {
             continue;
         if (!any) {
             begin(out, "threads", "Speed-up against threads", 900, 600);
-            weft_text_add(out->text, "unset logscale\nset xlabel 'threads'\nset ylabel 'speed-up'\n"
-                                     "plot");
+            weft_text_add(
+                out->text,
+                "unset logscale\nset format '%%g'\nset xlabel 'threads'\nset ylabel 'speed-up'\n"
+                "plot");
         }
         any = true;
         snprintf(title, sizeof title, "%.120s, %.40s", item->level->name, item->assembly);
@@ -247,7 +252,7 @@ weft_status scaling_plots_write(const char *folder, const scaling_results *resul
     add_threads_curves(&text, results);
     for (int k = 0; k < 2; ++k) {
         const sheet out = {&text, results, plots, kinds[k]};
-        weft_text_add(&text, "\nreset\nset datafile missing 'NaN'\nset key outside right top\n"
+        weft_text_add(&text, "\nreset\nset datafile missing 'NaN'\nset key outside below\n"
                              "set grid\n");
         add_times(&out);
         add_phases(&out);

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Phases that are no app's: assembly and solve together, and from the start of the process to its
+ * end. */
+#define COMPUTE "compute"
+#define PROCESS "process"
+
 static const char *const figure_names[] = {
     [SCALING_CELLS] = "cells",
     [SCALING_NODES] = "nodes",
@@ -56,14 +61,16 @@ static void find_phases(const scaling_study *study, scaling_results *results) {
         const char *name;
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)seconds, name,
-                            value) if (json_is_number(value) && strcmp(name, "process") != 0 &&
-                                       results->n_phases < SCALING_PHASES_MAX - 1)
+                            value) if (json_is_number(value) && strcmp(name, COMPUTE) != 0 &&
+                                       strcmp(name, PROCESS) != 0 &&
+                                       results->n_phases < SCALING_PHASES_MAX - 2)
             add_phase(results, name);
     }
-    add_phase(results, "process");
-    results->total = scaling_phase_find(results, "total");
-    if (results->total < 0)
-        results->total = results->n_phases - 1;
+    if (scaling_phase_find(results, "assembly") >= 0 && scaling_phase_find(results, "solve") >= 0)
+        add_phase(results, COMPUTE);
+    results->basis = add_phase(results, PROCESS);
+    if (scaling_phase_find(results, COMPUTE) >= 0)
+        results->basis = scaling_phase_find(results, COMPUTE);
 }
 
 /* Where an app says it: beside the results, or of the mesh. An app without "dofs" has a node each.
@@ -76,11 +83,17 @@ static double figure_of(const json_t *result, scaling_figure figure) {
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+static double phase_of_app(const json_t *seconds, const char *name) {
+    const json_t *value = json_object_get(seconds, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 static double phase_of(const json_t *record, const char *name) {
     const json_t *seconds = json_object_get(json_object_get(record, "result"), "seconds");
-    const json_t *value = strcmp(name, "process") == 0 ? json_object_get(record, "seconds")
-                                                       : json_object_get(seconds, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    if (strcmp(name, COMPUTE) == 0)
+        return phase_of_app(seconds, "assembly") + phase_of_app(seconds, "solve");
+    return strcmp(name, PROCESS) == 0 ? phase_of_app(record, "seconds")
+                                      : phase_of_app(seconds, name);
 }
 
 static weft_status sum_phases(const scaling_study *study, int index, int warmup,
@@ -124,15 +137,16 @@ static weft_status sum_figures(const scaling_study *study, int index, int warmup
     return WEFT_OK;
 }
 
-/* The first outcome that is not "converged", where there is one. */
-static void find_outcome(const scaling_study *study, int index, int warmup, scaling_result *out) {
+/* The first outcome that is no success, where there is one. */
+static void find_outcome(const scaling_study *study, int index, int warmup, const char *success,
+                         scaling_result *out) {
     for (int run = 0; run < study->rounds - warmup; ++run) {
         const json_t *record = run_of(study, index, run, warmup);
         const json_t *result = json_object_get(record, "result");
         const char *outcome = json_string_value(json_object_get(result, "outcome"));
         const char *device = json_string_value(json_object_get(result, "device"));
         out->n_runs += record != NULL;
-        if (outcome && (!out->outcome[0] || strcmp(out->outcome, "converged") == 0))
+        if (outcome && (!out->outcome[0] || strcmp(out->outcome, success) == 0))
             snprintf(out->outcome, sizeof out->outcome, "%s", outcome);
         if (device)
             snprintf(out->device_name, sizeof out->device_name, "%s", device);
@@ -175,7 +189,7 @@ static void derive_threads(scaling_results *results) {
         if (!(most > fewest->figures[SCALING_THREADS]))
             continue;
         f[SCALING_PARALLEL_SPEED_UP] =
-            fewest->phases[results->total].median / result->phases[results->total].median;
+            fewest->phases[results->basis].median / result->phases[results->basis].median;
         f[SCALING_PARALLEL_EFFICIENCY] =
             f[SCALING_PARALLEL_SPEED_UP] * fewest->figures[SCALING_THREADS] / f[SCALING_THREADS];
     }
@@ -199,14 +213,15 @@ static void derive(scaling_results *results) {
         f[SCALING_DOFS_PER_SECOND] =
             solve < 0 ? NAN
                       : f[SCALING_DOFS] * f[SCALING_ITERATIONS] / result->phases[solve].median;
-        f[SCALING_SECONDS_PER_DOF] = result->phases[results->total].median / f[SCALING_DOFS];
+        f[SCALING_SECONDS_PER_DOF] = result->phases[results->basis].median / f[SCALING_DOFS];
         f[SCALING_SPEED_UP] =
-            first->phases[results->total].median / result->phases[results->total].median;
+            first->phases[results->basis].median / result->phases[results->basis].median;
     }
 }
 
-bool scaling_result_failed(const scaling_result *result) {
-    return result->error || (result->n_runs > 0 && strcmp(result->outcome, "converged") != 0);
+bool scaling_result_failed(const scaling_results *results, const scaling_result *result) {
+    const char *success = scaling_app_at(results->options->app)->success;
+    return result->error || (result->n_runs > 0 && strcmp(result->outcome, success) != 0);
 }
 
 weft_status scaling_results_make(const scaling_options *options, const scaling_cases *cases,
@@ -222,7 +237,7 @@ weft_status scaling_results_make(const scaling_options *options, const scaling_c
         scaling_result *result = &out->results[i];
         result->item = &cases->cases[i];
         result->error = failed[i];
-        find_outcome(study, i, options->warmup, result);
+        find_outcome(study, i, options->warmup, scaling_app_at(options->app)->success, result);
         TRY(sum_phases(study, i, options->warmup, out, result, error));
         TRY(sum_figures(study, i, options->warmup, result, error));
         for (int round = 0; round < study->rounds; ++round)

@@ -36,7 +36,7 @@ static char **make_command(const scaling_cases *cases, const scaling_case *item,
 
 /* What the app says of itself, less what is long and no figure of the study. */
 static json_t *read_result(const scaling_child *child) {
-    static const char *const left_out[] = {"history", "probes", "steps", "output"};
+    static const char *const left_out[] = {"history", "probes", "steps", "series"};
     json_t *result = child->exit_code <= 1 ? json_loads(child->output, 0, NULL) : NULL;
     if (!json_is_object(result)) {
         json_decref(result);
