@@ -59,6 +59,7 @@ static weft_status copy_options(weft_arena *arena, const weft_compile_options *f
         TRY(copy_text(arena, &variants[i].function, error));
     }
     TRY(copy_operators(arena, from, to, error));
+    TRY(copy_text(arena, &to->cover, error));
     to->expressions = expressions;
     to->parameters = parameters;
     to->variants = variants;
@@ -89,8 +90,7 @@ weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
     TRY(weft_fusions_make(arena, c->graph, &c->options, &c->fusions, error));
     TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
                                   &c->implementations, error));
-    TRY(weft_cover_make(arena, c->graph, c->fusions, c->implementations, c->options.plan, &c->cover,
-                        error));
+    TRY(weft_cover_choose(c, error));
     TRY(weft_plan_make(arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
 done:
     return status;

@@ -455,11 +455,16 @@ struct weft_compilation {
     weft_fusions *fusions;
     weft_implementations *implementations;
     weft_cover *cover;
+    int n_covers;        /* that were found for options.alternative */
+    bool cover_recalled; /* it is that of options.cover */
     weft_plan *plan;
     const char *source;
     struct weft_flow
         *flow; /* a script with loops: the stages after the script are in its segments */
 };
+
+/** Set cover, n_covers and cover_recalled from what comes before (cover_choose.c). */
+weft_status weft_cover_choose(weft_compilation *c, weft_error *error);
 
 /* printing (graph_print.c, plan_print.c) */
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);

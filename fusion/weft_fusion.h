@@ -165,6 +165,9 @@ typedef struct weft_compile_options {
     int64_t instances; /* of an index set, that plans are made for; 0: 10^6 */
     int max_fusion;    /* calls of a candidate, at most; 0: chosen by the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
+    int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
+    const char *cover; /* weft_compilation_cover of a compilation of the same script: that one,
+                          where it is still among the implementations (weft_compilation_recalled) */
 } weft_compile_options;
 
 typedef struct weft_compilation weft_compilation;
@@ -179,6 +182,21 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
                          const weft_compile_options *options, weft_compilation **out,
                          weft_error *error);
 void weft_compilation_free(weft_compilation **compilation);
+
+/** The cover that was chosen, as text for weft_compile_options.cover: a line for each graph. */
+weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
+                                   weft_error *error);
+/** The covers that were looked at for options.alternative: alternative + 1 unless there are fewer.
+ */
+int weft_compilation_alternatives(const weft_compilation *compilation);
+/** Seconds of a run for options.instances, predicted. */
+double weft_compilation_seconds(const weft_compilation *compilation);
+/** Is its cover the one that options.cover asked for? */
+bool weft_compilation_recalled(const weft_compilation *compilation);
+/** 32 digits for a script with its options and library: the key of weft_tuning_winner. */
+weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
+                             int n_fragments, const weft_compile_options *options, char out[33],
+                             weft_error *error);
 
 /** Print a stage: tokens, script, graph, fusions, implementations, cover, plan or source; as text,
  *  and graph and plan also as dot or json. What is printed of script and graph as text reads back

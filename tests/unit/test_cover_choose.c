@@ -1,0 +1,154 @@
+/* labels: quick */
+/* Covers in order, and a cover that is asked for by its text. Listing 1 of Fousek et al. 2011 has
+ * six calls of which many may be fused, so that there are many covers. */
+#include "tuning_support.h"
+#include "weft_fusion.h"
+
+static const char listing[] = "index N;\n"
+                              "input A, B : real[3,3] over N;\n"
+                              "input c : real[3] over N;\n"
+                              "input D, E : real[5,5] over N;\n"
+                              "M1 = mmul(A, B);\n"
+                              "v1 = mvmul(M1, c);\n"
+                              "s1 = norm2(v1);\n"
+                              "M2 = mmul(D, E);\n"
+                              "M3 = madd(M2, D);\n"
+                              "F = smmul(M3, s1);\n"
+                              "return F;\n";
+
+typedef struct compiler {
+    weft_device *device;
+    weft_library *library;
+} compiler;
+
+static compiler compiler_make(void) {
+    compiler c = {0};
+    weft_error error = {0};
+    tuning_ok(weft_device_open("null:h200", NULL, &c.device, &error), &error);
+    tuning_ok(weft_library_make(&c.library, &error), &error);
+    return c;
+}
+
+static void compiler_free(compiler *c) {
+    weft_library_free(&c->library);
+    weft_device_free(&c->device);
+}
+
+/* Its cover's text, malloc'd. */
+static char *compile(const compiler *c, const weft_compile_options *options, double *seconds,
+                     int *n_alternatives, bool *recalled) {
+    const weft_fragment fragment = {"listing.weft", listing};
+    weft_compilation *made = NULL;
+    weft_error error = {0};
+    weft_text text = {0};
+    tuning_ok(weft_compile(c->library, weft_device_limits(c->device), &fragment, 1, options, &made,
+                           &error),
+              &error);
+    tuning_ok(weft_compilation_cover(made, &text, &error), &error);
+    *seconds = weft_compilation_seconds(made);
+    *n_alternatives = weft_compilation_alternatives(made);
+    *recalled = weft_compilation_recalled(made);
+    weft_compilation_free(&made);
+    return text.data;
+}
+
+static void in_order(void **state) {
+    (void)state;
+    enum { N = 6 };
+    compiler c = compiler_make();
+    char *texts[N];
+    double before = 0, seconds;
+    int n;
+    bool recalled;
+    for (int k = 0; k < N; ++k) {
+        const weft_compile_options options = {.alternative = k};
+        texts[k] = compile(&c, &options, &seconds, &n, &recalled);
+        assert_int_equal(n, k + 1);
+        assert_false(recalled);
+        assert_true(seconds > 0 && seconds >= before * (1 - 1e-5));
+        before = seconds;
+        for (int i = 0; i < k; ++i)
+            assert_string_not_equal(texts[i], texts[k]);
+    }
+    /* asked for by its text each comes back, with its time */
+    for (int k = N; k-- > 0;) {
+        const weft_compile_options options = {.cover = texts[k]};
+        char *again = compile(&c, &options, &seconds, &n, &recalled);
+        assert_true(recalled);
+        assert_string_equal(again, texts[k]);
+        assert_true(seconds <= before * (1 + 1e-5));
+        before = seconds;
+        free(again);
+    }
+    /* what says nothing of this graph, or names what there is not, is passed over */
+    char *foreign[] = {strdup(""), strdup("00000000000000000000000000000000 0:0@32x1w0\n"),
+                       strdup(texts[1]), strdup(texts[1])};
+    foreign[2][35] = '?';
+    foreign[3][40] = '\0'; /* cut off */
+    for (int i = 0; i < 4; ++i) {
+        const weft_compile_options options = {.cover = foreign[i]};
+        char *best = compile(&c, &options, &seconds, &n, &recalled);
+        assert_false(recalled);
+        assert_string_equal(best, texts[0]);
+        free(best);
+        free(foreign[i]);
+    }
+    for (int k = 0; k < N; ++k)
+        free(texts[k]);
+    compiler_free(&c);
+}
+
+/* There are only so many: the last one then, and how many there are. */
+static void not_so_many(void **state) {
+    (void)state;
+    compiler c = compiler_make();
+    weft_error error = {0};
+    weft_compilation *made = NULL;
+    const weft_fragment fragment = {"one.weft",
+                                    "index N; input a : real over N; b = 2*a; return b;"};
+    const weft_compile_options options = {.alternative = 50, .plan = WEFT_PLAN_UNFUSED};
+    tuning_ok(weft_compile(c.library, weft_device_limits(c.device), &fragment, 1, &options, &made,
+                           &error),
+              &error);
+    assert_true(weft_compilation_alternatives(made) < 50);
+    assert_true(weft_compilation_alternatives(made) >= 1);
+    weft_compilation_free(&made);
+    compiler_free(&c);
+}
+
+static void hashes(void **state) {
+    (void)state;
+    compiler c = compiler_make();
+    weft_error error = {0};
+    const weft_fragment a = {"a", "index N;"}, b = {"b", "index N;"}, other = {"a", "index M;"};
+    const weft_parameter d = {"d", 3};
+    const weft_compile_options plain = {0}, single = {.single = true},
+                               with = {.parameters = &d, .n_parameters = 1};
+    char first[33], again[33];
+    tuning_ok(weft_script_hash(c.library, &a, 1, &plain, first, &error), &error);
+    tuning_ok(weft_script_hash(c.library, &b, 1, &plain, again, &error), &error);
+    assert_string_equal(first, again); /* its text, not its name */
+    tuning_ok(weft_script_hash(c.library, &other, 1, &plain, again, &error), &error);
+    assert_string_not_equal(first, again);
+    tuning_ok(weft_script_hash(c.library, &a, 1, &single, again, &error), &error);
+    assert_string_not_equal(first, again);
+    tuning_ok(weft_script_hash(c.library, &a, 1, &with, again, &error), &error);
+    assert_string_not_equal(first, again);
+    tuning_ok(weft_library_add_text(c.library, "k",
+                                    "//@ function twice(a: real) -> b: real\n//@ kind map\n//@ "
+                                    "flops 1\n//@ source none\n//@ threads 1\nb = 2 * a;\n",
+                                    &error),
+              &error);
+    tuning_ok(weft_script_hash(c.library, &a, 1, &plain, again, &error), &error);
+    assert_string_not_equal(first, again);
+    compiler_free(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_order),
+        cmocka_unit_test(not_so_many),
+        cmocka_unit_test(hashes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
