@@ -132,6 +132,11 @@ weft_status weft_flow_source(const weft_compilation *compilation, const char **o
 bool weft_flow_uses(const weft_flow_step *step, int name);
 /** The scalars that end a loop's body, done by its own kernel; NULL: there are none. */
 const weft_flow_step *weft_flow_last_scalars(const weft_flow_step *loop);
+/** The kernel that joins the reductions with which a loop's body ends, apart from uniform
+ * arithmetic: on a GPU loop_N_turn does its work too, one launch less; it is given that kernel's
+ * arguments last. NULL: there is none. *step: of the body, the segment whose last kernel it is. */
+const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
+                                         const weft_flow_step **step);
 enum { WEFT_RECORDS_MAX = 4 /* uniform values whose history is kept at once */ };
 
 weft_status weft_flow_print(const weft_compilation *compilation, const char *stage,

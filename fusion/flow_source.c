@@ -2,11 +2,12 @@
  * thread for each step of uniform arithmetic and two for each loop:
  *
  *      loop_N_begin(n, names, go, count, capacities, values x 4, histories x 4 [, go outside])
- *      loop_N_turn (n, names, go, count, capacities, values x 4, histories x 4)
+ *      loop_N_turn (n, names, go, count, capacities, values x 4, histories x 4 [, partials, result
+ * ...])
  *
- *  begin asks the condition before the first turn, turn does the scalars that end the body, counts
- *  and asks again. `go` says whether there is a next turn: kernels in the loop do nothing where it
- *  is 0, so that a device may run several turns without asking. */
+ *  begin asks the condition before the first turn, turn joins the reductions and does the scalars
+ * that end the body, counts and asks again. `go` says whether there is a next turn: kernels in the
+ * loop do nothing where it is 0, so that a device may run several turns without asking. */
 #include "flow_internal.h"
 #include "source_internal.h"
 
@@ -34,6 +35,19 @@ bool weft_flow_uses(const weft_flow_step *step, int name) {
     for (int i = 0; i < step->n_scalars; ++i)
         uses |= scalar_uses(&step->scalars[i], name);
     return uses;
+}
+
+const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
+                                         const weft_flow_step **step) {
+    const int at = loop->body.n - 1 - (weft_flow_last_scalars(loop) != NULL);
+    const weft_flow_step *segment = at >= 0 ? &loop->body.list[at] : NULL;
+    if (segment == NULL || segment->kind != FLOW_SEGMENT)
+        return NULL;
+    const weft_plan *plan = flow->segments[segment->number]->plan;
+    if (plan->n_kernels == 0 || !plan->kernels[plan->n_kernels - 1].finishes)
+        return NULL;
+    *step = segment;
+    return &plan->kernels[plan->n_kernels - 1];
 }
 
 /* ---- kernels of one thread ------------------------------------------------------------------- */
@@ -131,6 +145,9 @@ static weft_status write_loop_kernel(const scalar_writer *w, const weft_flow_ste
     const bool inner = begin && loop->loop >= 0;
     const weft_flow_step *last = begin ? NULL : weft_flow_last_scalars(loop);
     const int condition = w->flow->n_names + CONDITION, most = w->flow->n_names + MOST;
+    const weft_flow_step *segment = NULL;
+    const weft_plan_kernel *joined = begin ? NULL : weft_flow_joined(w->flow, loop, &segment);
+    const weft_graph *graph = joined != NULL ? w->flow->segments[segment->number]->graph : NULL;
     weft_text_add(out, "FINISH loop_%d_%s(int64_t n_instances", loop->number,
                   begin ? "begin" : "turn");
     write_names(w, loop, false);
@@ -139,8 +156,13 @@ static weft_status write_loop_kernel(const scalar_writer *w, const weft_flow_ste
         weft_text_add(out, ",\n    const scalar *value_of_%d", i);
     for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
         weft_text_add(out, ",\n    scalar *history_of_%d", i);
-    weft_text_add(out, "%s)\n{\n    if (threadIdx.x > 0%s)\n        return;\n",
-                  inner ? ",\n    const uint32_t *outside" : "", begin ? "" : " || *go == 0");
+    if (joined != NULL)
+        weft_source_joined_arguments(out, joined);
+    weft_text_add(out, "%s)\n{\n", inner ? ",\n    const uint32_t *outside" : "");
+    if (joined != NULL)
+        weft_source_joined(out, graph, joined);
+    weft_text_add(out, "    if (threadIdx.x > 0%s)\n        return;\n",
+                  begin || joined != NULL ? "" : " || *go == 0");
     if (inner)
         weft_text_add(out, "    if (*outside == 0) {\n        *go = 0;\n        return;\n    }\n");
     write_names(w, loop, true);

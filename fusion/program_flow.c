@@ -19,7 +19,12 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     made->memory = calloc((size_t)flow->n_names + 1, sizeof(weft_memory *));
     made->own = calloc((size_t)flow->n_names + 1, sizeof *made->own);
     made->operators = calloc((size_t)flow->script->n_operators + 1, sizeof *made->operators);
-    p->arguments = calloc((size_t)flow->n_names + 16, sizeof(weft_memory *));
+    int n_joined = 0; /* arguments of a kernel that joins a segment's reductions, at most */
+    for (int i = 0; i < flow->n_segments; ++i)
+        n_joined = 2 * flow->segments[i]->graph->n_calls > n_joined
+                       ? 2 * flow->segments[i]->graph->n_calls
+                       : n_joined;
+    p->arguments = calloc((size_t)flow->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
     if (made->segments == NULL || made->memory == NULL || made->own == NULL ||
         made->operators == NULL || p->arguments == NULL)
         return no_memory(error);

@@ -1,4 +1,4 @@
-/** What program.c (making and binding) and program_run.c (running) share. */
+/** What program.c (making and binding), program_prepare.c and program_run.c (running) share. */
 #ifndef PROGRAM_INTERNAL_H
 #define PROGRAM_INTERNAL_H
 
@@ -25,6 +25,8 @@ struct weft_program {
     const weft_rows **rows;  /* [n_operators], borrowed */
     weft_memory **arguments; /* for one launch */
     bool ready;
+    bool leaves_join; /* the kernel that joins its last reductions is not launched: another does it
+                       */
 };
 
 /** program_rows.c: tables, and what kernels with rows routines and joined reductions need besides.
@@ -93,11 +95,18 @@ weft_status weft_program_flow_run(weft_program *program, weft_error *error);
 weft_status weft_program_flow_step(weft_program *program, const weft_flow_step *step,
                                    weft_error *error);
 
-/* program_run.c */
+/* program_prepare.c */
 weft_status weft_program_prepare(weft_program *program, weft_error *error);
+/** Blocks of lanes of an index set; chunks of them, each a partial result of a reduction. */
+int64_t weft_program_blocks(const weft_program *program, int index_set);
+int64_t weft_program_chunks(const weft_program *program, int index_set);
 
+/* program_run.c */
 /** What a segment's launches would make when first needed. */
 weft_status weft_program_touch(weft_program *program, weft_error *error);
+/** The arguments of a kernel, into out [n_arguments]. */
+weft_status weft_program_kernel_arguments(weft_program *program, const weft_plan_kernel *kernel,
+                                          weft_memory **out, weft_error *error);
 
 /* program_record.c: loops as graphs of the device. */
 

@@ -126,6 +126,29 @@ static weft_status launch_scalars(weft_program *p, const weft_flow_step *step, w
     return launch(p, kernel, n, error);
 }
 
+/* A turn's end joins the reductions of the segment before it, by a whole thread block. */
+static weft_status launch_turn(weft_program *p, const weft_flow_step *loop, const char *kernel,
+                               int n_arguments, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_flow_step *step = NULL;
+    const weft_plan_kernel *joined = weft_flow_joined(p->compilation->flow, loop, &step);
+    if (joined == NULL)
+        return launch(p, kernel, n_arguments, error);
+    weft_program *segment = p->flow->segments[step->number];
+    TRY(weft_program_kernel_arguments(segment, joined, p->arguments + n_arguments, error));
+    const weft_launch whole = {.module = p->module,
+                               .kernel = kernel,
+                               .arguments = p->arguments,
+                               .n_arguments = n_arguments + joined->n_arguments,
+                               .n_instances = segment->sizes[joined->index_set],
+                               .n_blocks = 1,
+                               .lanes = WEFT_CUDA_LANES,
+                               .block_threads = WEFT_CUDA_CHUNK};
+    TRY(weft_device_launch(p->device, &whole, error));
+done:
+    return status;
+}
+
 static weft_status launch_loop(weft_program *p, const weft_flow_step *loop, bool begin,
                                weft_error *error) {
     const struct weft_loop_graph *graph = p->flow->graph;
@@ -144,7 +167,7 @@ static weft_status launch_loop(weft_program *p, const weft_flow_step *loop, bool
         p->arguments[n++] = flow->recorded[i] >= 0 ? flow->histories[i] : graph->nothing;
     if (begin && loop->loop >= 0)
         p->arguments[n++] = graph->go[loop->loop];
-    return launch(p, kernel, n, error);
+    return begin ? launch(p, kernel, n, error) : launch_turn(p, loop, kernel, n, error);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -161,13 +184,23 @@ static bool has_loops(const weft_flow_step *loop) {
 static weft_status record_loop(weft_program *p, const weft_flow_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_flow_step *last = weft_flow_last_scalars(loop);
+    const weft_flow_step *joined = NULL;
+    (void)weft_flow_joined(p->compilation->flow, loop, &joined);
     const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : ITERATIONS;
     TRY(launch_loop(p, loop, true, error));
     TRY(weft_recording_while(p->device, p->flow->graph->go[loop->number], error));
     for (int k = 0; k < iterations; ++k) {
-        for (int i = 0; i < loop->body.n; ++i)
-            if (&loop->body.list[i] != last)
-                TRY(record_step(p, &loop->body.list[i], error));
+        for (int i = 0; i < loop->body.n; ++i) {
+            const weft_flow_step *step = &loop->body.list[i];
+            if (step == joined)
+                p->flow->segments[step->number]->leaves_join = true;
+            if (step != last)
+                status = record_step(p, step, error);
+            if (step == joined)
+                p->flow->segments[step->number]->leaves_join = false;
+            if (status != WEFT_OK)
+                goto done;
+        }
         TRY(launch_loop(p, loop, false, error));
     }
     TRY(weft_recording_end_while(p->device, error));

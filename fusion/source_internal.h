@@ -62,6 +62,10 @@ void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel
 void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel);
+/** The same inside the kernel that ends a loop's turn, on a GPU: arguments of that kernel's in
+ * order. */
+void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel);
+void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel);
 /** source_calls.c: what is the same for all instances of a kernel, computed once; for a writer that
  *  hoists, behind the loads of uniform data. */
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);

@@ -161,3 +161,17 @@ void weft_source_reductions_finish(const source_writer *w, const weft_plan_kerne
                       result_count(w, call));
     }
 }
+
+void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_reductions; ++i)
+        weft_text_add(out, ",\n    const scalar *partials_%d,\n    scalar *joined_%d", i, i);
+}
+
+void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel) {
+    weft_text_add(out, "%s    __shared__ scalar tree[GROUPS];\n", WEFT_GUARD);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &graph->calls[kernel->reductions[i]];
+        weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_instances);\n",
+                      join_name(call), i, i, weft_shape_count(&graph->data[call->result].shape));
+    }
+}
