@@ -13,8 +13,9 @@ static const char doc[] =
     "Write a starting point that runs: NAME.kernel.c, an elementary function, or NAME.weft, a "
     "script."
     "\v"
-    "Nothing is overwritten. A script calls the function of NAME.kernel.c, where that is here, and "
-    "shipped functions else.\n"
+    "Nothing is overwritten. A script calls the function of NAME.kernel.c, where that is here; "
+    "else "
+    "it calls shipped functions, and solve runs it.\n"
     "\n"
     "Examples:\n"
     "  weft new function weighted\n"
@@ -49,20 +50,27 @@ static const char function_text[] =
     "y(t) = s * sum;\n";
 
 static const char script_text[] =
-    "# @: a starting point, to be changed into what you need. docs/language.md has the rules.\n"
+    "# @: a starting point, to be changed into what you need; here -div(k grad u) = source.\n"
+    "# docs/tutorial-new-element.md walks through one, docs/language.md has the rules.\n"
+    "#   solve @.weft --mesh square:32 --define 'k=1+x' --dirichlet left=0\n"
     "\n"
-    "parameter d = 2;                            # 2: triangles, 3: tetrahedra; weft fuse --set "
-    "d=3\n"
+    "parameter d = 2, degree = 2;                # 2: triangles, 3: tetrahedra; solve takes the "
+    "mesh's\n"
     "index cells, nodes;                         # what there is many of\n"
     "connectivity dofs : cells -> nodes[d + 1];  # the nodes of each cell\n"
     "input x : real[d] over nodes;               # coordinates, a list for each node\n"
-    "input k : real over cells;                  # a number for each cell\n"
+    "expression k(x, y, z) = 1;                  # formulas: --define k=1+x\n"
+    "expression source(x, y, z) = 1;\n"
     "\n"
     "# What is computed for one cell; weft library lists the functions.\n"
-    "J = jacobian(x[dofs]);\n"
-    "G = tform_dshape(J);\n"
-    "K = k * dshape_dot_dshape(G, J);\n"
-    "return K;\n";
+    "X = x[dofs];\n"
+    "J = jacobian(X);\n"
+    "P = quadrature_points(X, degree = degree);\n"
+    "mean = quadrature_mean(k(P), d = d, degree = degree);\n"
+    "K = mean*dshape_dot_dshape(tform_dshape(J), J);             # the local matrix\n"
+    "b[dofs] += quadrature_load(source(P), J, degree = degree);  # its vector, added up over the "
+    "nodes\n"
+    "return K, b;\n";
 
 /* The text with every '@' that stands for the name; those of "//@" stay. */
 static void fill_in(const char *text, const char *name, weft_text *out) {
@@ -271,9 +279,11 @@ static weft_status make_file(bool is_function, const char *name, weft_error *err
             "  weft test .                         run it against its reference and its example\n"
             "  weft new script %-19s a script that calls it\n",
             name);
+    else if (uses_own)
+        printf("  weft fuse %s --kernels .\n  weft fuse %s --kernels . --print source\n", file,
+               file);
     else
-        printf("  weft fuse %s%s\n  weft fuse %s%s --print source\n", file,
-               uses_own ? " --kernels ." : "", file, uses_own ? " --kernels ." : "");
+        printf("  solve %s --mesh square:32\n  weft fuse %s --print source\n", file, file);
 done:
     weft_text_free(&text);
     weft_library_free(&library);

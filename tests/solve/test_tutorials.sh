@@ -44,6 +44,7 @@ run_page() {
 
 run_page tutorial-poisson 10
 run_page reading-an-explanation 5
+run_page tutorial-new-element 12
 
 # What the pages promise of the numbers.
 expect() {
@@ -60,4 +61,14 @@ expect tutorial-poisson-006 '^probe +u\(2,0\.5\) +(25(\.0000[0-9]*)?|24\.99999[0
 expect tutorial-poisson-006 '^probe +u\(0,0\.5\) +(75(\.0000[0-9]*)?|74\.99999[0-9]*)$'
 expect reading-an-explanation-002 '^6 calls: 6 kernels unfused, 3 fused'
 expect reading-an-explanation-002 'mvmul_3, E +not fused: .y. must be complete before it is read'
+# 1/cosh(1) = 0.648054 but for the error of 32 cells a side; errors that fall by four; exact solutions.
+expect tutorial-new-element-001 '^probe +u\(1,0\.5\) +0\.6480[0-9]*$'
+expect tutorial-new-element-003 '^error +L2 5\.1[0-9]*e-03'
+expect tutorial-new-element-003 '^error +L2 1\.2[89][0-9]*e-03'
+expect tutorial-new-element-003 '^error +L2 3\.2[0-9]*e-04'
+expect tutorial-new-element-007 '^1 function, 1 granularity run, 0 wrong'
+expect tutorial-new-element-009 '^error +L2 [0-9.]*e-1[3-9]'
+expect tutorial-new-element-010 '^Newton +converged in 1 load step'
+expect tutorial-new-element-011 '^sum +W'
+expect tutorial-new-element-012 '^plan: 1 kernel'
 exit "$((failures > 0))"

@@ -15,14 +15,18 @@
     "//@ source    r = sum_i a(i) b(i)\n"
 
 /* The tool in a folder of its own: where it writes is where it is run. */
-static test_run run_in(const char *folder, const char *arguments) {
+static test_run run_program_in(const char *folder, const char *program, const char *arguments) {
     char *command = NULL;
-    assert_true(
-        asprintf(&command, "cd '%s' && exec '" WEFT_BINARY_DIR "/weft' %s", folder, arguments) > 0);
+    assert_true(asprintf(&command, "cd '%s' && exec '" WEFT_BINARY_DIR "/%s' %s", folder, program,
+                         arguments) > 0);
     const char *const words[] = {"sh", "-c", command, NULL};
     test_run run = test_program(words, NULL);
     free(command);
     return run;
+}
+
+static test_run run_in(const char *folder, const char *arguments) {
+    return run_program_in(folder, "weft", arguments);
 }
 
 static void check(test_run run, int exit_code, const char *out, const char *err) {
@@ -46,8 +50,15 @@ static void test_starting_points(void **state) {
     check(run_in(folder, "test . --device hots"), 2, "", "did you mean host?");
     check(run_in(folder, "new script mine"), 0, "  weft fuse mine.weft --kernels .\n", "");
     check(run_in(folder, "fuse mine.weft --kernels ."), 0, "plan: 1 kernel", "");
-    check(run_in(folder, "new script other"), 0, "  weft fuse other.weft\n", "");
+    check(run_in(folder, "new script other"), 0, "  solve other.weft --mesh square:32\n", "");
     check(run_in(folder, "fuse other.weft --set d=3"), 0, "plan: 1 kernel", "");
+    /* -u'' = 1 between insulated sides: u(1) = 1/2, at nodes exact */
+    check(run_program_in(folder, "solve",
+                         "other.weft --mesh square:4 --dirichlet left=0 --probe 1,0.5 "
+                         "--tolerance 1e-14"),
+          0, "u(1,0.5)  0.5\n", "");
+    check(run_program_in(folder, "solve", "other.weft --mesh cube:2 --define k=2"), 0,
+          "CG          converged", "");
     test_folder_remove(&folder);
 }
 
