@@ -71,4 +71,5 @@ expect tutorial-new-element-009 '^error +L2 [0-9.]*e-1[3-9]'
 expect tutorial-new-element-010 '^Newton +converged in 1 load step'
 expect tutorial-new-element-011 '^sum +W'
 expect tutorial-new-element-012 '^plan: 1 kernel'
+expect tutorial-new-element-012 '^8 calls: 8 kernels unfused, 1 fused'
 exit "$((failures > 0))"
