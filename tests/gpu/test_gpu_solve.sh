@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# labels: gpu
+# solve on the GPU against the host: vector spaces in every assembly and both plans, and Newton's method; the same answers to 1e-7 of
+# their size where CG stops at 1e-11 (condition numbers of elasticity on these meshes are below 1e4).
+set -euo pipefail
+solve=${WEFT_BUILD:?}/solve
+python=${PYTHON:-$(command -v python3)}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+if ! "$solve" diffusion.weft --mesh square:2 --device cuda --quiet 2> "$folder/why"; then
+    grep -q "no CUDA driver\|no GPU\|no cuda:0" "$folder/why" && { head -1 "$folder/why"; exit 77; }
+    cat "$folder/why"
+    exit 1
+fi
+
+run() { # name, device, arguments...
+    local name=$1 device=$2
+    shift 2
+    "$solve" --device "$device" --tolerance 1e-11 --json "$folder/$name.json" --quiet "$@"
+}
+
+helmholtz=(helmholtz.weft --mesh square:60 --define "lambda=1+x" --define "source=x*y" --neumann boundary=1 --probe 0.3,0.7)
+plane=(elasticity.weft --mesh square:40 --define "young=1+x" --define "force_y=x" --dirichlet left=0,free
+    --dirichlet bottom=free,0 --neumann right=1,y --robin top=2,free,1 --probe 0.3,0.7 --exact x,y)
+space=(elasticity.weft --mesh cube:10 --define "force_z=-1" --dirichlet left=0,0,0 --neumann right=0,1,x
+    --probe 0.3,0.7,0.5 --exact x,y,z)
+newton=(kirchhoff.weft --nonlinear --mesh square:16 --dirichlet left=0,0 --dirichlet right=0.3,0.1 --probe 0.3,0.7
+    --sum W --exact x,y)
+newton3=(kirchhoff.weft --nonlinear --mesh cube:5 --dirichlet left=0,0,0 --neumann right=0.05,0.02,0 --load-steps 2
+    --probe 0.3,0.7,0.5 --sum W --exact x,y,z)
+
+for problem in helmholtz plane space newton newton3; do
+    declare -n arguments=$problem
+    run "$problem-host" host --assembly csr "${arguments[@]}"
+    for assembly in lma lma-gather csr matrix-free edge; do
+        for plan in fused unfused; do
+            run "$problem-$assembly-$plan" cuda --assembly "$assembly" --plan "$plan" "${arguments[@]}"
+        done
+    done
+done
+
+"$python" - "$folder" <<'PYTHON'
+import glob
+import json
+import os
+import sys
+
+folder = sys.argv[1]
+worst, compared = 0.0, 0
+
+
+def flat(value):
+    return value if isinstance(value, list) else [value]
+
+
+for problem in ("helmholtz", "plane", "space", "newton", "newton3"):
+    with open(os.path.join(folder, f"{problem}-host.json"), encoding="utf-8") as file:
+        host = json.load(file)
+    for path in sorted(glob.glob(os.path.join(folder, f"{problem}-[!h]*.json"))):
+        with open(path, encoding="utf-8") as file:
+            gpu = json.load(file)
+        assert gpu["outcome"] == "converged" and "cuda" in gpu["device"], path
+        assert gpu.get("newton_converged", True), path
+        pairs = [(key, a, b) for key in ("energy", "integral_u", "l2_error", "h1_error", "sum")
+                 if host[key] is not None for a, b in zip(flat(gpu[key]), flat(host[key]))]
+        pairs += [("probe", a, b) for a, b in zip(flat(gpu["probes"][0]["u"]), flat(host["probes"][0]["u"]))]
+        for key, a, b in pairs:
+            difference = abs(a - b) / max(abs(b), 0.01)
+            worst, compared = max(worst, difference), compared + 1
+            assert difference < 1e-7, f"{os.path.basename(path)}: {key} is {a}, on the host {b}"
+print(f"{compared} values compared, the worst differs by {worst:.1e} of its size")
+assert compared >= 200
+PYTHON
