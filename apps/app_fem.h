@@ -223,6 +223,26 @@ void app_run_options_clear(app_run_options *options);
 weft_status app_parse_text(const char *option, const char *text, const char **out,
                            weft_error *error);
 
+/* ---- assembly and memory (app_forecast.c) -------------------------------------------------- */
+
+/** What a run will hold on its device. */
+typedef struct app_forecast {
+    weft_assembly_problem problem;
+    int n_vectors;      /* over the dofs, solution and right-hand side among them */
+    size_t input_bytes; /* of a script's inputs */
+} app_forecast;
+
+/** The assembly that the options name, or the cheapest; logged with the figures. */
+weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
+                                const weft_assembly_problem *problem, const weft_monitor *monitor,
+                                weft_assembly *out, weft_error *error);
+/** Say what a run will hold on the device, at most; refused where that cannot fit.
+ *  Errors  WEFT_ERROR_MEMORY, with an assembly that needs less */
+weft_status app_forecast_check(weft_device *device, const app_forecast *what,
+                               weft_assembly assembly, size_t *bytes, weft_error *error);
+/** Log what was held at most beside what was foreseen. */
+void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor);
+
 /* ---- lists of numbers (app_arrays.c) ------------------------------------------------------- */
 
 /** n doubles of the app's that the device uses in place where it can. */

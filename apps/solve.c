@@ -29,6 +29,7 @@ static weft_status solve_all(solve *run, weft_error *error) {
         TRY(solve_measure(run, error));
         TRY(solve_output_write(run, error));
     }
+    app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
     if (!run->is_null)

@@ -117,6 +117,7 @@ typedef struct solve {
     int n_forms;
     double asymmetry;
     weft_assembly assembly;
+    size_t foreseen_bytes;     /* on the device, at most */
     weft_operator *op, *robin; /* robin: of the Robin forms alone, with --nonlinear */
 
     weft_cg_result cg;

@@ -96,28 +96,28 @@ done:
     return status;
 }
 
-static weft_status choose(solve *run, weft_error *error) {
+/* The assembly, and whether it fits: before anything of it is made. */
+static weft_status foresee(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
     const weft_mesh *mesh = run->mesh;
-    weft_text reason = {0};
-    run->assembly = options->assembly;
-    if (!options->assembly_auto)
-        return WEFT_OK;
-    const weft_assembly_problem problem = {.dimension = mesh->dimension,
-                                           .width = mesh->dimension + 1,
-                                           .components = run->components,
-                                           .n_nodes = mesh->n_nodes,
-                                           .n_cells = mesh->n_cells,
-                                           .symmetric = true,
-                                           .applications = weft_cg_iterations_expected(
-                                               mesh->dimension, mesh->n_nodes, options->tolerance)};
-    TRY(weft_assembly_choose(weft_device_limits(run->device), &problem, &run->assembly, &reason,
-                             error));
-    weft_log(&run->messages->monitor, WEFT_LOG_INFO, "%s",
-             reason.data && !reason.failed ? reason.data : weft_assembly_name(run->assembly));
+    app_forecast what = {.problem = {.dimension = mesh->dimension,
+                                     .width = mesh->dimension + 1,
+                                     .components = run->components,
+                                     .n_nodes = mesh->n_nodes,
+                                     .n_cells = mesh->n_cells,
+                                     .symmetric = true,
+                                     .applications = weft_cg_iterations_expected(
+                                         mesh->dimension, mesh->n_nodes, options->tolerance)},
+                         .n_vectors = run->options->nonlinear ? 4 : 2};
+    if (run->is_null && !options->assembly_auto) /* stops after the first */
+        what.problem.applications = 1;
+    for (int i = 0; i < run->n_inputs; ++i)
+        what.input_bytes += weft_memory_bytes(run->inputs[i].memory);
+    TRY(app_assembly_choose(run->device, options, &what.problem, &run->messages->monitor,
+                            &run->assembly, error));
+    TRY(app_forecast_check(run->device, &what, run->assembly, &run->foreseen_bytes, error));
 done:
-    weft_text_free(&reason);
     return status;
 }
 
@@ -183,7 +183,7 @@ weft_status solve_operator_make(solve *run, weft_error *error) {
     for (int i = 0; i < run->n_forms; ++i)
         forms[i] = run->forms[i].form;
     TRY(check_symmetry(run, error));
-    TRY(choose(run, error));
+    TRY(foresee(run, error));
     TRY(weft_operator_make(&run->context, run->assembly, forms, run->n_forms, &run->op, error));
     TRY(weft_operator_assemble(run->op, error));
     if (run->n_forms > 1)
