@@ -5,8 +5,8 @@
 
 /* Names of the scripts that are put behind the user's. */
 static const char *const taken[] = {
-    "v",          "y",       "A",         "apart",       "whole",           "asymmetry",
-    "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
+    "v",     "y",          "A",       "apart",     "whole",       "asymmetry",       "square",
+    "total", "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
 
 void solve_script_clear(solve_script *script) {
     weft_compilation_free(&script->compilation);
