@@ -106,6 +106,8 @@ static bool set_costs(json_t *root, const ad_run *run) {
     const ad_seconds *s = &run->seconds;
     json_t *object = json_object();
     return app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
+           app_json_set(root, "bytes_device",
+                        json_integer((json_int_t)weft_device_bytes_peak(run->device))) &&
            app_json_set(root, "seconds", object) &&
            app_json_set(object, "mesh", app_json_real(s->mesh)) &&
            app_json_set(object, "order", app_json_real(s->order)) &&

@@ -32,6 +32,10 @@ typedef struct scaling_app {
     const char *name, *success;           /* the outcome that is no failure */
     const char *const *problem_options;   /* any of these is a problem of the user's; NULL ends */
     const char *const *default_arguments; /* with a known solution; NULL ends */
+    /* Of an app that steps in time, NULL and 0 otherwise: --velocity in the plane and in space; the
+     * time that --dt and --steps of each mesh make up, dt being courant * a mean cell's side. */
+    const char *const *default_velocity;
+    double default_time, default_courant;
 } scaling_app;
 const scaling_app *scaling_app_at(int index);
 /** Names of the apps; returns how many. */
@@ -64,8 +68,10 @@ typedef struct scaling_level {
     char *file;    /* as the user has named it */
     char size[40]; /* mesh size of a .geo file; empty: none */
     int refine;
-    bool by_gmsh;  /* .geo or .msh: numbered at random, so the app is to order it */
-    char hash[33]; /* of the file; empty: built in */
+    char dt[40], steps[16]; /* of the default problem of an app that steps; else empty */
+    const char *velocity;   /* with them */
+    bool by_gmsh;           /* .geo or .msh: numbered at random, so the app is to order it */
+    char hash[33];          /* of the file; empty: built in */
 } scaling_level;
 
 typedef struct scaling_case {
@@ -83,6 +89,7 @@ typedef struct scaling_cases {
     char (*device_names)[128]; /* [devices.n], what they call themselves */
     char machine[128], program_hash[33];
     char program[4096];     /* the app, absolute */
+    bool own_problem;       /* of the user's */
     scaling_list arguments; /* the user's, or the app's default problem */
     scaling_case *cases;    /* levels outermost, then devices, then assemblies */
     int n_cases;
@@ -141,6 +148,14 @@ typedef struct scaling_child {
     double seconds;
     char *output, *error; /* stdout and stderr, terminated, malloc'd */
 } scaling_child;
+/** The time steps of the default problem, in proportion to the cells, for levels with runs to do.
+ *  (scaling_steps.c)  Errors  those of weft_mesh_read */
+weft_status scaling_steps_make(const scaling_app *app, const weft_monitor *monitor,
+                               const scaling_study *study, scaling_cases *cases, weft_error *error);
+/** Is a run of this level still to be done? */
+bool scaling_level_needed(const scaling_cases *cases, const scaling_study *study,
+                          const scaling_level *level);
+
 /** The signals that stop a study: blocked, and taken by scaling_child_run and
  *  scaling_stop_asked alone. */
 void scaling_signals_block(void);

@@ -46,11 +46,22 @@ done:
     return status;
 }
 
+static weft_status add_device(const char *name, scaling_cases *out, weft_error *error) {
+    for (int i = 0; i < out->devices.n; ++i)
+        if (strcmp(out->devices.items[i], name) == 0) {
+            weft_error_set(error, WEFT_ERROR_USAGE, "the device %.40s is asked for twice", name);
+            weft_error_hint(error, "--device host with --threads N is the device host:N");
+            return WEFT_ERROR_USAGE;
+        }
+    return scaling_list_append(&out->devices, name, error);
+}
+
 /* --device host with --threads 1,2 is host:1, host:2 */
 static weft_status list_devices(const scaling_options *options, scaling_cases *out,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     char name[40];
+    bool any = false;
     for (int i = 0; i < options->devices.n; ++i) {
         const char *device = options->devices.items[i];
         const bool spread = options->threads.n > 0 && strcmp(device, "host") == 0;
@@ -61,14 +72,15 @@ static weft_status list_devices(const scaling_options *options, scaling_cases *o
             weft_error_hint(error, "give host, host:THREADS or cuda");
             goto done;
         }
+        any = any || spread;
         if (!spread)
-            TRY(scaling_list_append(&out->devices, device, error));
+            TRY(add_device(device, out, error));
         for (int k = 0; spread && k < options->threads.n; ++k) {
             snprintf(name, sizeof name, "host:%.30s", options->threads.items[k]);
-            TRY(scaling_list_append(&out->devices, name, error));
+            TRY(add_device(name, out, error));
         }
     }
-    if (options->threads.n > 0 && out->devices.n < options->threads.n) {
+    if (options->threads.n > 0 && !any) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "--threads needs the device host, without a number of threads");
         weft_error_hint(error, "leave --device away, or name host in it");
@@ -152,14 +164,15 @@ static weft_status list_arguments(const scaling_options *options, scaling_cases 
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const scaling_app *app = scaling_app_at(options->app);
-    bool own = false;
+    bool *own = &out->own_problem;
     for (int i = 0; i < options->n_arguments; ++i)
         for (const char *const *name = app->problem_options; *name; ++name) {
             size_t length = strlen(*name);
-            own = own || (strncmp(options->arguments[i], *name, length) == 0 &&
-                          (!options->arguments[i][length] || options->arguments[i][length] == '='));
+            *own =
+                *own || (strncmp(options->arguments[i], *name, length) == 0 &&
+                         (!options->arguments[i][length] || options->arguments[i][length] == '='));
         }
-    for (const char *const *text = app->default_arguments; !own && *text; ++text)
+    for (const char *const *text = app->default_arguments; !*own && *text; ++text)
         TRY(scaling_list_append(&out->arguments, *text, error));
     for (int i = 0; i < options->n_arguments; ++i)
         TRY(scaling_list_append(&out->arguments, options->arguments[i], error));

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_needed(const scaling_cases *cases, const scaling_study *study,
-                      const scaling_level *level) {
+bool scaling_level_needed(const scaling_cases *cases, const scaling_study *study,
+                          const scaling_level *level) {
     for (int i = 0; i < cases->n_cases; ++i)
         for (int round = 0; round < study->rounds; ++round)
             if (cases->cases[i].level == level && !scaling_study_at(study, i, round))
@@ -63,7 +63,7 @@ weft_status scaling_meshes_make(const char *out, const weft_monitor *monitor,
     }
     for (int i = 0; i < cases->n_levels; ++i) {
         scaling_level *level = &cases->levels[i];
-        if (!level->by_gmsh || !is_needed(cases, study, level))
+        if (!level->by_gmsh || !scaling_level_needed(cases, study, level))
             continue;
         path = name_mesh(folder, level);
         if (!path)

@@ -23,7 +23,7 @@ enum {
 
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "What is run:", 1},
-    {"app", KEY_APP, "NAME", 0, "poisson (default)", 0},
+    {"app", KEY_APP, "NAME", 0, "poisson (default) or advection_diffusion", 0},
     {"mesh", KEY_MESH, "MESH", 0,
      "square (default), cube, square:N, cube:N, FILE.geo, FILE.msh or FILE.vtkhdf; repeatable, for "
      "meshes of one domain from coarse to fine",
@@ -54,7 +54,9 @@ static const char doc[] =
     "Run an app over mesh sizes, assemblies and devices, and sum up times, iterations and errors."
     "\v"
     "What stands behind -- goes to the app: its problem, tolerance and so on. Without a problem "
-    "there it is one with a known solution, so that errors and orders are seen.\n"
+    "there it is one with a known solution, so that errors and orders are seen; that of "
+    "advection_diffusion is for the unit square and cube, with time steps in proportion to the "
+    "cells.\n"
     "\n"
     "DIR gets study.jsonl (a line a run), results.json, results.csv, report.md, plots.gp, and "
     "plots as SVG and PNG where gnuplot is installed. A study that was stopped, by Ctrl-C or by "
@@ -64,6 +66,7 @@ static const char doc[] =
     "  scaling --sizes 32,64,128 --out study\n"
     "  scaling --mesh part.geo --refine 0..3 --assembly csr,matrix-free --out study \\\n"
     "          -- --source 1 --dirichlet hot=1\n"
+    "  scaling --app advection_diffusion --mesh markall_square.geo --sizes 0.009,0.0066 --out ad\n"
     "  scaling --mesh cube --sizes 64 --threads 1,2,4 --out threads\n"
     "  weft compare before/results.json after/results.json\n"
     "\n"

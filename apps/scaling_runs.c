@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS_MOST = 16 };
+enum { ARGUMENTS_MOST = 24 };
 
 /* The user's options after what is only a default and before what the study sets: the last of an
  * option holds. */
@@ -21,10 +21,22 @@ static char **make_command(const scaling_cases *cases, const scaling_case *item,
     }
     for (int i = 0; i < cases->arguments.n; ++i)
         command[n++] = cases->arguments.items[i];
-    const char *const ours[] = {"--mesh",       level->mesh, "--assembly",
-                                item->assembly, "--device",  item->device,
-                                "--json",       "-",         level->refine ? "--refine" : NULL,
-                                refine};
+    const char *const ours[] = {"--mesh",
+                                level->mesh,
+                                "--assembly",
+                                item->assembly,
+                                "--device",
+                                item->device,
+                                "--json",
+                                "-",
+                                level->refine ? "--refine" : NULL,
+                                refine,
+                                level->velocity ? "--velocity" : NULL,
+                                level->velocity,
+                                level->dt[0] ? "--dt" : NULL,
+                                level->dt,
+                                level->steps[0] ? "--steps" : NULL,
+                                level->steps};
     snprintf(refine, 16, "%d", level->refine);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i += 2)
         if (ours[i]) {

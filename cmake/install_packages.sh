@@ -10,11 +10,11 @@ case "${1:-build}" in
 build) ;;
 test)
     needed+=(libcmocka-dev g++)
-    optional+=(python3 python3-ffcx python3-vtk9)
+    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox)
     ;;
 full)
     needed+=(libcmocka-dev g++ clang)
-    optional+=(python3 python3-ffcx python3-vtk9 libclang-rt-dev)
+    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox libclang-rt-dev)
     ;;
 *)
     echo "usage: $0 build|test|full" >&2

@@ -32,4 +32,54 @@ for case in cases[-8:]:
     assert abs(case["l2_order"] - 2) < 0.02 and abs(case["h1_order"] - 1) < 0.02, case
 END
 
+# In space, refined instead of sized, on one assembly; and a mesh of Gmsh's, refined too: order 2.
+study 0 --mesh cube:4 --refine 0..2 --assembly csr --repeat 1 --warmup 0 --out space
+recompute space
+if [ -x "$WEFT_BUILD/weft-gmsh" ]; then
+    study 0 --mesh "$WEFT_SOURCE/meshes/unit_square.geo" --sizes 0.1,0.05 --refine 1,2 \
+        --assembly csr --repeat 1 --out gmsh
+    recompute gmsh
+    [ "$(ls gmsh/meshes/*.vtkhdf | wc -l)" = 2 ] || fail "each .geo and size is meshed once"
+fi
+# Advection and diffusion, the time step in proportion to the cells: second order in both.
+study 0 --app advection_diffusion --sizes 32,64,128 --assembly csr --repeat 1 --warmup 0 --out steps
+recompute steps
+python3 - <<'END' || fail "orders"
+import json, os
+def last(name, key):
+    return json.load(open(name + "/results.json"))["cases"][-1][key]
+# the coarsest cube has 4 cells a side: its orders are those of 8 and 16
+assert abs(last("space", "l2_order") - 2) < 0.1 and abs(last("space", "h1_order") - 1) < 0.05
+assert last("space", "cells") == 6 * 16 ** 3
+assert abs(last("steps", "l2_order") - 2) < 0.05
+if os.path.isdir("gmsh"):
+    assert abs(last("gmsh", "l2_order") - 2) < 0.05 and abs(last("gmsh", "h1_order") - 1) < 0.05
+END
+
+# The user's own problem instead of the default: u = x + 2 y is exact in every element.
+study 0 --sizes 4,8 --assembly csr --repeat 1 --out own -- --source 0 --dirichlet 'boundary=x+2*y' \
+    --exact 'x+2*y' --tolerance 1e-14
+python3 - <<'END' || fail "the user's problem"
+import json
+for case in json.load(open("own/results.json"))["cases"]:
+    assert case["l2_error"] < 1e-12 and case["h1_error"] < 1e-11, case
+END
+
+# Plots: the script always, pictures where gnuplot is.
+[ -s plane/plots.gp ] || fail "no plots.gp"
+if command -v gnuplot >/dev/null; then
+    for name in time time_per_dof speed_up phases error threads; do
+        grep -q '</svg>' "plane/$name.svg" || fail "$name.svg"
+        [ "$(head -c 8 "plane/$name.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] ||
+            fail "$name.png"
+        grep -q "]($name.svg)" plane/report.md || fail "report.md does not show $name.svg"
+    done
+else
+    echo "note: there is no gnuplot, so the pictures are not looked at"
+fi
+PATH=$scratch study 0 --sizes 4 --assembly csr --repeat 1 --warmup 0 --out unplotted
+[ -s unplotted/plots.gp ] || fail "no plots.gp without gnuplot"
+[ ! -e unplotted/time.svg ] || fail "plots without gnuplot"
+grep -q 'gnuplot plots.gp' unplotted/report.md || fail "report.md does not say how to draw"
+
 echo "ok"
