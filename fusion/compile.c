@@ -161,7 +161,9 @@ int weft_compilation_kernels(const weft_compilation *compilation) {
 static bool reads_star_cells(const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_arguments; ++i) {
         const weft_argument *argument = &kernel->arguments[i];
-        if ((argument->kind == ARGUMENT_STAR && argument->part == WEFT_STAR_ARGUMENTS - 1) ||
+        if ((argument->kind == ARGUMENT_STAR &&
+             (argument->part == WEFT_STAR_ARGUMENTS - 1 ||
+              argument->part == WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1)) ||
             (argument->kind == ARGUMENT_STAR_MATRIX &&
              argument->part == WEFT_STAR_MATRIX_ARGUMENTS - 1))
             return true;

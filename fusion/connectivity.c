@@ -78,7 +78,11 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
         status = no_memory(error, "connectivity", n_from);
         goto done;
     }
-    *made = (weft_connectivity){device, indices, n_from, n_to, width, NULL, NULL, NULL};
+    *made = (weft_connectivity){.device = device,
+                                .indices = indices,
+                                .n_from = n_from,
+                                .n_to = n_to,
+                                .width = width};
     *out = made;
 done:
     return status;
@@ -101,6 +105,11 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         weft_stars *next = (*connectivity)->stars->next;
         weft_stars_free(&(*connectivity)->stars);
         (*connectivity)->stars = next;
+    }
+    while ((*connectivity)->edge_stars) {
+        weft_edge_stars *next = (*connectivity)->edge_stars->next;
+        weft_edge_stars_free(&(*connectivity)->edge_stars);
+        (*connectivity)->edge_stars = next;
     }
     weft_cell_colours_free(&(*connectivity)->colours);
     free(*connectivity);
@@ -379,6 +388,25 @@ weft_status weft_connectivity_stars(weft_connectivity *connectivity, int nodes, 
         TRY(weft_stars_make(connectivity->device, connectivity, nodes, with_cells, &stars, error));
         stars->next = connectivity->stars;
         connectivity->stars = stars;
+    }
+    *out = stars;
+done:
+    return status;
+}
+
+weft_status weft_connectivity_edge_stars(weft_connectivity *connectivity, int nodes, int n_warps,
+                                         bool with_cells, const weft_edge_stars **out,
+                                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_edge_stars *stars = connectivity->edge_stars;
+    while (stars &&
+           (stars->nodes != nodes || stars->n_warps != n_warps || stars->with_cells < with_cells))
+        stars = stars->next;
+    if (!stars) {
+        TRY(weft_edge_stars_make(connectivity->device, connectivity, nodes, n_warps, with_cells,
+                                 &stars, error));
+        stars->next = connectivity->edge_stars;
+        connectivity->edge_stars = stars;
     }
     *out = stars;
 done:

@@ -3,7 +3,7 @@
 #ifndef WEFT_CONNECTIVITY_INTERNAL_H
 #define WEFT_CONNECTIVITY_INTERNAL_H
 
-#include "star_internal.h"
+#include "edge_star_internal.h"
 
 typedef struct weft_connectivity_form weft_connectivity_form;
 typedef struct weft_cell_colours weft_cell_colours;
@@ -15,6 +15,7 @@ struct weft_connectivity {
     int width;
     weft_connectivity_form *forms; /* each of these: NULL until it is asked for */
     weft_stars *stars;
+    weft_edge_stars *edge_stars;
     weft_cell_colours *colours;
 };
 

@@ -155,8 +155,10 @@ done:
 static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_started,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    if (p->options->scatter != WEFT_SCATTER_STARS || p->plan->lanes != WEFT_CUDA_LANES ||
-        kernel->n_scatters != 1 || kernel->n_stores > 0 || kernel->n_reductions > 0)
+    if ((p->options->scatter != WEFT_SCATTER_STARS &&
+         p->options->scatter != WEFT_SCATTER_VERTEX_STARS) ||
+        p->plan->lanes != WEFT_CUDA_LANES || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
+        kernel->n_reductions > 0)
         return WEFT_OK;
     const weft_star_source star = weft_star_source_of(p->graph, kernel);
     if (!weft_star_source_fits(p->graph, &star))
@@ -165,6 +167,8 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
     const int target = star.accumulation->target;
     const bool matrix = star.accumulation->matrix;
     kernel->stars = true;
+    kernel->edges = !matrix && p->options->scatter == WEFT_SCATTER_STARS &&
+                    p->graph->maps[star.accumulation->map].width == 4;
     kernel->adds = was_started || p->graph->data[target].is_input;
     kernel->n_zero = 0;
     kernel->n_arguments = 0;
@@ -175,7 +179,9 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
                                          weft_datum_storage(p->graph, kernel->loads[i].datum), 0},
                          error));
     TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, target, 0}, error));
-    for (int part = 0; !matrix && part < WEFT_STAR_ARGUMENTS - !reads_cells; ++part)
+    const int first = kernel->edges ? WEFT_STAR_ARGUMENTS : 0;
+    const int n_parts = kernel->edges ? WEFT_EDGE_STAR_ARGUMENTS : WEFT_STAR_ARGUMENTS;
+    for (int part = first; !matrix && part < first + n_parts - !reads_cells; ++part)
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_STAR, star.accumulation->map, part},
                          error));
     for (int part = 0; matrix && part < WEFT_STAR_MATRIX_ARGUMENTS - !reads_cells; ++part)

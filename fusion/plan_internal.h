@@ -172,6 +172,7 @@ typedef struct weft_plan_kernel {
     int rows;          /* call whose whole rows this kernel makes first, or -1 */
     int folded;        /* call that the routine computes at every row it reads, or -1 */
     bool stars;        /* its one accumulation is done by the owner, star by star */
+    bool edges;        /* stars of edges, not of vertices */
     bool cell_colours; /* its accumulations are plain additions: a launch a colour of instances */
     bool adds;         /* a gather, or stars, that add to what is there, else they write */
     weft_argument *arguments;

@@ -87,6 +87,7 @@ typedef struct weft_star_source {
     int n_loads;
     int vector;         /* the datum that LOAD(j) gives, of one component; -1: none */
     int nodes, threads; /* ROWS_NODES, ROWS_THREADS */
+    bool edges;         /* by stars of edges (edge_star_internal.h), not of vertices */
 } weft_star_source;
 
 /** source_star.c: can it be written so? Cells of 3 or 4 vertices; nothing given by cell that may
@@ -101,7 +102,8 @@ size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *
  *  + threadIdx.x. In scope: first_row, n_rows, shared, LOAD(j), the prelude, the data as p_NAME,
  * and const int64_t *star_halo_start; const int32_t *star_halo, *star_cells; const uint32_t
  * *star_rows; const unsigned short *star_order; const unsigned long long *star_words; own, y and
- * star_cells where they are used. */
+ * star_cells where they are used. For edge stars const uint32_t *edge_warps, *edge_words in place
+ * of the last three. */
 weft_status weft_source_star_body(const source_writer *w, const weft_star_source *star,
                                   weft_error *error);
 /** A whole kernel of such a body that stores or adds (see weft_plan_kernel). */
@@ -109,9 +111,10 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                                     weft_error *error);
 /** source.c: ",\n    TYPE NAME" for each argument, of a threaded backend. */
 void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel);
-/** How arguments of stars are declared; the cells come last. */
-enum { WEFT_STAR_ARGUMENTS = 6 };
-extern const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS];
+/** How arguments of stars are declared: those of stars of vertices, then those of edge stars; of
+ *  each the cells come last. */
+enum { WEFT_STAR_ARGUMENTS = 6, WEFT_EDGE_STAR_ARGUMENTS = 5 };
+extern const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS];
 /** source_star_matrix.c: the same for a matrix, from what weft_matrix_rows has, in this order. */
 weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kernel *kernel,
                                     weft_error *error);

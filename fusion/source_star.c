@@ -2,39 +2,23 @@
  * that a vertex is read by few wide loads from shared memory; the register arrays of the calls are
  * filled from there in the renumbered order, so that the calls' text is the same as elsewhere and
  * the compiler drops what only other rows need. */
-#include "source_internal.h"
-#include "star_internal.h"
+#include "source_star_internal.h"
 
 #include <string.h>
 
-/* One staged number of a node. */
-typedef struct staged {
-    const weft_operand *load;
-    int component;
-    bool difference; /* registers hold what it is more than at the star's node */
-} staged;
-
-typedef struct star_writer {
-    const source_writer *w;
-    const weft_star_source *star;
-    int width, n_results;
-    staged *parts;
-    int n_parts;
-} star_writer;
-
-static int load_count(const weft_graph *graph, const weft_operand *load) {
+int weft_star_load_count(const weft_graph *graph, const weft_operand *load) {
     return weft_shape_count(&graph->data[load->datum].shape);
 }
 
-static bool is_nodal(const weft_star_source *star, const weft_operand *load) {
+bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load) {
     return load->map == star->accumulation->map;
 }
 
 static int count_staged(const weft_graph *graph, const weft_star_source *star) {
     int n = 0;
     for (int i = 0; i < star->n_loads; ++i)
-        if (is_nodal(star, &star->loads[i]))
-            n += load_count(graph, &star->loads[i]);
+        if (weft_star_is_nodal(star, &star->loads[i]))
+            n += weft_star_load_count(graph, &star->loads[i]);
     return n;
 }
 
@@ -50,7 +34,7 @@ bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star
     for (int i = 0; i < star->n_loads; ++i) {
         const weft_operand *load = &star->loads[i];
         const weft_datum *datum = &graph->data[load->datum];
-        if (is_nodal(star, load) || datum->index_set < 0)
+        if (weft_star_is_nodal(star, load) || datum->index_set < 0)
             continue;
         if (load->map >= 0 || datum->index_set != map->from)
             return false;
@@ -74,7 +58,8 @@ bool weft_star_source_reads_cells(const weft_graph *graph, const weft_star_sourc
 size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *star,
                                int most_local, size_t real_bytes) {
     const size_t values = (size_t)most_local * (size_t)count_staged(graph, star);
-    const size_t sums = (size_t)star->nodes * (size_t)count_results(graph, star);
+    const size_t copies = star->edges ? (size_t)(star->threads / WEFT_STAR_LANES) : 1;
+    const size_t sums = (size_t)star->nodes * (size_t)count_results(graph, star) * copies;
     return (values + sums) * real_bytes;
 }
 
@@ -89,7 +74,8 @@ static bool takes_differences(const star_writer *s, const weft_operand *load) {
             if (operand->datum != load->datum || operand->map != load->map)
                 continue;
             if (call->instance == NULL ||
-                weft_shape_count(&operand->shape) != s->width * load_count(s->w->graph, load) ||
+                weft_shape_count(&operand->shape) !=
+                    s->width * weft_star_load_count(s->w->graph, load) ||
                 !weft_function_shifts(call->instance->function, k))
                 return false;
         }
@@ -107,8 +93,9 @@ static weft_status list_staged(star_writer *s, weft_error *error) {
          ++pass) /* the vector first: it may be computed where it is loaded */
         for (int i = 0; i < s->star->n_loads; ++i) {
             const weft_operand *load = &s->star->loads[i];
-            if (is_nodal(s->star, load) && (load->datum == s->star->vector) == (pass == 0))
-                for (int c = 0; c < load_count(graph, load); ++c)
+            if (weft_star_is_nodal(s->star, load) &&
+                (load->datum == s->star->vector) == (pass == 0))
+                for (int c = 0; c < weft_star_load_count(graph, load); ++c)
                     s->parts[s->n_parts++] = (staged){load, c, takes_differences(s, load)};
         }
     return WEFT_OK;
@@ -121,12 +108,7 @@ static void write_staged(const star_writer *s, int part, const char *local) {
 }
 
 static void write_shared(const star_writer *s) {
-    weft_text *out = s->w->out;
-    weft_text_add(out,
-                  "    struct __align__(2 * sizeof(scalar)) star_pair { scalar a, b; };\n"
-                  "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
-                  "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
-                  "halo_first);\n"
+    weft_text_add(s->w->out,
                   "    const uint32_t *row =\n"
                   "        star_rows + 4 * ((blockIdx.x * ROWS_THREADS + threadIdx.x) / LANES);\n"
                   "    unsigned long long lengths = (unsigned long long)row[2] << 32 | row[1];\n"
@@ -134,8 +116,16 @@ static void write_shared(const star_writer *s) {
                   "        star_order)[blockIdx.x * ROWS_THREADS + threadIdx.x];\n"
                   "    const unsigned long long *words =\n"
                   "        star_words + row[0] * (int64_t)LANES + threadIdx.x %% LANES;\n"
-                  "    unsigned long long bits = words[0];\n"
-                  "    unsigned char *staged = shared;\n");
+                  "    unsigned long long bits = words[0];\n");
+}
+
+void weft_star_write_shared(const star_writer *s) {
+    weft_text *out = s->w->out;
+    weft_text_add(out, "    struct __align__(2 * sizeof(scalar)) star_pair { scalar a, b; };\n"
+                       "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
+                       "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
+                       "halo_first);\n"
+                       "    unsigned char *staged = shared;\n");
     for (int i = 0; 2 * i < s->n_parts; ++i) {
         const char *type = 2 * i + 1 < s->n_parts ? "star_pair" : "scalar";
         weft_text_add(out,
@@ -159,11 +149,11 @@ static void write_stage_node(const star_writer *s, bool own) {
             weft_text_add(
                 out, " = p_%s[j * %d + %d];\n",
                 weft_source_variable(s->w, weft_datum_storage(s->w->graph, load->datum), -1) + 2,
-                load_count(s->w->graph, load), s->parts[i].component);
+                weft_star_load_count(s->w->graph, load), s->parts[i].component);
     }
 }
 
-static void write_staging(const star_writer *s) {
+void weft_star_write_staging(const star_writer *s) {
     weft_text *out = s->w->out;
     weft_text_add(out, "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                        "        const int local = k * ROWS_THREADS + threadIdx.x;\n"
@@ -183,11 +173,11 @@ static void write_staging(const star_writer *s) {
 /* ---- stars ---- */
 
 /* Local vertex v of every staged register array, from shared memory. */
-static void write_vertex(const star_writer *s, int v, const char *local, const char *indent) {
+void weft_star_write_vertex(const star_writer *s, int v, const char *local, const char *indent) {
     for (int i = 0; i < s->n_parts; ++i) {
         const weft_operand *load = s->parts[i].load;
         const char *name = weft_source_variable(s->w, load->datum, load->map);
-        const int at = v * load_count(s->w->graph, load) + s->parts[i].component;
+        const int at = v * weft_star_load_count(s->w->graph, load) + s->parts[i].component;
         const bool difference = s->parts[i].difference;
         weft_text_add(s->w->out, difference && v == 0 ? "%sconst real base%d = " : "%s", indent, i);
         if (!difference || v > 0)
@@ -205,7 +195,7 @@ static void write_vertex(const star_writer *s, int v, const char *local, const c
 static void write_move(const star_writer *s, const char *format, int to, int from, int other) {
     for (int i = 0; i < s->n_parts; ++i) {
         const weft_operand *load = s->parts[i].load;
-        const int count = load_count(s->w->graph, load), c = s->parts[i].component;
+        const int count = weft_star_load_count(s->w->graph, load), c = s->parts[i].component;
         const char *name = weft_source_variable(s->w, load->datum, load->map);
         weft_text_add(s->w->out, format, name, to * count + c, name, from * count + c, name,
                       other * count + c);
@@ -221,16 +211,11 @@ static void write_star_start(const star_writer *s) {
         "        const int node = (int)(order & 65535), n_words = (int)(lengths & 65535);\n"
         "        real sum[%d] = {0};\n",
         s->n_results);
-    for (int i = 0; i < s->star->n_loads; ++i)
-        if (is_nodal(s->star, &s->star->loads[i]))
-            weft_text_add(
-                out, "        real %s[%d];\n",
-                weft_source_variable(s->w, s->star->loads[i].datum, s->star->loads[i].map),
-                s->width * load_count(s->w->graph, &s->star->loads[i]));
-    write_vertex(s, 0, "node", "        ");
+    weft_star_write_arrays(s, "        ");
+    weft_star_write_vertex(s, 0, "node", "        ");
     for (int v = 2; v < s->width; ++v) {
         weft_text_add(out, "        { const int e = bits & %d;\n", WORD_LOCAL);
-        write_vertex(s, v, "e", "            ");
+        weft_star_write_vertex(s, v, "e", "            ");
         weft_text_add(out, "        }\n        bits >>= 16;\n");
     }
     if (s->width == 4)
@@ -244,25 +229,24 @@ static void write_step_vertex(const star_writer *s) {
         weft_text_add(out, "            const bool turn = word & %d;\n", WORD_TURN);
         write_move(s, "            %s[%d] = turn ? %s[%d] : %s[%d];\n", 1, 1, 3);
         write_move(s, "            %s[%d] = turn ? %s[%d] : %s[%d];\n", 2, 3, 2);
-        write_vertex(s, 3, "e", "            ");
+        weft_star_write_vertex(s, 3, "e", "            ");
         return;
     }
     write_move(s, "            %s[%d] = %s[%d];\n", 1, 2, 0);
-    write_vertex(s, 2, "e", "            ");
+    weft_star_write_vertex(s, 2, "e", "            ");
 }
 
-static void write_cell_loads(const star_writer *s) {
+void weft_star_write_cell_loads(const star_writer *s, const char *place) {
     weft_text *out = s->w->out;
     if (!weft_star_source_reads_cells(s->w->graph, s->star))
         return;
     weft_text_add(out,
-                  "            const int64_t cell = star_cells[((words - star_words) / LANES * %d "
-                  "+ i) * LANES + "
+                  "            const int64_t cell = star_cells[(%s) * LANES + "
                   "threadIdx.x %% LANES];\n",
-                  WEFT_STAR_GROUP);
+                  place);
     for (int i = 0; i < s->star->n_loads; ++i) {
         const weft_operand *load = &s->star->loads[i];
-        const int count = load_count(s->w->graph, load);
+        const int count = weft_star_load_count(s->w->graph, load);
         if (load->map >= 0 || s->w->graph->data[load->datum].index_set < 0)
             continue;
         const char *v = weft_source_variable(s->w, load->datum, -1);
@@ -274,6 +258,16 @@ static void write_cell_loads(const star_writer *s) {
                       weft_source_variable(s->w, weft_datum_storage(s->w->graph, load->datum), -1) +
                           2,
                       count, count);
+    }
+}
+
+void weft_star_write_arrays(const star_writer *s, const char *indent) {
+    for (int i = 0; i < s->star->n_loads; ++i) {
+        const weft_operand *load = &s->star->loads[i];
+        if (weft_star_is_nodal(s->star, load))
+            weft_text_add(s->w->out, "%sreal %s[%d];\n", indent,
+                          weft_source_variable(s->w, load->datum, load->map),
+                          s->width * weft_star_load_count(s->w->graph, load));
     }
 }
 
@@ -291,7 +285,7 @@ static weft_status write_star(const star_writer *s, weft_error *error) {
                   "            const int word = (int)bits, e = word & %d;\n",
                   s->width - 2, WEFT_STAR_GROUP, WEFT_STAR_GROUP, WORD_LOCAL);
     write_step_vertex(s);
-    write_cell_loads(s);
+    weft_star_write_cell_loads(s, "(words - star_words) / LANES * 4 + i");
     for (int i = 0; i < s->star->n_calls; ++i)
         TRY(weft_source_call(s->w, &s->w->graph->calls[s->star->calls[i]], s->star->variants[i],
                              error));
@@ -322,16 +316,22 @@ weft_status weft_source_star_body(const source_writer *w, const weft_star_source
                      .width = w->graph->maps[star->accumulation->map].width,
                      .n_results = count_results(w->graph, star)};
     TRY(list_staged(&s, error));
-    write_shared(&s);
+    weft_star_write_shared(&s);
+    if (!star->edges)
+        write_shared(&s);
     for (int i = 0; i < star->n_loads; ++i)
         if (w->graph->data[star->loads[i].datum].index_set < 0) {
             const char *v = weft_source_variable(w, star->loads[i].datum, -1);
-            const int count = load_count(w->graph, &star->loads[i]);
+            const int count = weft_star_load_count(w->graph, &star->loads[i]);
             const int storage = weft_datum_storage(w->graph, star->loads[i].datum);
             weft_text_add(w->out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n", v, count,
                           v, weft_source_variable(w, storage, -1) + 2, count);
         }
-    write_staging(&s);
+    if (star->edges) {
+        TRY(weft_source_edge_stars(&s, error));
+        goto done;
+    }
+    weft_star_write_staging(&s);
     TRY(write_star(&s, error));
     weft_text_add(w->out,
                   "    __syncthreads();\n"

@@ -3,10 +3,18 @@
 #include "source_internal.h"
 #include "star_internal.h"
 
-const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS] = {
-    "const int64_t *restrict star_halo_start",       "const int32_t *restrict star_halo",
-    "const unsigned short *restrict star_order",     "const uint32_t *restrict star_rows",
-    "const unsigned long long *restrict star_words", "const int32_t *restrict star_cells"};
+const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
+    "const int64_t *restrict star_halo_start",
+    "const int32_t *restrict star_halo",
+    "const unsigned short *restrict star_order",
+    "const uint32_t *restrict star_rows",
+    "const unsigned long long *restrict star_words",
+    "const int32_t *restrict star_cells",
+    "const int64_t *restrict star_halo_start",
+    "const int32_t *restrict star_halo",
+    "const uint32_t *restrict edge_warps",
+    "const uint32_t *restrict edge_words",
+    "const int32_t *restrict star_cells"};
 
 weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
     weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
@@ -17,7 +25,8 @@ weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_ke
                              .n_loads = kernel->n_loads,
                              .vector = -1,
                              .nodes = WEFT_STAR_NODES,
-                             .threads = WEFT_STAR_THREADS};
+                             .threads = WEFT_STAR_THREADS,
+                             .edges = kernel->edges};
     for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
         if (kernel->loads[i].map == star.accumulation->map &&
             weft_shape_count(&graph->data[kernel->loads[i].datum].shape) == 1)
@@ -42,11 +51,11 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                       weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
     weft_text_add(
         w->out,
-        "/* %s:%d  %s[%s] += ..., by the owner, star by star */\n"
+        "/* %s:%d  %s[%s] += ..., by the owner, %s by star */\n"
         "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, 4) %s(int64_t n_rows",
         star.accumulation->place.source->name, star.accumulation->place.line,
         w->graph->data[star.accumulation->target].name, w->graph->maps[star.accumulation->map].name,
-        kernel->name);
+        star.edges ? "edge star" : "star", kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out,
                   "%s)\n{\n%s"

@@ -1,24 +1,19 @@
-/* All patches of a connectivity: which cells touch which patch, the patches in parallel, and their
- * parts one after the other in device memory. */
+/* All patches of a connectivity: the patches in parallel, and their parts one after the other in
+ * device memory. */
 #include "star_internal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CHUNKS = 64, /* of cells, each counted by one task */
-    TASK_PATCHES = 16,
-    NODES_MOST = 4096
-};
+enum { TASK_PATCHES = 16, NODES_MOST = 4096 };
 
 typedef struct star_builder {
     weft_device *device;
     weft_star_source_cells source;
     int64_t n_from, n_patches;
     int32_t *list;
-    int64_t *start;   /* [n_patches + 1] */
-    uint32_t *counts; /* [CHUNKS][n_patches], then where a chunk's cells go in a patch's */
+    int64_t *start; /* [n_patches + 1] */
     weft_star_patch *patches;
     int64_t *first_group, *first_halo; /* [n_patches + 1] */
     atomic_bool failed;
@@ -33,71 +28,6 @@ static weft_status no_memory(weft_error *error, int64_t n) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of %lld cells", (long long)n);
     weft_error_hint(error, "use a coarser mesh or a machine with more memory");
     return WEFT_ERROR_MEMORY;
-}
-
-/* ---- cells by patch: a counting sort by chunks, so that a patch's cells ascend ---- */
-
-static int cell_patches(const star_builder *b, int64_t cell, int32_t patches[4]) {
-    const int width = b->source.width;
-    const int32_t *indices = b->source.indices + cell * width;
-    int n = 0;
-    for (int v = 0; v < width; ++v) {
-        const int32_t patch = indices[v] / b->source.nodes;
-        int k = 0;
-        while (k < n && patches[k] != patch)
-            ++k;
-        if (k == n)
-            patches[n++] = patch;
-    }
-    return n;
-}
-
-static void count_cells(void *user, int64_t chunk) {
-    star_builder *b = user;
-    uint32_t *counts = b->counts + chunk * b->n_patches;
-    int32_t patches[4];
-    for (int64_t cell = b->n_from * chunk / CHUNKS; cell < b->n_from * (chunk + 1) / CHUNKS; ++cell)
-        for (int k = cell_patches(b, cell, patches) - 1; k >= 0; --k)
-            ++counts[patches[k]];
-}
-
-static void list_cells(void *user, int64_t chunk) {
-    star_builder *b = user;
-    uint32_t *counts = b->counts + chunk * b->n_patches;
-    int32_t patches[4];
-    for (int64_t cell = b->n_from * chunk / CHUNKS; cell < b->n_from * (chunk + 1) / CHUNKS; ++cell)
-        for (int k = cell_patches(b, cell, patches) - 1; k >= 0; --k)
-            b->list[b->start[patches[k]] + counts[patches[k]]++] = (int32_t)cell;
-}
-
-static weft_status sort_cells(star_builder *b, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const size_t n_patches = (size_t)b->n_patches;
-    b->counts = weft_array_make(CHUNKS * n_patches + 1, sizeof *b->counts);
-    b->start = weft_array_make(n_patches + 1, sizeof *b->start);
-    if (!b->counts || !b->start)
-        return no_memory(error, b->n_from);
-    TRY(weft_device_for(b->device, CHUNKS, count_cells, b, error));
-    int64_t sum = 0;
-    for (int64_t p = 0; p < b->n_patches; ++p) {
-        uint32_t in_patch = 0;
-        b->start[p] = sum;
-        for (int64_t chunk = 0; chunk < CHUNKS; ++chunk) {
-            const uint32_t count = b->counts[chunk * b->n_patches + p];
-            b->counts[chunk * b->n_patches + p] = in_patch;
-            in_patch += count;
-        }
-        sum += in_patch;
-    }
-    b->start[b->n_patches] = sum;
-    b->list = malloc(((size_t)sum + 1) * sizeof *b->list);
-    if (!b->list)
-        return no_memory(error, b->n_from);
-    TRY(weft_device_for(b->device, CHUNKS, list_cells, b, error));
-    b->source.list = b->list;
-    b->source.start = b->start;
-done:
-    return status;
 }
 
 /* ---- the patches ---- */
@@ -242,7 +172,6 @@ static void builder_free(star_builder *b) {
     free(b->first_halo);
     free(b->list);
     free(b->start);
-    free(b->counts);
     weft_stars_free(&b->stars);
 }
 
@@ -273,7 +202,7 @@ weft_status weft_stars_make(weft_device *device, const weft_connectivity *connec
                             .n_patches = b.n_patches,
                             .most_local = nodes,
                             .with_cells = with_cells};
-    TRY(sort_cells(&b, error));
+    TRY(weft_star_sort_cells(device, &b.source, b.n_from, b.n_patches, &b.list, &b.start, error));
     TRY(build_patches(&b, error));
     TRY(store_patches(&b, error));
     *out = b.stars;

@@ -76,7 +76,20 @@ typedef struct weft_star_source_cells {
     bool with_cells;
 } weft_star_source_cells;
 
-/** Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch */
+/** Fill source's list and start: the cells that touch each of n_patches patches, ascending. Both go
+ *  to the caller, who frees them. (star_cells.c)
+ *  Errors  WEFT_ERROR_MEMORY; what device tasks give */
+weft_status weft_star_sort_cells(weft_device *device, weft_star_source_cells *source,
+                                 int64_t n_from, int64_t n_patches, int32_t **list, int64_t **start,
+                                 weft_error *error);
+
+/** The local numbers of a patch's cells, [cells][width], and the nodes of its halo; the caller
+ *  frees both. (star_local.c)
+ *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch */
+weft_status weft_star_local(const weft_star_source_cells *source, int64_t patch, int32_t **local,
+                            int32_t **halo, int *n_halo, weft_error *error);
+
+/** Errors  as weft_star_local */
 weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t patch,
                                  weft_star_scratch *scratch, weft_star_patch *out,
                                  weft_error *error);

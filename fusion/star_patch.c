@@ -11,13 +11,11 @@ static const int turned[2][4][4] = {{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}},
 typedef struct patch_work {
     const weft_star_source_cells *source;
     int64_t first;
-    int n_own, n_cells, n_corners;
+    int n_cells, n_corners;
     const int32_t *cells;  /* numbers */
     int32_t *local;        /* [n_cells][width] */
     int32_t *corner_start; /* [nodes + 1] */
     int32_t *corners;      /* [n_corners] place in local */
-    uint32_t mask;
-    int32_t *keys, *values; /* local numbers of the halo; key -1: free */
     weft_star_link *links;
     uint16_t *words; /* of all stars, one after the other */
     int32_t *word_cells, *word_start;
@@ -27,8 +25,6 @@ static void work_free(patch_work *work) {
     free(work->local);
     free(work->corner_start);
     free(work->corners);
-    free(work->keys);
-    free(work->values);
     free(work->links);
     free(work->words);
     free(work->word_cells);
@@ -46,64 +42,6 @@ void weft_star_patch_free(weft_star_patch *patch) {
 
 static weft_status no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of a patch");
-}
-
-static int compare(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static uint32_t halo_slot(const patch_work *work, int32_t node) {
-    uint32_t slot = ((uint32_t)node * 0x9e3779b1u >> 8) & work->mask;
-    while (work->keys[slot] >= 0 && work->keys[slot] != node)
-        slot = (slot + 1) & work->mask;
-    return slot;
-}
-
-/* The nodes of the cells that the patch does not own, ascending, and their local numbers. */
-static weft_status number_halo(patch_work *work, weft_star_patch *out, weft_error *error) {
-    const weft_star_source_cells *source = work->source;
-    const int width = source->width;
-    const size_t places = (size_t)work->n_cells * (size_t)width;
-    uint32_t size = 64;
-    while (size < 2 * places)
-        size *= 2;
-    work->mask = size - 1;
-    work->keys = malloc(size * sizeof *work->keys);
-    work->values = malloc(size * sizeof *work->values);
-    work->local = malloc((places + 1) * sizeof *work->local);
-    out->halo = malloc((places + 1) * sizeof *out->halo);
-    if (!work->keys || !work->values || !work->local || !out->halo)
-        return no_memory(error);
-    memset(work->keys, 0xff, size * sizeof *work->keys);
-    for (int c = 0; c < work->n_cells; ++c)
-        for (int v = 0; v < width; ++v) {
-            const int32_t node = source->indices[(int64_t)work->cells[c] * width + v];
-            const int64_t own = node - work->first;
-            work->local[c * width + v] = (int32_t)own;
-            if (own >= 0 && own < work->n_own)
-                continue;
-            const uint32_t slot = halo_slot(work, node);
-            if (work->keys[slot] < 0) {
-                work->keys[slot] = node;
-                out->halo[out->n_halo++] = node;
-            }
-            work->local[c * width + v] = -1 - (int32_t)slot;
-        }
-    if (source->nodes + out->n_halo > WORD_LOCAL + 1) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "%d nodes touch a patch of %d: too many for stars", out->n_halo,
-                       source->nodes);
-        weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
-        return WEFT_ERROR_UNSUPPORTED;
-    }
-    qsort(out->halo, (size_t)out->n_halo, sizeof *out->halo, compare);
-    for (int i = 0; i < out->n_halo; ++i)
-        work->values[halo_slot(work, out->halo[i])] = source->nodes + i;
-    for (size_t i = 0; i < places; ++i)
-        if (work->local[i] < 0)
-            work->local[i] = work->values[-1 - work->local[i]];
-    return WEFT_OK;
 }
 
 /* The corners of cells at each own node, in ascending order of cell. */
@@ -281,15 +219,12 @@ weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t p
                                  weft_star_scratch *scratch, weft_star_patch *out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t left = source->n_to - patch * source->nodes;
     weft_star_patch made = {0};
     uint16_t *sorted = NULL;
     patch_work work = {.source = source,
-                       .first = patch * source->nodes,
-                       .n_own = left < source->nodes ? (int)left : source->nodes,
                        .n_cells = (int)(source->start[patch + 1] - source->start[patch]),
                        .cells = source->list + source->start[patch]};
-    TRY(number_halo(&work, &made, error));
+    TRY(weft_star_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
     TRY(list_corners(&work, error));
     TRY(order_stars(&work, scratch, error));
     TRY(sort_nodes(&work, &sorted, error));

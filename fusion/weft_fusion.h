@@ -147,7 +147,8 @@ typedef enum weft_scatter {
     WEFT_SCATTER_COLOURED,
     WEFT_SCATTER_GATHERED,
     WEFT_SCATTER_STARS,
-    WEFT_SCATTER_CELL_COLOURS
+    WEFT_SCATTER_CELL_COLOURS,
+    WEFT_SCATTER_VERTEX_STARS
 } weft_scatter;
 
 typedef struct weft_compile_options {

@@ -51,6 +51,10 @@ static inline void __syncthreads() {
     emulated_wait(AT_BLOCK_BARRIER);
 }
 
+static inline void __syncwarp() {
+    emulated_wait(AT_WARP_BARRIER);
+}
+
 template <class T> static T __shfl_down_sync(unsigned, T v, int by) {
     const unsigned me = threadIdx.x, lane = me % 32;
     emulated.lanes[me] = (double)v;

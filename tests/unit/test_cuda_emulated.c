@@ -4,12 +4,7 @@
  * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
 #include "program_support.h"
 
-#include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
-                              unsigned n_threads, unsigned shared_bytes, int backwards);
+#include "cuda_emulation.h"
 
 enum { LISTS = 64, ARGUMENTS = 24 };
 
@@ -25,51 +20,9 @@ typedef struct emulation {
 
 /* ---- compiling ---- */
 
-static int run_compiler(const char *source, const char *object, const char *include) {
-    const pid_t child = fork();
-    if (child == 0) {
-        execlp("g++", "g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-include", include,
-               "-x", "c++", source, "-o", object, (char *)NULL);
-        _exit(127);
-    }
-    int status = 0;
-    assert_true(child > 0 && waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* Dynamic shared memory has another declaration in C++. */
-static void write_source(FILE *file, const char *text) {
-    static const char declaration[] = "extern __shared__ __align__(128) unsigned char shared[];";
-    for (const char *at; (at = strstr(text, declaration)) != NULL;
-         text = at + sizeof declaration - 1) {
-        fwrite(text, 1, (size_t)(at - text), file);
-        fputs("unsigned char *const shared = emulated_shared;", file);
-    }
-    fputs(text, file);
-}
-
 static emulation begin(const char *text, const weft_compile_options *options, int64_t n) {
     emulation e = {.c = case_open(NULL, "null:h200", text, options), .n = n, .capacity = n};
-    char folder[] = "/tmp/weft-emulation-XXXXXX", source[64], object[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(source, sizeof source, "%s/kernel.cu", folder);
-    snprintf(object, sizeof object, "%s/kernel.so", folder);
-    FILE *file = fopen(source, "w");
-    assert_non_null(file);
-    write_source(file, weft_compilation_source(e.c.compilation));
-    fclose(file);
-    const int code = run_compiler(source, object, WEFT_SOURCE_DIR "/tests/unit/cuda_on_host.h");
-    if (code == 127)
-        skip_test("no g++ here");
-    assert_int_equal(code, 0);
-    e.object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    if (e.object == NULL)
-        fail_msg("%s", dlerror());
-    void *found = dlsym(e.object, "emulate");
-    memcpy(&e.emulate, &found, sizeof found); /* C has no other way from an object to a function */
-    unlink(source);
-    unlink(object);
-    rmdir(folder);
+    emulation_compile(weft_compilation_source(e.c.compilation), &e.object, &e.emulate);
     return e;
 }
 
