@@ -14,7 +14,7 @@ typedef struct edge_builder {
     int64_t n_from, n_patches;
     int32_t *list;
     int64_t *start; /* [n_patches + 1] */
-    weft_edge_patch *patches;
+    weft_edge_star_patch *patches;
     int64_t *first_pair, *first_halo; /* [n_patches + 1] */
     atomic_bool failed;
     weft_error error; /* of the task that failed first */
@@ -33,24 +33,24 @@ static weft_status no_memory(weft_error *error, int64_t n) {
 
 static void make_patches(void *user, int64_t task) {
     edge_builder *b = user;
-    weft_edge_scratch scratch = {0};
+    weft_edge_star_scratch scratch = {0};
     weft_error error = {0};
     for (int64_t p = task * TASK_PATCHES; p < b->n_patches && p < (task + 1) * TASK_PATCHES; ++p) {
         if (atomic_load_explicit(&b->failed, memory_order_relaxed))
             break;
-        if (weft_edge_patch_make(&b->source, p, b->stars->n_warps, &scratch, &b->patches[p],
-                                 &error) != WEFT_OK &&
+        if (weft_edge_star_patch_make(&b->source, p, b->stars->n_warps, &scratch, &b->patches[p],
+                                      &error) != WEFT_OK &&
             !atomic_exchange(&b->failed, true))
             b->error = error;
     }
-    weft_edge_scratch_free(&scratch);
+    weft_edge_star_scratch_free(&scratch);
 }
 
 static void copy_patches(void *user, int64_t task) {
     edge_builder *b = user;
     const int n_warps = b->stars->n_warps;
     for (int64_t p = task * TASK_PATCHES; p < b->n_patches && p < (task + 1) * TASK_PATCHES; ++p) {
-        weft_edge_patch *patch = &b->patches[p];
+        weft_edge_star_patch *patch = &b->patches[p];
         const size_t at = (size_t)b->first_pair[p] * PAIR_WORDS;
         const size_t n_words = (size_t)patch->n_pairs * PAIR_WORDS;
         memcpy(b->words + at, patch->words, n_words * sizeof *b->words);
@@ -61,7 +61,7 @@ static void copy_patches(void *user, int64_t task) {
             b->warps[2 * (p * n_warps + w)] = patch->warps[2 * w] + (uint32_t)b->first_pair[p];
             b->warps[2 * (p * n_warps + w) + 1] = patch->warps[2 * w + 1];
         }
-        weft_edge_patch_free(patch);
+        weft_edge_star_patch_free(patch);
     }
 }
 
@@ -84,7 +84,7 @@ static weft_status build_patches(edge_builder *b, weft_error *error) {
         return b->error.status;
     }
     for (int64_t p = 0; p < b->n_patches; ++p) {
-        const weft_edge_patch *patch = &b->patches[p];
+        const weft_edge_star_patch *patch = &b->patches[p];
         b->first_pair[p + 1] = b->first_pair[p] + patch->n_pairs;
         b->first_halo[p + 1] = b->first_halo[p] + patch->n_halo;
         if (b->source.nodes + patch->n_halo > stars->most_local)
@@ -161,7 +161,7 @@ done:
 
 static void builder_free(edge_builder *b) {
     for (int64_t p = 0; b->patches && p < b->n_patches; ++p)
-        weft_edge_patch_free(&b->patches[p]);
+        weft_edge_star_patch_free(&b->patches[p]);
     free(b->patches);
     free(b->first_pair);
     free(b->first_halo);

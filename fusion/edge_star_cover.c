@@ -1,6 +1,5 @@
 /* Which edge stars a patch has. Greedy: the longest that is left, again and again. Edges wait in
- * buckets by the length of their longest star; one that has grown shorter since goes back to wait.
- */
+ * buckets by the most that their longest star can have; one that has less goes back to wait. */
 #include "edge_star_internal.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 enum { ROUND_MOST = 64 /* cells round an edge that are looked at together */ };
 
-void weft_edge_scratch_free(weft_edge_scratch *s) {
+void weft_edge_star_scratch_free(weft_edge_star_scratch *s) {
     free(s->stars);
     free(s->ring);
     free(s->cells);
@@ -21,13 +20,13 @@ void weft_edge_scratch_free(weft_edge_scratch *s) {
     free(s->edge_to);
     free(s->waiting);
     free(s->covered);
-    *s = (weft_edge_scratch){0};
+    *s = (weft_edge_star_scratch){0};
 }
 
-static bool scratch_grow(weft_edge_scratch *s, int n_cells, int n_local) {
+static bool scratch_grow(weft_edge_star_scratch *s, int n_cells, int n_local) {
     if (n_cells <= s->capacity_cells && n_local <= s->capacity_local)
         return true;
-    weft_edge_scratch_free(s);
+    weft_edge_star_scratch_free(s);
     const size_t cells = 2 * (size_t)n_cells + 1, local = 2 * (size_t)n_local + 1;
     const size_t edges = 6 * cells;
     s->stars = malloc(cells * sizeof *s->stars);
@@ -44,7 +43,7 @@ static bool scratch_grow(weft_edge_scratch *s, int n_cells, int n_local) {
     s->covered = malloc(cells);
     if (!s->stars || !s->ring || !s->cells || !s->first || !s->second || !s->start || !s->round ||
         !s->corner_start || !s->corners || !s->edge_to || !s->waiting || !s->covered) {
-        weft_edge_scratch_free(s);
+        weft_edge_star_scratch_free(s);
         return false;
     }
     s->capacity_cells = (int)cells;
@@ -54,7 +53,8 @@ static bool scratch_grow(weft_edge_scratch *s, int n_cells, int n_local) {
 
 /* ---- edges ---- */
 
-static void list_corners(weft_edge_scratch *s, const int32_t *local, int n_cells, int n_local) {
+static void list_corners(weft_edge_star_scratch *s, const int32_t *local, int n_cells,
+                         int n_local) {
     int32_t *const end = s->corner_start + 1; /* of what is in so far */
     memset(s->corner_start, 0, ((size_t)n_local + 1) * sizeof *s->corner_start);
     for (int i = 0; i < 4 * n_cells; ++i)
@@ -70,7 +70,7 @@ static void list_corners(weft_edge_scratch *s, const int32_t *local, int n_cells
 }
 
 /* The edges of a node to nodes of higher number, each with its cells. */
-static void list_edges(weft_edge_scratch *s, const int32_t *local, int32_t a) {
+static void list_edges(weft_edge_star_scratch *s, const int32_t *local, int32_t a) {
     const int first = s->n_edges;
     const int32_t *const begin = s->corners + s->corner_start[a];
     const int32_t *const end = s->corners + s->corner_start[a + 1];
@@ -112,7 +112,8 @@ typedef struct chain {
     int32_t ring[ROUND_MOST + 1], cells[ROUND_MOST];
 } chain;
 
-static int list_round(const weft_edge_scratch *s, const int32_t *local, int edge, round_cell *out) {
+static int list_round(const weft_edge_star_scratch *s, const int32_t *local, int edge,
+                      round_cell *out) {
     const int32_t a = s->first[edge], b = s->second[edge];
     int n = 0;
     for (int i = s->start[edge]; i < s->start[edge + 1] && n < ROUND_MOST; ++i) {
@@ -149,8 +150,9 @@ static void walk(const round_cell *cells, int n, uint64_t *used, int start, int3
     }
 }
 
-/* First from ends of chains, then what goes round. */
-static void find_star(const weft_edge_scratch *s, const int32_t *local, int edge, chain *best) {
+/* First from ends of chains, then what goes round. Gives the number of cells that are left round
+ * the edge. */
+static int find_star(const weft_edge_star_scratch *s, const int32_t *local, int edge, chain *best) {
     round_cell cells[ROUND_MOST];
     const int n = list_round(s, local, edge, cells);
     uint64_t used = 0;
@@ -173,11 +175,12 @@ static void find_star(const weft_edge_scratch *s, const int32_t *local, int edge
         }
     if (best->n > WEFT_EDGE_STAR_CELLS)
         best->n = WEFT_EDGE_STAR_CELLS;
+    return n;
 }
 
 /* ---- the cover ---- */
 
-static void take(weft_edge_scratch *s, int edge, const chain *found) {
+static void take(weft_edge_star_scratch *s, int edge, const chain *found) {
     s->stars[s->n_stars++] =
         (weft_edge_star){{s->first[edge], s->second[edge]}, s->n_ring, found->n};
     for (int k = 0; k < found->n; ++k) {
@@ -189,13 +192,23 @@ static void take(weft_edge_scratch *s, int edge, const chain *found) {
     s->ring[s->n_ring++] = found->ring[found->n];
 }
 
-bool weft_edge_stars_cover(weft_edge_scratch *scratch, const int32_t *local, int n_cells,
+/* An edge waits by the most that its longest star can have. */
+static void wait_in(int32_t *bucket, weft_edge_star_scratch *s, int edge, int length) {
+    if (length > WEFT_EDGE_STAR_CELLS)
+        length = WEFT_EDGE_STAR_CELLS;
+    if (length > 0) {
+        s->waiting[edge] = bucket[length];
+        bucket[length] = edge;
+    }
+}
+
+bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local) {
     int32_t bucket[WEFT_EDGE_STAR_CELLS + 1]; /* the first edge that waits, -1: none */
     chain found;
     if (!scratch_grow(scratch, n_cells, n_local))
         return false;
-    weft_edge_scratch *s = scratch;
+    weft_edge_star_scratch *s = scratch;
     s->n_edges = s->n_stars = s->n_ring = 0;
     s->start[0] = 0;
     memset(s->covered, 0, (size_t)n_cells);
@@ -206,21 +219,18 @@ bool weft_edge_stars_cover(weft_edge_scratch *scratch, const int32_t *local, int
         list_edges(s, local, i);
     for (int length = 0; length <= WEFT_EDGE_STAR_CELLS; ++length)
         bucket[length] = -1;
-    for (int edge = s->n_edges - 1; edge >= 0; --edge) {
-        find_star(s, local, edge, &found);
-        s->waiting[edge] = bucket[found.n];
-        bucket[found.n] = edge;
-    }
+    for (int edge = s->n_edges - 1; edge >= 0; --edge)
+        wait_in(bucket, s, edge, s->start[edge + 1] - s->start[edge]);
     for (int length = WEFT_EDGE_STAR_CELLS; length > 0; --length)
         for (int edge; (edge = bucket[length]) >= 0;) {
             bucket[length] = s->waiting[edge];
-            find_star(s, local, edge, &found);
+            const int left = find_star(s, local, edge, &found);
             if (found.n == length) {
                 take(s, edge, &found);
-                find_star(s, local, edge, &found);
+                wait_in(bucket, s, edge, left - length < length ? left - length : length);
+            } else {
+                wait_in(bucket, s, edge, found.n);
             }
-            s->waiting[edge] = bucket[found.n];
-            bucket[found.n] = edge;
         }
     return true;
 }

@@ -42,7 +42,7 @@ typedef struct weft_edge_star {
 } weft_edge_star;
 
 /** Memory for the cover of one patch at a time, and the cover. Start from {0}. */
-typedef struct weft_edge_scratch {
+typedef struct weft_edge_star_scratch {
     int capacity_cells, capacity_local;
     weft_edge_star *stars;
     int32_t *ring, *cells; /* cells by their place in the patch */
@@ -54,30 +54,30 @@ typedef struct weft_edge_scratch {
     int32_t *edge_to;                /* [local] */
     int32_t *waiting;                /* [edges] the next of a bucket */
     uint8_t *covered;                /* [cells] */
-} weft_edge_scratch;
-void weft_edge_scratch_free(weft_edge_scratch *scratch);
+} weft_edge_star_scratch;
+void weft_edge_star_scratch_free(weft_edge_star_scratch *scratch);
 
 /** Every cell of a patch in one edge star: scratch->stars, those of more cells first. local:
  *  [n_cells][4] numbers below n_local, no two of a cell the same. False: out of memory. */
-bool weft_edge_stars_cover(weft_edge_scratch *scratch, const int32_t *local, int n_cells,
+bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local);
 
 /* ---- one patch (edge_star_patch.c) ---- */
 
-typedef struct weft_edge_patch {
+typedef struct weft_edge_star_patch {
     int n_halo, n_pairs;
     int32_t *halo;   /* [n_halo] ascending */
     uint32_t *warps; /* [warps][2] first pair, number of rows */
     uint16_t *words; /* [n_pairs][lane][2] */
     int32_t *cells;  /* [n_pairs][2][lane] that the word's vertex completes; NULL: not wanted */
-} weft_edge_patch;
-void weft_edge_patch_free(weft_edge_patch *patch);
+} weft_edge_star_patch;
+void weft_edge_star_patch_free(weft_edge_star_patch *patch);
 
 /** Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch,
  *          a vertex twice in a cell */
-weft_status weft_edge_patch_make(const weft_star_source_cells *source, int64_t patch, int n_warps,
-                                 weft_edge_scratch *scratch, weft_edge_patch *out,
-                                 weft_error *error);
+weft_status weft_edge_star_patch_make(const weft_star_source_cells *source, int64_t patch,
+                                      int n_warps, weft_edge_star_scratch *scratch,
+                                      weft_edge_star_patch *out, weft_error *error);
 
 /* ---- all patches (edge_star.c) ---- */
 
@@ -98,7 +98,7 @@ struct weft_edge_stars {
 /** connectivity  width 4
  *  nodes         of a patch, at most 4096
  *  n_warps       of a thread block
- *  Errors  WEFT_ERROR_UNSUPPORTED (the width; see weft_edge_patch_make), WEFT_ERROR_MEMORY,
+ *  Errors  WEFT_ERROR_UNSUPPORTED (the width; see weft_edge_star_patch_make), WEFT_ERROR_MEMORY,
  *          WEFT_ERROR_DEVICE */
 weft_status weft_edge_stars_make(weft_device *device, const weft_connectivity *connectivity,
                                  int nodes, int n_warps, bool with_cells, weft_edge_stars **out,

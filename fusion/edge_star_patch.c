@@ -19,7 +19,7 @@ typedef struct edge_row {
 
 typedef struct edge_work {
     const weft_star_source_cells *source;
-    weft_edge_scratch *scratch;
+    weft_edge_star_scratch *scratch;
     int n_cells, n_rows;
     int32_t *local;
     edge_row *rows;
@@ -34,12 +34,12 @@ static void work_free(edge_work *work) {
     free(work->given);
 }
 
-void weft_edge_patch_free(weft_edge_patch *patch) {
+void weft_edge_star_patch_free(weft_edge_star_patch *patch) {
     free(patch->halo);
     free(patch->warps);
     free(patch->words);
     free(patch->cells);
-    *patch = (weft_edge_patch){0};
+    *patch = (weft_edge_star_patch){0};
 }
 
 static weft_status no_memory(weft_error *error) {
@@ -108,7 +108,7 @@ static bool fits_somehow(const edge_work *work, weft_edge_star *star) {
 }
 
 static void fill_row(edge_work *work) {
-    weft_edge_scratch *s = work->scratch;
+    weft_edge_star_scratch *s = work->scratch;
     edge_row *row = &work->rows[work->n_rows];
     int n = 0, looked = 0;
     row->n_cells = s->stars[work->next[s->n_stars]].n_cells;
@@ -162,7 +162,7 @@ static int row_warp(int row, int n_warps) {
     return row / n_warps % 2 ? n_warps - 1 - place : place;
 }
 
-static weft_status size_warps(const edge_work *work, int n_warps, weft_edge_patch *out,
+static weft_status size_warps(const edge_work *work, int n_warps, weft_edge_star_patch *out,
                               weft_error *error) {
     out->warps = calloc(2 * (size_t)n_warps, sizeof *out->warps);
     if (!out->warps)
@@ -180,7 +180,7 @@ static weft_status size_warps(const edge_work *work, int n_warps, weft_edge_patc
 
 /* Word i of a row's lane: its flags and vertex. */
 static uint16_t lane_word(const edge_work *work, const edge_row *row, int lane, int i) {
-    const weft_edge_scratch *s = work->scratch;
+    const weft_edge_star_scratch *s = work->scratch;
     const int last = i - 2 >= row->n_cells ? EDGE_LAST : 0;
     if (row->stars[lane] == EMPTY)
         return (uint16_t)(EDGE_SKIP | last);
@@ -203,7 +203,7 @@ static int32_t lane_cell(const edge_work *work, const edge_row *row, int lane, i
 }
 
 static void write_row(const edge_work *work, const edge_row *row, int32_t first_pair,
-                      const int32_t *numbers, weft_edge_patch *out) {
+                      const int32_t *numbers, weft_edge_star_patch *out) {
     for (int i = 0; i < 2 * count_pairs(row); ++i)
         for (int lane = 0; lane < LANES; ++lane) {
             const size_t pair = (size_t)(first_pair + i / 2);
@@ -216,7 +216,7 @@ static void write_row(const edge_work *work, const edge_row *row, int32_t first_
 }
 
 static weft_status write_words(const edge_work *work, int n_warps, const int32_t *numbers,
-                               weft_edge_patch *out, weft_error *error) {
+                               weft_edge_star_patch *out, weft_error *error) {
     const size_t n_words = (size_t)out->n_pairs * 2 * LANES;
     out->words = malloc((n_words + 1) * sizeof *out->words);
     if (work->source->with_cells)
@@ -233,11 +233,11 @@ static weft_status write_words(const edge_work *work, int n_warps, const int32_t
     return WEFT_OK;
 }
 
-weft_status weft_edge_patch_make(const weft_star_source_cells *source, int64_t patch, int n_warps,
-                                 weft_edge_scratch *scratch, weft_edge_patch *out,
-                                 weft_error *error) {
+weft_status weft_edge_star_patch_make(const weft_star_source_cells *source, int64_t patch,
+                                      int n_warps, weft_edge_star_scratch *scratch,
+                                      weft_edge_star_patch *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_edge_patch made = {0};
+    weft_edge_star_patch made = {0};
     edge_work work = {.source = source,
                       .scratch = scratch,
                       .n_cells = (int)(source->start[patch + 1] - source->start[patch])};
@@ -251,9 +251,9 @@ weft_status weft_edge_patch_make(const weft_star_source_cells *source, int64_t p
     TRY(size_warps(&work, n_warps, &made, error));
     TRY(write_words(&work, n_warps, source->list + source->start[patch], &made, error));
     *out = made;
-    made = (weft_edge_patch){0};
+    made = (weft_edge_star_patch){0};
 done:
-    weft_edge_patch_free(&made);
+    weft_edge_star_patch_free(&made);
     work_free(&work);
     return status;
 }
