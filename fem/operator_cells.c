@@ -158,39 +158,73 @@ done:
     return status;
 }
 
+/* What `scatter` would be: does it give what stores in place give? why: if not. */
+static weft_status stars_check(const weft_operator *op, int i, const weft_compiled *plain,
+                               bool *good, weft_error *why, weft_error *error) {
+    double apart = 0;
+    const weft_status status = stars_apart(op->state, i, op->n_dofs, plain, &apart, why);
+    *good = status == WEFT_OK && apart <= WEFT_TRIAL_APART;
+    if (status == WEFT_OK)
+        snprintf(why->message, sizeof why->message,
+                 "its values depend on the numbering of a cell's vertices (by %.1e)", apart);
+    if (status == WEFT_OK || status == WEFT_ERROR_UNSUPPORTED)
+        return WEFT_OK;
+    if (error)
+        *error = *why;
+    return status;
+}
+
+static weft_status part_product(const weft_cells_operator *cells, int i, weft_error *error) {
+    weft_part *part = &cells->parts[i];
+    const bool by_stars =
+        part->scatter == WEFT_SCATTER_STARS || part->scatter == WEFT_SCATTER_VERTEX_STARS;
+    return part_compile(cells, i,
+                        by_stars && part->form.product ? part->form.product : "product.weft",
+                        &part->product, error);
+}
+
 /* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
  * symmetric, say) is none for stars, nor is a mesh whose patches touch too many nodes. Found out by
- * a trial, and stores in place take over. */
+ * a trial: stars of vertices renumber less and need less memory than those of edges; after them
+ * stores in place take over. */
 static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cells_operator *cells = op->state;
     weft_part *part = &cells->parts[i];
     weft_compiled plain = {0};
     weft_error why = {0};
-    double apart = 0;
+    bool good = false;
     if (part->is_checked)
         return WEFT_OK;
     part->is_checked = true;
     if (!has_stars(&part->product))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_COLOURED;
+<<<<<<< HEAD
     TRY(part_compile(cells, i, &tail_product, &plain, error));
     status = stars_apart(cells, i, op->n_dofs, &plain, &apart, &why);
     if (status != WEFT_OK && status != WEFT_ERROR_UNSUPPORTED) {
         if (error)
             *error = why;
         goto done;
+=======
+    TRY(part_compile(cells, i, "product.weft", &plain, error));
+    part->scatter = WEFT_SCATTER_STARS;
+    TRY(stars_check(op, i, &plain, &good, &why, error));
+    if (!good && weft_connectivity_width(part->form.dofs) == 4) {
+        weft_log(cells->context->monitor, WEFT_LOG_INFO,
+                 "%s: by stars of vertices, not of edges: %s", part->form.name, why.message);
+        weft_compiled_free(&part->product);
+        part->scatter = WEFT_SCATTER_VERTEX_STARS;
+        TRY(part_product(cells, i, error));
+        TRY(stars_check(op, i, &plain, &good, &why, error));
+>>>>>>> 5b179b0 (Edge stars: two vertices give at a time, reads ahead, banks; stars of vertices where edges do not fit; tests)
     }
-    if (status == WEFT_OK && apart <= WEFT_TRIAL_APART) {
-        part->scatter = WEFT_SCATTER_STARS;
+    if (good)
         goto done;
-    }
-    if (status == WEFT_OK)
-        snprintf(why.message, sizeof why.message,
-                 "its values depend on the numbering of a cell's vertices (by %.1e)", apart);
-    status = WEFT_OK;
     weft_log(cells->context->monitor, WEFT_LOG_WARNING,
              "%s: the product stores atomically, not by stars: %s", part->form.name, why.message);
+    part->scatter = WEFT_SCATTER_COLOURED;
     weft_compiled_free(&part->product);
     part->product = plain;
     plain = (weft_compiled){0};
@@ -284,9 +318,13 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     for (int i = 0; i < n_forms; ++i) {
         if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
             TRY(part_store(cells, &parts[i], error));
+<<<<<<< HEAD
         const weft_tail own = {parts[i].form.product, parts[i].form.product};
         const bool has_product = parts[i].scatter == WEFT_SCATTER_STARS && own.scalar;
         TRY(part_compile(cells, i, has_product ? &own : &tail_product, &parts[i].product, error));
+=======
+        TRY(part_product(cells, i, error));
+>>>>>>> 5b179b0 (Edge stars: two vertices give at a time, reads ahead, banks; stars of vertices where edges do not fit; tests)
     }
     *out = op;
     op = NULL;

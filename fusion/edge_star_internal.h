@@ -14,8 +14,9 @@
  *  Nodes are taken in patches and numbered locally as in star_internal.h; a patch has every cell
  *  that touches its own nodes, and what the nodes round it would get is dropped. 32 stars, one a
  *  lane, are a row: they give what they have to a copy of the patch's sums that belongs to their
- *  warp, all at the same time, so that the rows are put together such that no two lanes give to
- *  the same node at the same time. Nothing is atomic, and the order of additions is fixed.
+ *  warp, all at the same time (r0 and r1, then r2 and r3, ..., at last a and b), and rows are put
+ *  together such that no two lanes then give to the same node. Nothing is atomic, and the order of
+ *  additions is fixed.
  *
  *  A row is words in pairs, a lane's next pair after those of the other lanes: (a, b), (r0, r1),
  *  (r2, r3) ... A word is a local number and flags:
@@ -104,7 +105,7 @@ weft_status weft_edge_stars_make(weft_device *device, const weft_connectivity *c
                                  int nodes, int n_warps, bool with_cells, weft_edge_stars **out,
                                  weft_error *error);
 void weft_edge_stars_free(weft_edge_stars **stars);
-/** The same, kept with the connectivity. Borrowed. (connectivity.c) */
+/** The same, kept with the connectivity. Borrowed. (connectivity_stars.c) */
 weft_status weft_connectivity_edge_stars(weft_connectivity *connectivity, int nodes, int n_warps,
                                          bool with_cells, const weft_edge_stars **out,
                                          weft_error *error);

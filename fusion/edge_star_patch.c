@@ -7,8 +7,12 @@
 
 enum {
     LANES = WEFT_STAR_LANES,
-    TIMES = WEFT_EDGE_STAR_CELLS + 3, /* when a lane may give: a ring vertex each, then a and b */
-    LOOK_AHEAD = 256,                 /* stars that are tried for a place in a row */
+    VERTICES = WEFT_EDGE_STAR_CELLS + 3,
+    TIMES = WEFT_EDGE_STAR_CELLS / 2 + 2, /* when lanes give: ring vertices in pairs; a and b */
+    LOOK_AHEAD = 256,                     /* stars that are tried for a place in a row */
+    CHOICES = 8,                          /* that fit, the best of which is taken */
+    READ_LANES = 8,                       /* lanes whose wide loads go together, and their banks */
+    GIVE_LANES = 16,                      /* the same of what a star gives */
     EMPTY = -1
 };
 
@@ -16,6 +20,11 @@ typedef struct edge_row {
     int32_t stars[LANES]; /* EMPTY: none */
     int n_cells;          /* of its longest star, the first */
 } edge_row;
+
+/* What the lanes so far read of each vertex, and give to it, by bank of shared memory. */
+typedef struct bank_use {
+    uint8_t reads[VERTICES][READ_LANES], gives[VERTICES][GIVE_LANES];
+} bank_use;
 
 typedef struct edge_work {
     const weft_star_source_cells *source;
@@ -63,7 +72,7 @@ static weft_status check_cells(const edge_work *work, weft_error *error) {
 static int32_t *place_given(const edge_work *work, const weft_edge_star *star, int v) {
     const int nodes = work->source->nodes;
     const int32_t node = v < 2 ? star->ends[v] : work->scratch->ring[star->at + v - 2];
-    const int time = v < 2 ? WEFT_EDGE_STAR_CELLS + 1 + v : v - 2;
+    const int time = v < 2 ? TIMES - 1 : (v - 2) / 2;
     return node < nodes ? &work->given[time * nodes + node] : NULL;
 }
 
@@ -74,6 +83,35 @@ static bool fits(const edge_work *work, const weft_edge_star *star) {
             return false;
     }
     return true;
+}
+
+static int32_t star_vertex(const edge_work *work, const weft_edge_star *star, int v) {
+    return v < 2 ? star->ends[v] : work->scratch->ring[star->at + v - 2];
+}
+
+/* How often the star would go to a bank that is in use. */
+static int count_conflicts(const edge_work *work, const weft_edge_star *star, const bank_use *use) {
+    int n = 0;
+    for (int v = 0; v < star->n_cells + 3; ++v) {
+        const int32_t node = star_vertex(work, star, v);
+        n += 2 * use->reads[v][node % READ_LANES];
+        if (node < work->source->nodes)
+            n += use->gives[v][node % GIVE_LANES];
+    }
+    return n;
+}
+
+static void use_banks(const edge_work *work, const weft_edge_star *star, int lane, bank_use *use) {
+    for (int v = 0; v < star->n_cells + 3; ++v) {
+        const int32_t node = star_vertex(work, star, v);
+        ++use->reads[v][node % READ_LANES];
+        if (node < work->source->nodes)
+            ++use->gives[v][node % GIVE_LANES];
+    }
+    if (lane % READ_LANES == READ_LANES - 1)
+        memset(use->reads, 0, sizeof use->reads);
+    if (lane % GIVE_LANES == GIVE_LANES - 1)
+        memset(use->gives, 0, sizeof use->gives);
 }
 
 static void reverse_ring(const edge_work *work, weft_edge_star *star) {
@@ -91,41 +129,71 @@ static void reverse_ring(const edge_work *work, weft_edge_star *star) {
     }
 }
 
-/* As it stands, with its ends exchanged, or round the other way. */
-static bool fits_somehow(const edge_work *work, weft_edge_star *star) {
-    for (int turn = 0; turn < 4; ++turn) {
-        if (fits(work, star))
-            return true;
-        if (turn % 2 == 0) {
-            const int32_t kept = star->ends[0];
-            star->ends[0] = star->ends[1];
-            star->ends[1] = kept;
-        } else {
-            reverse_ring(work, star);
-        }
+static void turn_star(const edge_work *work, weft_edge_star *star, int turn) {
+    if (turn % 2 == 0) {
+        const int32_t kept = star->ends[0];
+        star->ends[0] = star->ends[1];
+        star->ends[1] = kept;
+    } else {
+        reverse_ring(work, star);
     }
-    return false;
+}
+
+/* As it stands, with its ends exchanged, or round the other way: the best, and its conflicts; -1:
+ * it does not fit. */
+static int try_star(const edge_work *work, weft_edge_star *star, const bank_use *use) {
+    int least = -1, best = 0;
+    for (int turn = 0; turn < 4; ++turn) { /* four turns and it stands as before */
+        const int n = fits(work, star) ? count_conflicts(work, star, use) : -1;
+        if (n >= 0 && (least < 0 || n < least)) {
+            least = n;
+            best = turn;
+        }
+        turn_star(work, star, turn);
+    }
+    for (int turn = 0; turn < best; ++turn)
+        turn_star(work, star, turn);
+    return least;
+}
+
+/* The link to the star that fits best of the next ones of equal length, NULL: none fits. */
+static int32_t *choose_star(const edge_work *work, const bank_use *use) {
+    weft_edge_star_scratch *s = work->scratch;
+    int32_t *best = NULL;
+    int least = 0, length = 0, looked = 0, found = 0;
+    for (int32_t *link = &work->next[s->n_stars]; *link != EMPTY; link = &work->next[*link]) {
+        weft_edge_star *star = &s->stars[*link];
+        if (++looked > LOOK_AHEAD || (best && star->n_cells < length))
+            break;
+        const int conflicts = try_star(work, star, use);
+        if (conflicts < 0)
+            continue;
+        if (!best || conflicts < least) {
+            best = link;
+            least = conflicts;
+            length = star->n_cells;
+        }
+        if (least == 0 || ++found == CHOICES)
+            break;
+    }
+    return best;
 }
 
 static void fill_row(edge_work *work) {
     weft_edge_star_scratch *s = work->scratch;
     edge_row *row = &work->rows[work->n_rows];
-    int n = 0, looked = 0;
+    bank_use use = {0};
+    int n = 0;
     row->n_cells = s->stars[work->next[s->n_stars]].n_cells;
-    for (int32_t *link = &work->next[s->n_stars]; *link != EMPTY && n < LANES; ++looked) {
-        weft_edge_star *star = &s->stars[*link];
-        if (looked > LOOK_AHEAD && n > 0)
-            break;
-        if (!fits_somehow(work, star)) {
-            link = &work->next[*link];
-            continue;
-        }
+    for (int32_t *link; n < LANES && (link = choose_star(work, &use)) != NULL; ++n) {
+        const weft_edge_star *star = &s->stars[*link];
         for (int v = 0; v < star->n_cells + 3; ++v) {
             int32_t *given = place_given(work, star, v);
             if (given)
                 *given = work->n_rows;
         }
-        row->stars[n++] = *link;
+        use_banks(work, star, n, &use);
+        row->stars[n] = *link;
         *link = work->next[*link];
     }
     while (n < LANES)

@@ -187,6 +187,7 @@ static void explain_head(const explanation *e) {
                   c->limits.name, fused->lanes, c->options.single ? "float" : "double",
                   c->options.scatter == WEFT_SCATTER_GATHERED       ? "gathered"
                   : c->options.scatter == WEFT_SCATTER_STARS        ? "stars"
+                  : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "stars of vertices"
                   : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "by colours of cells"
                                                                     : "coloured");
     weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",

@@ -135,6 +135,7 @@ weft_status weft_covers_make(weft_arena *arena, const weft_graph *graph,
 #define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
 #define WEFT_STAR_NODES 512   /* of a patch (star_internal.h) */
 #define WEFT_STAR_THREADS 128 /* each walks WEFT_STAR_TURNS stars */
+#define WEFT_EDGE_STAR_THREADS 256
 #define WEFT_STAR_MATRIX_THREADS 512
 
 /** Argument of a kernel. */

@@ -136,6 +136,13 @@ weft_status weft_program_colours_launch(weft_program *p, const weft_plan_kernel 
 bool weft_program_makes_rows(const weft_program *p, int matrix);
 weft_status weft_program_matrix_argument(const weft_program *p, const weft_argument *argument,
                                          weft_memory **out, weft_error *error);
+/** program_stars.c: an argument of a kernel that accumulates by stars; a block a patch, whose
+ * staged data must fit in its shared memory. Errors  WEFT_ERROR_UNSUPPORTED: they do not; what
+ * making stars gives */
+weft_status weft_program_star_argument(const weft_program *p, const weft_argument *argument,
+                                       weft_memory **out, weft_error *error);
+weft_status weft_program_stars_launch(const weft_program *p, const weft_plan_kernel *kernel,
+                                      weft_launch *launch, weft_error *error);
 /** Errors WEFT_ERROR_UNSUPPORTED (more shared memory than a block has) */
 weft_status weft_program_matrix_launch(const weft_program *p, const weft_plan_kernel *kernel,
                                        weft_launch *launch, weft_error *error);

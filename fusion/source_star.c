@@ -101,10 +101,14 @@ static weft_status list_staged(star_writer *s, weft_error *error) {
     return WEFT_OK;
 }
 
-/* "s1[local].b", or "s2[local]" of the last one when their number is odd */
+/* "s1[local].b", or "s2[local]" of the last one when their number is odd; without a local number
+ * "next_s1.b" */
 static void write_staged(const star_writer *s, int part, const char *local) {
     const char *member = part == s->n_parts - 1 && part % 2 == 0 ? "" : part % 2 ? ".b" : ".a";
-    weft_text_add(s->w->out, "s%d[%s]%s", part / 2, local, member);
+    if (local == NULL)
+        weft_text_add(s->w->out, "next_s%d%s", part / 2, member);
+    else
+        weft_text_add(s->w->out, "s%d[%s]%s", part / 2, local, member);
 }
 
 static void write_shared(const star_writer *s) {
@@ -155,7 +159,13 @@ static void write_stage_node(const star_writer *s, bool own) {
 
 void weft_star_write_staging(const star_writer *s) {
     weft_text *out = s->w->out;
-    weft_text_add(out, "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+    /* the numbers of the halo first: its loads must wait for them */
+    weft_text_add(out, "    int32_t round[ROWS_PER_THREAD];\n"
+                       "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                       "        const int i = k * ROWS_THREADS + threadIdx.x;\n"
+                       "        round[k] = i < n_halo ? star_halo[halo_first + i] : -1;\n"
+                       "    }\n"
+                       "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                        "        const int local = k * ROWS_THREADS + threadIdx.x;\n"
                        "        const int64_t j = first_row + local;\n");
     if (s->star->vector >= 0)
@@ -163,7 +173,14 @@ void weft_star_write_staging(const star_writer *s) {
     weft_text_add(out, "        if (j < n_rows) {\n");
     write_stage_node(s, true);
     weft_text_add(out, "        }\n    }\n"
-                       "    for (int i = threadIdx.x; i < n_halo; i += ROWS_THREADS) {\n"
+                       "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                       "        const int local = ROWS_NODES + k * ROWS_THREADS + threadIdx.x;\n"
+                       "        const int64_t j = round[k];\n"
+                       "        if (j >= 0) {\n");
+    write_stage_node(s, false);
+    weft_text_add(out, "        }\n    }\n"
+                       "    for (int i = ROWS_NODES + threadIdx.x; i < n_halo; i += ROWS_THREADS) "
+                       "{\n"
                        "        const int local = ROWS_NODES + i;\n"
                        "        const int64_t j = star_halo[halo_first + i];\n        {\n");
     write_stage_node(s, false);

@@ -29,7 +29,8 @@ void weft_star_write_shared(const star_writer *s);
 void weft_star_write_staging(const star_writer *s);
 /** "real v_x_at_dofs[12];" for every list loaded through the map. */
 void weft_star_write_arrays(const star_writer *s, const char *indent);
-/** Local vertex v of these arrays from shared memory; 0 before the others. */
+/** Local vertex v of these arrays from shared memory, 0 before the others; local NULL: from
+ *  variables next_s0, next_s1 ..., where the vertex' numbers have been read to. */
 void weft_star_write_vertex(const star_writer *s, int v, const char *local, const char *indent);
 /** Lists over the cells, of the cell at a place in star_cells: C text, in rows of lanes. */
 void weft_star_write_cell_loads(const star_writer *s, const char *place);

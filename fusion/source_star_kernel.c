@@ -25,7 +25,7 @@ weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_ke
                              .n_loads = kernel->n_loads,
                              .vector = -1,
                              .nodes = WEFT_STAR_NODES,
-                             .threads = WEFT_STAR_THREADS,
+                             .threads = kernel->edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
                              .edges = kernel->edges};
     for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
         if (kernel->loads[i].map == star.accumulation->map &&
@@ -52,10 +52,10 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
     weft_text_add(
         w->out,
         "/* %s:%d  %s[%s] += ..., by the owner, %s by star */\n"
-        "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, 4) %s(int64_t n_rows",
+        "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t n_rows",
         star.accumulation->place.source->name, star.accumulation->place.line,
         w->graph->data[star.accumulation->target].name, w->graph->maps[star.accumulation->map].name,
-        star.edges ? "edge star" : "star", kernel->name);
+        star.edges ? "edge star" : "star", 512 / star.threads, kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out,
                   "%s)\n{\n%s"

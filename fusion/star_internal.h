@@ -118,7 +118,7 @@ struct weft_stars {
 weft_status weft_stars_make(weft_device *device, const weft_connectivity *connectivity, int nodes,
                             bool with_cells, weft_stars **out, weft_error *error);
 void weft_stars_free(weft_stars **stars);
-/** The same, kept with the connectivity. Borrowed. (connectivity.c) */
+/** The same, kept with the connectivity. Borrowed. (connectivity_stars.c) */
 weft_status weft_connectivity_stars(weft_connectivity *connectivity, int nodes, bool with_cells,
                                     const weft_stars **out, weft_error *error);
 

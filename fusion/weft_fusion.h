@@ -131,12 +131,15 @@ typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kin
 
 /** How an accumulating store avoids races: colours of cell ranges that share no target, or a store
  *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic
- *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the target's owner
- *  evaluates each cell round it, renumbered so that it is local vertex 0, and keeps row 0 alone;
- *  deterministic; a matrix, whole rows of it (weft_matrix_rows). For one accumulation from
- *  triangles or tetrahedra in a kernel whose values do not depend on an even renumbering of a
- *  cell's vertices (which is the caller's to know: see weft_kernel_info); where it cannot be done,
- *  and on the host, it is the first. Cell colours: on cuda instances are coloured so that no two of
+ *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the owner of targets
+ *  evaluates the cells round them and keeps its rows; deterministic. Of a vector from tetrahedra,
+ *  stars of edges: a patch's owner evaluates each cell that touches it once, in a kernel whose
+ *  values do not depend on any renumbering of a cell's vertices. Of a vector from triangles, or
+ *  vertex stars: a target's owner evaluates each cell round it, renumbered so that it is local
+ *  vertex 0, and keeps row 0 alone; even renumberings. Of a matrix, whole rows of it
+ *  (weft_matrix_rows). For one accumulation from triangles or tetrahedra; what values depend on is
+ *  the caller's to know (see weft_kernel_info); where it cannot be done, and on the host, it is the
+ *  first. Cell colours: on cuda instances are coloured so that no two of
  *  a colour share a target; a colour is one launch, whose stores are plain additions;
  *  deterministic, as targets are added to in the order of the colours. For vectors and matrices, in
  *  a kernel that accumulates through one map (into any number of lists), has no reduction and one

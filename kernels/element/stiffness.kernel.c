@@ -115,14 +115,14 @@ for (int j = 0; j < n; ++j) {
 
 //@ function  stiffness_product(X: real[d+1,d], u: real[d+1]) -> y: real[d+1]
 //@ kind      map
-//@ flops     (d + 1)*(d - 1) + 13*(d-1) + 21*(d-1)*(d-2) + (d + 1)*(2*d - 1)
+//@ flops     (d + 1)*(d - 1) + 13*(d-1) + 14*(d-1)*(d-2) + (d + 1)*(2*d - 1)
 //@ shift     X
 //@ shift     u
 //@ source    y = K u with K of dshape_dot_dshape, gradient first: y_i = |T| grad phi_i . grad u
 //@ source    Ern and Guermond 2021, Finite Elements I, chapter 8
 //@ where     d <= 3
 //@ threads   1
-// c(i,:) = det J grad phi_i; u(i) - u(0) keeps a constant's product zero to the last bit
+// rows sum up to zero; u(i) - u(0) keeps a constant's product zero to the last bit
 if (d == 1) {
     real r = (u(1) - u(0)) / abs(X(1,0) - X(0,0));
     y(0) = -r;
@@ -138,19 +138,21 @@ if (d == 2) {
     y(2) = s * (a0 * g1 - a1 * g0);
 }
 if (d == 3) {
-    real c[4][3], e[3][3], g[3];
+    real c[3][3], e[3][3], g[3];   // c(i,:) = det J grad phi_(i+1)
     for (int i = 0; i < 3; ++i)
         for (int l = 0; l < 3; ++l)
             e[i][l] = X(i + 1,l) - X(0,l);
     for (int i = 0; i < 3; ++i)
         for (int l = 0; l < 3; ++l)
-            c[i + 1][l] = e[(i + 1) % 3][(l + 1) % 3] * e[(i + 2) % 3][(l + 2) % 3]
-                        - e[(i + 1) % 3][(l + 2) % 3] * e[(i + 2) % 3][(l + 1) % 3];
-    for (int l = 0; l < 3; ++l) {
-        c[0][l] = -c[1][l] - c[2][l] - c[3][l];
-        g[l] = c[1][l] * (u(1) - u(0)) + c[2][l] * (u(2) - u(0)) + c[3][l] * (u(3) - u(0));
+            c[i][l] = e[(i + 1) % 3][(l + 1) % 3] * e[(i + 2) % 3][(l + 2) % 3]
+                    - e[(i + 1) % 3][(l + 2) % 3] * e[(i + 2) % 3][(l + 1) % 3];
+    for (int l = 0; l < 3; ++l)
+        g[l] = c[0][l] * (u(1) - u(0)) + c[1][l] * (u(2) - u(0)) + c[2][l] * (u(3) - u(0));
+    real s = reciprocal(6.0 * abs(e[0][0] * c[0][0] + e[0][1] * c[0][1] + e[0][2] * c[0][2]));
+    real sum = 0;
+    for (int i = 0; i < 3; ++i) {
+        y(i + 1) = s * (c[i][0] * g[0] + c[i][1] * g[1] + c[i][2] * g[2]);
+        sum += y(i + 1);
     }
-    real s = reciprocal(6.0 * abs(e[0][0] * c[1][0] + e[0][1] * c[1][1] + e[0][2] * c[1][2]));
-    for (int i = 0; i < 4; ++i)
-        y(i) = s * (c[i][0] * g[0] + c[i][1] * g[1] + c[i][2] * g[2]);
+    y(0) = -sum;
 }

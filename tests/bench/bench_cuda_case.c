@@ -15,6 +15,7 @@ weft_form bench_form(bench_case *c, weft_connectivity *dofs, weft_memory *x) {
                        .dofs = dofs,
                        .inputs = c->inputs,
                        .n_inputs = 1,
+                       .product = c->mesh->dimension == 3 ? "stiffness_product.weft" : NULL,
                        .parameters = c->parameters,
                        .n_parameters = 1};
 }

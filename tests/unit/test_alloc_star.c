@@ -3,7 +3,7 @@
 #include "allocation.h"
 #include "test_support.h"
 
-#include "star_internal.h"
+#include "edge_star_internal.h"
 #include "weft_fem.h"
 
 #include <stdlib.h>
@@ -26,6 +26,19 @@ done:
     return status;
 }
 
+static weft_status use_edge_stars(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const star_case *c = user;
+    weft_connectivity *connectivity = NULL;
+    const weft_edge_stars *stars = NULL;
+    TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, 4, c->mesh->n_nodes,
+                               &connectivity, error));
+    TRY(weft_connectivity_edge_stars(connectivity, 128, 4, true, &stars, error));
+done:
+    weft_connectivity_free(&connectivity);
+    return status;
+}
+
 /* "null:h200" has memory of its own, so that arrays are filled beside it. */
 static void stars(void **state) {
     (void)state;
@@ -40,6 +53,8 @@ static void stars(void **state) {
                          WEFT_OK);
         c.mesh = mesh;
         assert_true(test_every_allocation("stars", use_stars, &c) > 20);
+        if (i % 2)
+            assert_true(test_every_allocation("edge stars", use_edge_stars, &c) > 20);
         weft_mesh_free(&mesh);
         weft_device_free(&c.device);
     }

