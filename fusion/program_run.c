@@ -1,6 +1,5 @@
 /* Running a program: every launch of its plan. */
 #include "program_internal.h"
-#include "source_internal.h"
 
 static weft_memory *datum_memory(const weft_program *p, int datum) {
     const int buffer = p->compilation->plan->buffer_of[datum];
