@@ -176,11 +176,11 @@ static weft_status stars_check(const weft_operator *op, int i, const weft_compil
 
 static weft_status part_product(const weft_cells_operator *cells, int i, weft_error *error) {
     weft_part *part = &cells->parts[i];
+    const weft_tail own = {part->form.product, part->form.product};
     const bool by_stars =
         part->scatter == WEFT_SCATTER_STARS || part->scatter == WEFT_SCATTER_VERTEX_STARS;
-    return part_compile(cells, i,
-                        by_stars && part->form.product ? part->form.product : "product.weft",
-                        &part->product, error);
+    return part_compile(cells, i, by_stars && own.scalar ? &own : &tail_product, &part->product,
+                        error);
 }
 
 /* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
@@ -200,15 +200,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (!has_stars(&part->product))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_COLOURED;
-<<<<<<< HEAD
     TRY(part_compile(cells, i, &tail_product, &plain, error));
-    status = stars_apart(cells, i, op->n_dofs, &plain, &apart, &why);
-    if (status != WEFT_OK && status != WEFT_ERROR_UNSUPPORTED) {
-        if (error)
-            *error = why;
-        goto done;
-=======
-    TRY(part_compile(cells, i, "product.weft", &plain, error));
     part->scatter = WEFT_SCATTER_STARS;
     TRY(stars_check(op, i, &plain, &good, &why, error));
     if (!good && weft_connectivity_width(part->form.dofs) == 4) {
@@ -218,7 +210,6 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
         part->scatter = WEFT_SCATTER_VERTEX_STARS;
         TRY(part_product(cells, i, error));
         TRY(stars_check(op, i, &plain, &good, &why, error));
->>>>>>> 5b179b0 (Edge stars: two vertices give at a time, reads ahead, banks; stars of vertices where edges do not fit; tests)
     }
     if (good)
         goto done;
@@ -318,13 +309,7 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     for (int i = 0; i < n_forms; ++i) {
         if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
             TRY(part_store(cells, &parts[i], error));
-<<<<<<< HEAD
-        const weft_tail own = {parts[i].form.product, parts[i].form.product};
-        const bool has_product = parts[i].scatter == WEFT_SCATTER_STARS && own.scalar;
-        TRY(part_compile(cells, i, has_product ? &own : &tail_product, &parts[i].product, error));
-=======
         TRY(part_product(cells, i, error));
->>>>>>> 5b179b0 (Edge stars: two vertices give at a time, reads ahead, banks; stars of vertices where edges do not fit; tests)
     }
     *out = op;
     op = NULL;

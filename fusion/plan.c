@@ -168,7 +168,8 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
     const bool matrix = star.accumulation->matrix;
     kernel->stars = true;
     kernel->edges = !matrix && p->options->scatter == WEFT_SCATTER_STARS &&
-                    p->graph->maps[star.accumulation->map].width == 4;
+                    p->graph->maps[star.accumulation->map].width == 4 &&
+                    weft_shape_count(&p->graph->data[target].shape) == 1;
     kernel->adds = was_started || p->graph->data[target].is_input;
     kernel->n_zero = 0;
     kernel->n_arguments = 0;
