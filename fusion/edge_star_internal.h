@@ -31,7 +31,7 @@
 #include "star_internal.h"
 
 #define WEFT_EDGE_STAR_CELLS 8 /* of an edge star, at most */
-#define WEFT_EDGE_STAR_AHEAD 4 /* pairs that are read past the last one */
+#define WEFT_EDGE_STAR_AHEAD 4 /* pairs that are read past the last one of a patch */
 
 enum { EDGE_SKIP = 1 << 15, EDGE_LAST = 1 << 14, EDGE_LOCAL = (1 << 14) - 1 };
 

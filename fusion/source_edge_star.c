@@ -12,16 +12,18 @@ static void write_shared(const star_writer *s) {
         "    const uint32_t *const edge_warp =\n"
         "        edge_warps + 2 * (blockIdx.x * (ROWS_THREADS / LANES) + warp);\n"
         "    const uint32_t *words = edge_words + edge_warp[0] * (int64_t)LANES + lane;\n"
-        "    uint32_t ends, pair = words[0], next0 = words[LANES], next1 = words[2 * LANES];\n"
-        "    words += 3 * LANES;\n"
+        "    uint32_t ends, pair = words[0], next0 = words[LANES], next1 = words[2 * LANES],\n"
+        "        next2 = words[3 * LANES];\n"
+        "    words += 4 * LANES;\n"
         "    scalar *const given = sums + warp * (ROWS_NODES * %d); /* by this warp */\n"
         "    for (int i = lane; i < ROWS_NODES * %d; i += LANES)\n"
         "        given[i] = 0;\n",
         s->n_results, s->n_results);
 }
 
-/* Words are read three pairs ahead. */
-static const char next_pair[] = "pair = next0, next0 = next1, next1 = words[0], words += LANES;\n";
+/* Words are read WEFT_EDGE_STAR_AHEAD pairs ahead. */
+static const char next_pair[] =
+    "pair = next0, next0 = next1, next1 = next2, next2 = words[0], words += LANES;\n";
 
 /* What two vertices have been given goes to the warp's sums; no other lane gives to them now. */
 static void write_give(const star_writer *s, const char *word_a, const char *sum_a,
@@ -70,8 +72,8 @@ static weft_status write_step(const star_writer *s, int v, weft_error *error) {
     weft_star_write_vertex(s, v, NULL, "            ");
     write_read(s, next, "            ");
     weft_text_add(out, "            {\n");
-    weft_star_write_cell_loads(s, v == 3 ? "2 * ((words - edge_words) / LANES - 3) + 1"
-                                         : "2 * ((words - edge_words) / LANES - 3)");
+    weft_star_write_cell_loads(s, v == 3 ? "2 * ((words - edge_words) / LANES - 4) + 1"
+                                         : "2 * ((words - edge_words) / LANES - 4)");
     for (int i = 0; i < s->star->n_calls; ++i)
         TRY(weft_source_call(s->w, &s->w->graph->calls[s->star->calls[i]], s->star->variants[i],
                              error));
