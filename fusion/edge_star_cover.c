@@ -109,7 +109,7 @@ typedef struct round_cell {
 
 typedef struct chain {
     int n;
-    int32_t ring[ROUND_MOST + 1], cells[ROUND_MOST];
+    int32_t ring[WEFT_EDGE_STAR_CELLS + 1], cells[WEFT_EDGE_STAR_CELLS];
 } chain;
 
 static int list_round(const weft_edge_star_scratch *s, const int32_t *local, int edge,
@@ -142,7 +142,8 @@ static void walk(const round_cell *cells, int n, uint64_t *used, int start, int3
                  chain *out) {
     out->n = 0;
     out->ring[0] = end;
-    for (int i = start; i >= 0; i = cell_with(cells, n, *used, end)) {
+    for (int i = start; i >= 0 && out->n < WEFT_EDGE_STAR_CELLS;
+         i = cell_with(cells, n, *used, end)) {
         *used |= (uint64_t)1 << i;
         end = cells[i].q == end ? cells[i].r : cells[i].q;
         out->cells[out->n++] = cells[i].cell;
@@ -172,9 +173,9 @@ static int find_star(const weft_edge_star_scratch *s, const int32_t *local, int 
             walk(cells, n, &used, i, end, &one);
             if (one.n > best->n)
                 *best = one;
+            if (best->n == WEFT_EDGE_STAR_CELLS)
+                return n;
         }
-    if (best->n > WEFT_EDGE_STAR_CELLS)
-        best->n = WEFT_EDGE_STAR_CELLS;
     return n;
 }
 
