@@ -19,7 +19,8 @@ typedef struct star_case {
     const char *form, *tail;
     weft_scatter scatter;
     int64_t cells_a_side;
-    bool is_by_cell; /* K times 1 + the number of the cell */
+    bool is_by_cell;  /* K times 1 + the number of the cell */
+    bool is_diagonal; /* y_i = K_ii */
 } star_case;
 
 static double random_next(uint64_t *state) {
@@ -28,7 +29,7 @@ static double random_next(uint64_t *state) {
 }
 
 /* grad phi_i . grad phi_j |T|, by cofactors */
-static void plain_product(const weft_mesh *mesh, const double *v, bool is_by_cell, double *y) {
+static void plain_product(const weft_mesh *mesh, const star_case *c, const double *v, double *y) {
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         y[i] = 0;
     for (int64_t t = 0; t < mesh->n_cells; ++t) {
@@ -48,7 +49,8 @@ static void plain_product(const weft_mesh *mesh, const double *v, bool is_by_cel
         for (int i = 0; i < 4; ++i)
             for (int j = 0; j < 4; ++j)
                 y[node[i]] += (g[i][0] * g[j][0] + g[i][1] * g[j][1] + g[i][2] * g[j][2]) /
-                              (6 * fabs(det)) * v[node[j]] * (is_by_cell ? 1 + (double)t : 1);
+                              (6 * fabs(det)) * (c->is_diagonal ? i == j : v[node[j]]) *
+                              (c->is_by_cell ? 1 + (double)t : 1);
     }
 }
 
@@ -146,8 +148,8 @@ static void check(weft_library *library, weft_device *host, const star_case *c) 
     assert_true(data.v && data.y && data.k && expected && first);
     if (c->scatter == WEFT_SCATTER_STARS)
         assert_int_equal(weft_connectivity_edge_stars(cells, WEFT_STAR_NODES,
-                                                      WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES, true,
-                                                      &data.edges, &error),
+                                                      WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
+                                                      true, &data.edges, &error),
                          WEFT_OK);
     else
         assert_int_equal(weft_connectivity_stars(cells, WEFT_STAR_NODES, true, &data.stars, &error),
@@ -156,7 +158,7 @@ static void check(weft_library *library, weft_device *host, const star_case *c) 
         data.k[t] = 1 + (double)t; /* one number an instance: interleaved is plain */
     for (size_t i = 0; i < n; ++i)
         data.v[i] = random_next(&state) - 0.5;
-    plain_product(mesh, data.v, c->is_by_cell, expected);
+    plain_product(mesh, c, data.v, expected);
     run(compilation, &data, mesh->n_nodes, 0, object, emulate);
     memcpy(first, data.y, n * sizeof *first);
     for (size_t i = 0; i < n; ++i)
@@ -193,13 +195,16 @@ static void products(void **state) {
     const char *poisson = weft_fem_script("poisson.weft");
     const char *product = weft_fem_script("product.weft");
     const char *gradient_first = weft_fem_script("stiffness_product.weft");
-    const star_case cases[] = {{poisson, gradient_first, WEFT_SCATTER_STARS, 1, false},
-                               {poisson, gradient_first, WEFT_SCATTER_STARS, 6, false},
-                               {poisson, gradient_first, WEFT_SCATTER_STARS, 11, false},
-                               {poisson, product, WEFT_SCATTER_STARS, 9, false},
-                               {by_cell, product, WEFT_SCATTER_STARS, 8, true},
-                               {poisson, gradient_first, WEFT_SCATTER_VERTEX_STARS, 9, false},
-                               {by_cell, product, WEFT_SCATTER_VERTEX_STARS, 8, true}};
+    const char *diagonal = weft_fem_script("diagonal.weft");
+    const star_case cases[] = {
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 1, false, false},
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 6, false, false},
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 11, false, false},
+        {poisson, product, WEFT_SCATTER_STARS, 9, false, false},
+        {by_cell, product, WEFT_SCATTER_STARS, 8, true, false},
+        {by_cell, diagonal, WEFT_SCATTER_STARS, 8, true, true},
+        {poisson, gradient_first, WEFT_SCATTER_VERTEX_STARS, 9, false, false},
+        {by_cell, product, WEFT_SCATTER_VERTEX_STARS, 8, true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         check(library, host, &cases[i]);
     weft_device_free(&host);
