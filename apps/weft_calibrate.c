@@ -8,6 +8,9 @@ static const struct argp_option table[] = {
     {"seconds", TOOL_SECONDS, "N", 0, "Stop after N seconds a device (300)", 0},
     {"again", TOOL_AGAIN, NULL, 0, "Measure what is known anew", 0},
     {"single", TOOL_SINGLE, NULL, 0, "Routines in single precision alone", 0},
+    {"check", TOOL_CHECK, NULL, 0,
+     "Run the best covers of scripts and print predicted against measured time", 0},
+    {"tune", TOOL_TUNE, "N", 0, "--check: covers of each script (10)", 0},
     {"kernels", TOOL_KERNELS, "DIR", 0, "Add or replace functions from this directory", 0},
     {0}};
 
@@ -22,10 +25,18 @@ static const char doc[] =
     "list) as it comes: stop at any time, and the next run goes on from there. On a device that "
     "nothing else uses, please.\n"
     "\n"
+    "--check runs the best covers of the scripts that are named, or of some that are kept for it, "
+    "and "
+    "prints for each how many, the best time, that of the cover predicted best over it, the mean "
+    "error "
+    "of the predictions, the rank correlation (Spearman), and the best one's place among the "
+    "predictions. Terms that lower the error are used from then on.\n"
+    "\n"
     "Examples:\n"
     "  weft calibrate --device host\n"
     "  weft calibrate --device cuda:0 --seconds 120\n"
-    "  weft calibrate --device host mmul jacobian";
+    "  weft calibrate --device host mmul jacobian\n"
+    "  weft calibrate --check --device host";
 
 /* The functions that are named, or all, in double and in single precision. */
 static weft_status collect(const weft_tool_options *options, const weft_library *library,
@@ -47,9 +58,12 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
         if (!known)
             return weft_tool_refuse("function", options->arguments[i], names, n, error);
     }
-    for (int single = options->single; single < 2; ++single)
+    for (int single = options->single; single < 2; ++single) {
+        if (!functions)
+            TRY(weft_tool_check_routines(library, limits, single, set, error));
         TRY(weft_routine_set_library(set, library, limits, single, functions, options->n_arguments,
                                      error));
+    }
 done:
     return status;
 }
@@ -78,6 +92,10 @@ static weft_status calibrate_device(const weft_tool_options *options, const char
     TRY(weft_arena_make(&arena, error));
     weft_routine_set set = {.arena = arena};
     TRY(weft_device_open(name, &how, &device, error));
+    if (options->check) {
+        status = weft_tool_check(options, library, device, tuning, error);
+        goto done;
+    }
     TRY(collect(options, library, weft_device_limits(device), &set, error));
     TRY(weft_calibrate(device, library, &set, tuning, &with, &result, error));
     app_messages_clear(messages);

@@ -34,6 +34,8 @@ static const struct argp_option fuse_table[] = {
     {"format", TOOL_FORMAT, "NAME", 0, "text (default), and for graph and plan also dot or json",
      0},
     {"plan", TOOL_PLAN, "NAME", 0, "fused (default) or unfused", 0},
+    {"tune", TOOL_TUNE, "N", 0,
+     "Measure up to N of the best covers on the device and remember the fastest", 0},
     COMPILE_OPTIONS,
     {0}};
 
@@ -47,7 +49,8 @@ static const char fuse_doc[] =
     "  weft fuse poisson.weft\n"
     "  weft fuse poisson.weft --set d=3 --print source\n"
     "  weft fuse poisson.weft --print graph --format dot | dot -Tsvg > graph.svg\n"
-    "  weft fuse my.weft --define 'source=sin(pi*x)' --plan unfused --print plan";
+    "  weft fuse my.weft --define 'source=sin(pi*x)' --plan unfused --print plan\n"
+    "  weft fuse my.weft --device cuda --tune 20 --print cover";
 
 static const struct argp_option explain_table[] = {COMPILE_OPTIONS, {0}};
 
@@ -70,6 +73,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_library *library = NULL;
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
+    weft_tool_tuned tuned = {0};
     weft_device_options device_options = weft_device_options_default(&messages->monitor);
     weft_compile_options compile_options = {.plan = options->plan,
                                             .scatter = options->scatter,
@@ -85,8 +89,11 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
     TRY(weft_tool_library_make(options, &library, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
+    TRY(weft_tool_tune(&tuned, device, library, &scripts, &compile_options, options->tune, messages,
+                       error));
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
                      &compile_options, &compilation, error));
+    weft_tool_tune_told(&tuned, &compile_options, compilation, messages);
     if (explain)
         TRY(weft_compilation_explain(compilation, &out, error));
     else
@@ -101,6 +108,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
         fwrite(out.data, 1, out.length, stdout);
 done:
     weft_compilation_free(&compilation);
+    weft_tool_tune_clear(&tuned);
     weft_device_free(&device);
     weft_library_free(&library);
     weft_text_free(&out);

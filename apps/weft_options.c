@@ -159,6 +159,11 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
         return WEFT_OK;
     case TOOL_SECONDS:
         return app_parse_number("--seconds", text, 0.001, 1e6, &options->seconds, error);
+    case TOOL_TUNE:
+        return app_parse_integer("--tune", text, 1, 1000, &options->tune, error);
+    case TOOL_CHECK:
+        options->check = true;
+        return WEFT_OK;
     case TOOL_AGAIN:
         options->again = true;
         return WEFT_OK;

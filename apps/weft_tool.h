@@ -26,6 +26,13 @@ weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *
                             weft_error *error);
 weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
                                 weft_error *error);
+/** weft calibrate --check on one device. (weft_check.c) */
+struct weft_tool_options;
+weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
+                            weft_device *device, weft_tuning *tuning, weft_error *error);
+/** Add the routines of the scripts that are kept for it. */
+weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
+                                     bool single, weft_routine_set *set, weft_error *error);
 weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
                              weft_error *error);
 weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
@@ -52,7 +59,8 @@ typedef struct weft_tool_options {
     int n_devices, seed;
     weft_plan_kind plan;
     weft_scatter scatter;
-    bool single, invalid, again;
+    bool single, invalid, again, check;
+    int tune;                     /* covers to be measured; 0: not given */
     double seconds;               /* 0: not given */
     weft_expression *expressions; /* malloc'd */
     int n_expressions;
@@ -82,7 +90,9 @@ enum {
     TOOL_ROUTINE,
     TOOL_SEED,
     TOOL_SECONDS,
-    TOOL_AGAIN
+    TOOL_AGAIN,
+    TOOL_CHECK,
+    TOOL_TUNE
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
@@ -96,6 +106,26 @@ weft_status weft_tool_library_make(const weft_tool_options *options, weft_librar
 /** Refuse a word with the nearest of n names and the whole list. what: "subcommand". */
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
                              weft_error *error);
+
+/** What the tuning database says (weft_tuned.c). Start from {0}. */
+typedef struct weft_tool_tuned {
+    weft_tuning *tuning;
+    weft_measured_costs *costs;
+    weft_cost_source source;
+    weft_arena *arena;
+    char identity[33], script[33];
+} weft_tool_tuned;
+/** Set the options' costs, where the device was calibrated, and cover, where one is remembered for
+ *  the script. most > 0: measure that many covers first, print what came of it to stderr, and
+ * remember the best. tuned must outlive the compilation. Errors  WEFT_ERROR_UNSUPPORTED: most > 0,
+ * and the device is null, or the script has loops or operators */
+weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const weft_library *library,
+                           const weft_tool_scripts *scripts, weft_compile_options *options,
+                           int most, app_messages *messages, weft_error *error);
+/** Log (level info) what of it was used. */
+void weft_tool_tune_told(const weft_tool_tuned *tuned, const weft_compile_options *options,
+                         const weft_compilation *compilation, const app_messages *messages);
+void weft_tool_tune_clear(weft_tool_tuned *tuned);
 
 /** A function of the user's that is run against its reference. */
 typedef struct weft_tool_trial {

@@ -11,6 +11,9 @@ extern "C" {
 #endif
 
 typedef struct weft_library weft_library;
+typedef struct weft_compilation weft_compilation;
+typedef struct weft_compile_options weft_compile_options;
+typedef struct weft_fragment weft_fragment;
 
 /** Routines without repetition. Their texts are in the arena. */
 typedef struct weft_routine_set {
@@ -57,6 +60,13 @@ typedef struct weft_calibration_result {
     double seconds;
 } weft_calibration_result;
 
+/** Add the routines of a script's kernels, as it is compiled for these limits. operators of options
+ * and all as for weft_compile. */
+weft_status weft_routine_set_script(weft_routine_set *set, const weft_library *library,
+                                    const weft_limits *limits, const weft_fragment *fragments,
+                                    int n_fragments, const weft_compile_options *options,
+                                    weft_error *error);
+
 /** Measure a set of routines on a device into the database, coarse points of all routines before
  *  fine ones of any. What is known is left as it is; so who is stopped, at any time, goes on where
  * he was. Progress goes to the device's monitor. Errors  WEFT_ERROR_UNSUPPORTED: null, where there
@@ -77,8 +87,78 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
 void weft_measured_costs_free(weft_measured_costs **costs);
 /** How many routines it knows. */
 int weft_measured_costs_size(const weft_measured_costs *costs);
-/** It must outlive the source's uses. */
+/** With the terms that `weft calibrate --check` has found to help. It must outlive the source's
+ * uses.
+ */
 weft_cost_source weft_measured_costs_source(weft_measured_costs *costs);
+
+/* ---- the best covers, measured (search.c) ------------------------------------------------------
+ */
+
+/** One kernel of a cover, an instance, as predicted. */
+typedef struct weft_search_part {
+    double transfer, compute; /* seconds: loads and stores, computes */
+    double bytes;             /* moved */
+} weft_search_part;
+
+typedef struct weft_search_trial {
+    double predicted, measured; /* seconds of a run */
+    const char *cover;          /* weft_compilation_cover */
+    weft_search_part *parts;
+    int n_parts;
+    bool all_measured; /* every routine of it was in the cost source */
+} weft_search_trial;
+
+typedef struct weft_search_result {
+    weft_search_trial *trials; /* in the order of their predictions; in the arena */
+    int n, n_measured;         /* those that were looked at; the first of them that were run */
+    int best;                  /* the fastest of those */
+} weft_search_result;
+
+typedef struct weft_search_options {
+    int most;          /* covers */
+    bool all;          /* measure all of them, also those that cannot win any more */
+    int64_t instances; /* of an index set; 0: 10^6 */
+    /* what measures, for tests; NULL: the device, on data of the search's own making */
+    weft_status (*measure)(void *user, const weft_compilation *compilation, double *seconds,
+                           weft_error *error);
+    void *user;
+} weft_search_options;
+
+/** Compile (several at once) and measure the best covers of a script, in the order of their
+ *  predictions, until what is left cannot win: a cover whose prediction, were it as much too high
+ * as the worst so far and a quarter more, is above the best time. Errors  WEFT_ERROR_UNSUPPORTED:
+ * the script has loops or operators; those of compiling and running */
+weft_status weft_search_covers(weft_device *device, const weft_library *library,
+                               const weft_fragment *fragments, int n_fragments,
+                               const weft_compile_options *options, const weft_search_options *how,
+                               weft_arena *arena, weft_search_result *out, weft_error *error);
+
+/* ---- how good predictions are (prediction_fit.c) ----------------------------------------------
+ */
+
+/** Seconds of a run by equation 3 and these terms. */
+double weft_predict_parts(const weft_search_part *parts, int n_parts, double instances,
+                          const weft_cost_terms *terms);
+/** Spearman's rank correlation, equal values sharing their mean rank; NAN where all of one are
+ *  equal, or n < 2, or there is no memory. */
+double weft_rank_correlation(const double *a, const double *b, int n);
+
+typedef struct weft_search_case {
+    weft_search_result result;
+    int64_t instances;
+} weft_search_case;
+
+typedef struct weft_prediction_errors {
+    double plain;                  /* mean of |predicted / measured - 1|, by equation 3 alone */
+    double launch, overlap, cache; /* with one term besides, at its best */
+    double all;                    /* with those that are used */
+    weft_cost_terms terms;         /* those */
+} weft_prediction_errors;
+/** Switch terms on where each lowers the error over all measured trials, beside the others, by half
+ * a per cent at least. launch_seconds: measured; cache_bytes: of the device; 0: not to be tried. */
+void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,
+                         double cache_bytes, weft_prediction_errors *out);
 
 #ifdef __cplusplus
 }

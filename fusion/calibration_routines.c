@@ -183,3 +183,45 @@ weft_status weft_routine_set_library(weft_routine_set *set, const weft_library *
 done:
     return status;
 }
+
+/* ---- of a script ---- */
+
+typedef struct collection {
+    weft_routine_set *set;
+    bool shared; /* the device has shared memory */
+} collection;
+
+static weft_status collect(void *user, weft_cost_routine *const *routines, int n,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    const collection *to = user;
+    for (int i = 0; i < n; ++i)
+        if (to->shared || !routines[i]->shared)
+            TRY(weft_routine_set_add(to->set, routines[i], error));
+done:
+    return status;
+}
+
+static bool knows_nothing(void *user, const weft_cost_routine *routine,
+                          const weft_cost_point *point, double *seconds) {
+    (void)user;
+    (void)routine;
+    (void)point;
+    (void)seconds;
+    return false;
+}
+
+weft_status weft_routine_set_script(weft_routine_set *set, const weft_library *library,
+                                    const weft_limits *limits, const weft_fragment *fragments,
+                                    int n_fragments, const weft_compile_options *options,
+                                    weft_error *error) {
+    collection to = {set, is_gpu(limits)};
+    const weft_cost_source collector = {
+        .name = "collector", .user = &to, .prepare = collect, .lookup = knows_nothing};
+    weft_compile_options with = *options;
+    weft_compilation *made = NULL;
+    with.costs = &collector;
+    weft_status status = weft_compile(library, limits, fragments, n_fragments, &with, &made, error);
+    weft_compilation_free(&made);
+    return status;
+}

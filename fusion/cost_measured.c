@@ -21,6 +21,7 @@ struct weft_measured_costs {
     weft_limits limits;
     routine_grid *grids; /* by name */
     int n;
+    weft_cost_terms terms;
 };
 
 static void values_of(const weft_tuning_point *point, int64_t out[AXES]) {
@@ -133,6 +134,23 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
     return WEFT_OK;
 }
 
+/* What `weft calibrate --check` has found to help; equation 3 alone where it has not run. */
+static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
+                              weft_error *error) {
+    static const char *const names[] = {"term launch", "term serial", "term cache bytes",
+                                        "term cache factor"};
+    double *const values[] = {&out->launch_seconds, &out->serial, &out->cache_bytes,
+                              &out->cache_factor};
+    weft_status status = WEFT_OK;
+    *out = (weft_cost_terms){.cache_factor = 1};
+    for (int i = 0; i < 4; ++i) {
+        bool found = false;
+        TRY(weft_tuning_get(tuning, device, names[i], values[i], &found, error));
+    }
+done:
+    return status;
+}
+
 weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
                                      const weft_limits *limits, weft_measured_costs **out,
                                      weft_error *error) {
@@ -148,6 +166,7 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     }
     made->arena = arena;
     made->limits = *limits;
+    TRY(read_terms(tuning, device, &made->terms, error));
     TRY(weft_tuning_times(tuning, device, NULL, arena, &times, &n, error));
     size_t n_names = 1;
     for (size_t i = 1; i < n; ++i)
@@ -260,6 +279,9 @@ static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost
 }
 
 weft_cost_source weft_measured_costs_source(weft_measured_costs *costs) {
-    return (weft_cost_source){
-        .name = "measured", .user = costs, .prepare = prepare, .lookup = lookup};
+    return (weft_cost_source){.name = "measured",
+                              .user = costs,
+                              .prepare = prepare,
+                              .lookup = lookup,
+                              .terms = &costs->terms};
 }

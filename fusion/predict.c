@@ -324,12 +324,25 @@ static int launches_of(const weft_predictor *p, const weft_implementation *made)
     return reductions > 0 && !p->is_gpu ? 2 : 1;
 }
 
+/* Equation 3, with the terms that were found to help on this device. */
+static double overlapped(const weft_predictor *p, weft_implementation *made, double n) {
+    const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
+    if (terms != NULL && n * (made->bytes_loaded + made->bytes_stored) < terms->cache_bytes)
+        made->transfer_seconds *= terms->cache_factor;
+    const double transfer = made->transfer_seconds, compute = made->compute_seconds;
+    const double more = transfer > compute ? transfer : compute;
+    const double less = transfer > compute ? compute : transfer;
+    return terms != NULL ? more + terms->serial * less : more;
+}
+
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
     const double n =
         p->options->instances > 0 ? (double)p->options->instances : WEFT_DEFAULT_INSTANCES;
     const weft_cost_point point = point_of(p, made, n);
-    const double launch =
-        p->limits->launch_seconds > 0 ? p->limits->launch_seconds : WEFT_DEFAULT_LAUNCH;
+    const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
+    const double launch = terms != NULL && terms->launch_seconds > 0 ? terms->launch_seconds
+                          : p->limits->launch_seconds > 0            ? p->limits->launch_seconds
+                                                                     : WEFT_DEFAULT_LAUNCH;
     int n_barriers = 0;
     memset(p->mapped, 0, (size_t)p->graph->n_maps * sizeof *p->mapped);
     made->measured = true;
@@ -345,8 +358,7 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     }
     for (int i = 0; made->barriers != NULL && i <= made->fusion->n_calls; ++i)
         n_barriers += made->barriers[i];
-    made->seconds = made->transfer_seconds > made->compute_seconds ? made->transfer_seconds
-                                                                   : made->compute_seconds;
+    made->seconds = overlapped(p, made, n);
     if (n_barriers > 0)
         made->seconds += n_barriers * BARRIER_SECONDS /
                          (weft_cost_resident(p->limits, &point) / point.threads * point.instances *

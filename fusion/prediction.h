@@ -65,6 +65,14 @@ typedef struct weft_cost_point {
                            number of blocks that run at once (Delta M of the paper) */
 } weft_cost_point;
 
+/** What equation 3 may be extended by; {.cache_factor = 1}: by nothing. */
+typedef struct weft_cost_terms {
+    double launch_seconds; /* of a kernel */
+    double serial;         /* part of the smaller of transfer and compute that does not overlap */
+    double cache_bytes;    /* a kernel that moves less than this ... */
+    double cache_factor;   /* ... takes this part of its transfer's time */
+} weft_cost_terms;
+
 typedef struct weft_cost_source {
     const char *name; /* for people: "analytic", "measured" */
     void *user;       /* borrowed */
@@ -76,6 +84,7 @@ typedef struct weft_cost_source {
      * (10^5 times a compilation): interpolate in memory. */
     bool (*lookup)(void *user, const weft_cost_routine *routine, const weft_cost_point *point,
                    double *seconds);
+    const weft_cost_terms *terms; /* NULL: nominal launches alone */
 } weft_cost_source;
 
 /** A roofline from nominal limits: bytes over bandwidth, flops over speed, each over what of it the

@@ -202,6 +202,11 @@ weft_status weft_probe_print(const weft_library *library, const weft_limits *lim
                            .lanes = lanes,
                            .out = out};
     TRY(weft_arena_make(&arena, error));
+    if (routine->shared && !p.backend->is_threaded) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: there is no shared memory",
+                                routine->name);
+        goto done;
+    }
     if (routine->kind == WEFT_COST_COMPUTE)
         TRY(weft_probe_instance(arena, library, routine, &instance, error));
     TRY(find_operands(&p, instance, error));

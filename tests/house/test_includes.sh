@@ -19,7 +19,7 @@ check_tree() {
             fusion*) allowed="weft_core.h embedded.h" ;;
             fem*) allowed="weft_core.h weft_fusion.h prediction.h calibration.h embedded.h" ;;
             apps/gmsh*) allowed="weft_core.h gmshc.h mesh_stream.h" ;;
-            apps*) allowed="weft_core.h weft_fusion.h prediction.h calibration.h weft_fem.h embedded_scripts.h embedded_kernels.h" ;;
+            apps*) allowed="weft_core.h weft_fusion.h prediction.h calibration.h weft_fem.h embedded.h embedded_scripts.h embedded_kernels.h" ;;
             esac
             if [ "$header" = gmshc.h ] && [[ $folder != apps/gmsh* ]]; then
                 echo "$file:$line: $header: only apps/gmsh may use Gmsh"

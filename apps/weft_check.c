@@ -1,0 +1,193 @@
+/* weft calibrate --check: predicted against measured, over scripts that are kept for it. */
+#include "embedded_check.h"
+#include "weft_tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCRIPTS_MOST = 32 };
+
+typedef struct checker {
+    const weft_tool_options *options;
+    const weft_library *library;
+    weft_device *device;
+    weft_tuning *tuning;
+    weft_arena *arena;
+    weft_cost_source source;
+    char identity[33];
+    int64_t instances;
+    weft_search_case cases[SCRIPTS_MOST];
+    int n;
+    int within, n_ranked,
+        above; /* first within 5 % of the best; of ten covers and more: r >= 0.8 */
+} checker;
+
+static weft_status keep(checker *c, const char *name, const char *script,
+                        const weft_search_result *result, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char hash[33];
+    for (int k = 0; k < result->n_measured; ++k) {
+        const weft_search_trial *one = &result->trials[k];
+        weft_hash(one->cover, strlen(one->cover), hash);
+        const weft_tuning_kernel kernel = {hash, name, c->instances, one->predicted, one->measured};
+        TRY(weft_tuning_add_kernel(c->tuning, c->identity, &kernel, error));
+    }
+    const weft_search_trial *best = &result->trials[result->best];
+    const weft_tuning_winner winner = {script, weft_tuning_size_class(c->instances), best->cover,
+                                       best->predicted, best->measured};
+    TRY(weft_tuning_remember(c->tuning, c->identity, &winner, error));
+done:
+    return status;
+}
+
+static weft_status print_case(checker *c, const char *name, const weft_search_result *result,
+                              weft_error *error) {
+    const int n = result->n_measured;
+    double *values = calloc(2 * (size_t)(n > 0 ? n : 1), sizeof *values), error_sum = 0;
+    char seconds[32], note[32] = "";
+    if (!values)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    for (int k = 0; k < n; ++k) {
+        values[k] = result->trials[k].predicted;
+        values[n + k] = result->trials[k].measured;
+        error_sum += fabs(values[k] / values[n + k] - 1);
+    }
+    const double best = result->trials[result->best].measured;
+    const double first = result->trials[0].measured / best;
+    const double correlation = weft_rank_correlation(values, values + n, n);
+    c->within += first <= 1.05;
+    c->n_ranked += n >= 10;
+    c->above += n >= 10 && correlation >= 0.8;
+    if (!result->trials[0].all_measured)
+        snprintf(note, sizeof note, "  partly analytic");
+    printf("%-20s %4d %9s %8.2f %9.0f %% %8.2f %6d%s\n", name, n, app_print_seconds(best, seconds),
+           first, 100 * error_sum / n, correlation, result->best + 1, note);
+    fflush(stdout);
+    free(values);
+    return WEFT_OK;
+}
+
+static weft_status check_script(checker *c, const char *name, const weft_fragment *fragments, int n,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    char hash[33];
+    const weft_compile_options options = {.single = c->options->single,
+                                          .parameters = c->options->parameters,
+                                          .n_parameters = c->options->n_parameters,
+                                          .costs = &c->source};
+    const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
+                                     .all = true,
+                                     .instances = c->instances};
+    weft_search_case *one = &c->cases[c->n];
+    one->instances = c->instances;
+    TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena,
+                           &one->result, error));
+    ++c->n;
+    TRY(print_case(c, name, &one->result, error));
+    TRY(weft_script_hash(c->library, fragments, n, &options, hash, error));
+    TRY(keep(c, name, hash, &one->result, error));
+done:
+    return status;
+}
+
+/* The scripts that are named, or those that are kept. */
+static weft_status check_scripts(checker *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_scripts scripts = {0};
+    for (size_t i = 0; c->options->n_arguments == 0 && i < weft_embedded_check_count; ++i) {
+        const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
+        if (c->n < SCRIPTS_MOST)
+            TRY(check_script(c, one.name, &one, 1, error));
+    }
+    for (int i = 0; i < c->options->n_arguments; ++i) {
+        TRY(weft_tool_scripts_read(&c->options->arguments[i], 1, &scripts, error));
+        TRY(check_script(c, c->options->arguments[i], scripts.fragments, scripts.n, error));
+        weft_tool_scripts_clear(&scripts);
+    }
+done:
+    weft_tool_scripts_clear(&scripts);
+    return status;
+}
+
+/* Which terms help, remembered for the predictions to come. */
+static weft_status fit(checker *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_prediction_errors e;
+    double launch = 0;
+    bool found = false;
+    TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
+    weft_prediction_fit(c->cases, c->n, found ? launch : 0,
+                        (double)weft_device_limits(c->device)->l2_bytes, &e);
+    const weft_cost_terms *t = &e.terms;
+    printf(
+        "mean error %.1f %% by equation 3; alone with launches of %.2g us %.1f %%, with overlap in "
+        "part %.1f %%, with caches %.1f %%; %.1f %% with those used:",
+        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.cache, 100 * e.all);
+    if (t->launch_seconds > 0)
+        printf(" launches");
+    if (t->serial > 0)
+        printf(" overlap (%.2f of the smaller part adds to the larger)", t->serial);
+    if (t->cache_bytes > 0)
+        printf(" caches (%.2f of the time where all fits)", t->cache_factor);
+    printf(t->launch_seconds > 0 || t->serial > 0 || t->cache_bytes > 0 ? "\n" : " none\n");
+    TRY(weft_tuning_set(c->tuning, c->identity, "term launch", t->launch_seconds, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->serial, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term cache bytes", t->cache_bytes, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term cache factor", t->cache_factor, error));
+done:
+    return status;
+}
+
+weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
+                                     bool single, weft_routine_set *set, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compile_options options = {.single = single};
+    for (size_t i = 0; i < weft_embedded_check_count; ++i) {
+        const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
+        TRY(weft_routine_set_script(set, library, limits, &one, 1, &options, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_tool_check(const weft_tool_options *options, const weft_library *library,
+                            weft_device *device, weft_tuning *tuning, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_measured_costs *costs = NULL;
+    const weft_limits *limits = weft_device_limits(device);
+    const int64_t instances = limits->kind == WEFT_DEVICE_CUDA ? 1 << 20 : 1 << 18;
+    checker *c = calloc(1, sizeof *c);
+    if (!c)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    *c = (checker){.options = options,
+                   .library = library,
+                   .device = device,
+                   .tuning = tuning,
+                   .instances = instances};
+    if (limits->kind == WEFT_DEVICE_NULL) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "%s computes nothing: there is nothing to measure", limits->name);
+        goto done;
+    }
+    TRY(weft_arena_make(&c->arena, error));
+    weft_device_identity(device, c->identity);
+    TRY(weft_measured_costs_make(tuning, c->identity, limits, &costs, error));
+    c->source = weft_measured_costs_source(costs);
+    printf("%s, %s, %lld instances, %d measured routines\n", limits->name,
+           options->single ? "float" : "double", (long long)instances,
+           weft_measured_costs_size(costs));
+    printf("%-20s %4s %9s %8s %11s %8s %6s\n", "script", "run", "best", "first", "mean error",
+           "rank r", "best's");
+    TRY(check_scripts(c, error));
+    printf("%d of %d scripts: the first predicted is within 5 %% of the best; %d of %d with ten "
+           "covers "
+           "or more: rank correlation at least 0.8\n",
+           c->within, c->n, c->above, c->n_ranked);
+    TRY(fit(c, error));
+done:
+    weft_measured_costs_free(&costs);
+    weft_arena_free(&c->arena);
+    free(c);
+    return status;
+}

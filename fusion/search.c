@@ -1,0 +1,173 @@
+/* The best covers of a script, measured: in the order of their predictions, several compiled at
+ * once, until what is left cannot win. And how good the predictions were. */
+#include "probe.h"
+#include "program_internal.h"
+#include "rehearsal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AT_ONCE_MOST = 8, AT_LEAST = 3 /* measured before any is given up */ };
+/* How far beyond the worst prediction so far the next ones may be wrong. */
+static const double SLACK = 1.25;
+
+typedef struct searcher {
+    weft_device *device;
+    const weft_library *library;
+    const weft_fragment *fragments;
+    int n_fragments;
+    weft_compile_options options;
+    weft_search_options how;
+    weft_arena *arena;
+    weft_search_result *out;
+    weft_rehearsal *rehearsal;
+    weft_compilation *compilations[AT_ONCE_MOST];
+    weft_program *programs[AT_ONCE_MOST];
+    weft_status made[AT_ONCE_MOST];
+    weft_error errors[AT_ONCE_MOST];
+} searcher;
+
+static weft_status describe(searcher *s, const weft_compilation *compilation,
+                            weft_search_trial *trial, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    const weft_cover *cover = compilation->cover;
+    TRY(weft_compilation_cover(compilation, &text, error));
+    trial->cover = weft_arena_copy(s->arena, text.data, text.length);
+    trial->parts = weft_arena_alloc(s->arena, (size_t)cover->n + 1, sizeof *trial->parts);
+    if (!trial->cover || !trial->parts) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    trial->predicted = cover->seconds;
+    trial->all_measured = true;
+    for (int i = 0; i < cover->n; ++i) {
+        const weft_implementation *one = cover->list[i];
+        trial->parts[trial->n_parts++] = (weft_search_part){
+            one->transfer_seconds, one->compute_seconds, one->bytes_loaded + one->bytes_stored};
+        trial->all_measured = trial->all_measured && one->measured;
+    }
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+/* The k-th best cover; *found: there is one. */
+static weft_status compile_one(searcher *s, int k, weft_compilation **out, bool *found,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compile_options options = s->options;
+    options.alternative = k;
+    options.cover = NULL;
+    options.instances = s->how.instances;
+    TRY(weft_compile(s->library, weft_device_limits(s->device), s->fragments, s->n_fragments,
+                     &options, out, error));
+    *found = weft_compilation_alternatives(*out) == k + 1;
+    if ((*out)->flow)
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "a script with loops or operators cannot be tried alone");
+done:
+    return status;
+}
+
+static void make_program(void *user, int64_t i) {
+    searcher *s = user;
+    s->made[i] = weft_program_make(s->device, s->compilations[i], &s->programs[i], &s->errors[i]);
+}
+
+static void clear_chunk(searcher *s) {
+    for (int i = 0; i < AT_ONCE_MOST; ++i) {
+        weft_program_free(&s->programs[i]);
+        weft_compilation_free(&s->compilations[i]);
+    }
+}
+
+/* Could a cover of this prediction be better than what was measured? */
+static bool can_win(const searcher *s, double predicted) {
+    double most = 0;
+    if (s->how.all || s->out->n_measured < AT_LEAST)
+        return true;
+    for (int i = 0; i < s->out->n_measured; ++i)
+        if (s->out->trials[i].predicted / s->out->trials[i].measured > most)
+            most = s->out->trials[i].predicted / s->out->trials[i].measured;
+    return predicted / (SLACK * most) < s->out->trials[s->out->best].measured;
+}
+
+static weft_status measure_one(searcher *s, int i, weft_search_trial *trial, weft_error *error) {
+    const double best = s->out->n_measured > 0 ? s->out->trials[s->out->best].measured : 0;
+    if (s->how.measure)
+        return s->how.measure(s->how.user, s->compilations[i], &trial->measured, error);
+    if (s->made[i] != WEFT_OK) {
+        if (error)
+            *error = s->errors[i];
+        return s->made[i];
+    }
+    return weft_rehearsal_time(s->rehearsal, s->programs[i], s->compilations[i],
+                               s->how.all ? 0 : best, &trial->measured, error);
+}
+
+/* Covers [first, first + n): compiled together, then measured one after the other. */
+static weft_status try_chunk(searcher *s, int first, int n, bool *ended, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int there = 0;
+    for (bool found = true; there < n; ++there) {
+        TRY(compile_one(s, first + there, &s->compilations[there], &found, error));
+        if (!found)
+            break;
+        TRY(describe(s, s->compilations[there], &s->out->trials[first + there], error));
+    }
+    *ended = there < n;
+    s->out->n += there;
+    if (!s->how.measure && !s->rehearsal && there > 0)
+        TRY(weft_rehearsal_make(s->device, s->compilations[0], s->how.instances, &s->rehearsal,
+                                error));
+    if (!s->how.measure)
+        TRY(weft_device_for(s->device, there, make_program, s, error));
+    for (int i = 0; i < there; ++i) {
+        weft_search_trial *trial = &s->out->trials[first + i];
+        if (!can_win(s, trial->predicted)) {
+            *ended = true;
+            break;
+        }
+        TRY(measure_one(s, i, trial, error));
+        if (s->out->n_measured++ == 0 || trial->measured < s->out->trials[s->out->best].measured)
+            s->out->best = first + i;
+    }
+done:
+    clear_chunk(s);
+    return status;
+}
+
+weft_status weft_search_covers(weft_device *device, const weft_library *library,
+                               const weft_fragment *fragments, int n_fragments,
+                               const weft_compile_options *options, const weft_search_options *how,
+                               weft_arena *arena, weft_search_result *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    searcher s = {.device = device,
+                  .library = library,
+                  .fragments = fragments,
+                  .n_fragments = n_fragments,
+                  .options = *options,
+                  .how = *how,
+                  .arena = arena,
+                  .out = out};
+    bool ended = false;
+    const int threads = weft_device_limits(device)->threads;
+    const int at_once = threads < 1 ? 1 : threads > AT_ONCE_MOST ? AT_ONCE_MOST : threads;
+    *out = (weft_search_result){0};
+    if (s.how.instances <= 0)
+        s.how.instances = 1000000;
+    out->trials = weft_arena_alloc(arena, (size_t)how->most + 1, sizeof *out->trials);
+    if (!out->trials)
+        return weft_no_memory(error);
+    for (int k = 0; k < how->most && !ended; k += at_once) {
+        const int n = how->most - k < at_once ? how->most - k : at_once;
+        TRY(try_chunk(&s, k, n, &ended, error));
+        weft_progress(weft_device_monitor(device), "search", k + n, how->most);
+    }
+done:
+    clear_chunk(&s);
+    weft_rehearsal_free(&s.rehearsal);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* labels: quick */
+/* The search over covers: with a device that is made up it measures in the order of predictions and
+ * stops when what is left cannot win; on the host it runs. */
+#include "tuning_support.h"
+#include "weft_fusion.h"
+
+static const char script[] = "index N;\n"
+                             "input A, B, C : real[3,3] over N;\n"
+                             "input x : real[3] over N;\n"
+                             "P = mmul(A, B);\n"
+                             "Q = mmul(P, C);\n"
+                             "y = mvmul(Q, x);\n"
+                             "s = norm2(y);\n"
+                             "return y, s;\n";
+static const weft_fragment fragment = {"search.weft", script};
+
+typedef struct fake {
+    int n;
+    double seconds[64]; /* of the k-th; 0: what is predicted */
+} fake;
+
+static weft_status measure(void *user, const weft_compilation *compilation, double *seconds,
+                           weft_error *error) {
+    fake *f = user;
+    (void)error;
+    *seconds = f->seconds[f->n] > 0 ? f->seconds[f->n] : weft_compilation_seconds(compilation);
+    ++f->n;
+    return WEFT_OK;
+}
+
+static weft_search_result search(weft_arena *arena, const char *name, fake *f, int most, bool all) {
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_error error = {0};
+    weft_search_result result;
+    const weft_compile_options options = {0};
+    const weft_search_options how = {.most = most,
+                                     .all = all,
+                                     .instances = f ? 1000000 : 1000,
+                                     .measure = f ? measure : NULL,
+                                     .user = f};
+    tuning_ok(weft_device_open(name, NULL, &device, &error), &error);
+    tuning_ok(weft_library_make(&library, &error), &error);
+    tuning_ok(
+        weft_search_covers(device, library, &fragment, 1, &options, &how, arena, &result, &error),
+        &error);
+    weft_library_free(&library);
+    weft_device_free(&device);
+    return result;
+}
+
+static void stops(void **state) {
+    (void)state;
+    weft_arena *arena = NULL;
+    weft_error error = {0};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    /* all: as many as are asked for, in order, distinct */
+    fake f = {0};
+    weft_search_result all = search(arena, "null:h200", &f, 6, true);
+    assert_int_equal(all.n_measured, 6);
+    assert_int_equal(f.n, 6);
+    for (int k = 1; k < 6; ++k) {
+        assert_true(all.trials[k].predicted >= all.trials[k - 1].predicted * (1 - 1e-5));
+        assert_string_not_equal(all.trials[k].cover, all.trials[k - 1].cover);
+    }
+    assert_int_equal(all.best, 0);
+    double parts = 0;
+    for (int i = 0; i < all.trials[0].n_parts; ++i)
+        parts += all.trials[0].parts[i].bytes;
+    assert_true(parts > 0);
+
+    /* predictions that are right: three, and those within a quarter of the best */
+    f = (fake){0};
+    weft_search_result few = search(arena, "null:h200", &f, 40, false);
+    const double best = few.trials[0].measured;
+    assert_true(few.n_measured >= 3);
+    for (int k = 3; k < few.n_measured; ++k)
+        assert_true(few.trials[k].predicted < 1.25 * best * (1 + 1e-9));
+    if (few.n_measured < few.n)
+        assert_true(few.trials[few.n_measured].predicted >= 1.25 * best * (1 - 1e-9));
+
+    /* the third takes a tenth of what is predicted: predictions may be ten times too high, so that
+     * nothing near can be given up; it wins */
+    f = (fake){.seconds = {[2] = best / 10}};
+    weft_search_result won = search(arena, "null:h200", &f, 6, false);
+    assert_int_equal(won.n_measured, 6);
+    assert_int_equal(won.best, 2);
+
+    /* the first takes a hundredth of anybody else's: nothing else can win */
+    f = (fake){.seconds = {best, 100 * best, 100 * best}};
+    won = search(arena, "null:h200", &f, 40, false);
+    assert_int_equal(won.best, 0);
+    weft_arena_free(&arena);
+}
+
+static void on_the_host(void **state) {
+    (void)state;
+    weft_arena *arena = NULL;
+    weft_error error = {0};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    weft_search_result result = search(arena, "host:1", NULL, 3, true);
+    assert_int_equal(result.n_measured, 3);
+    for (int k = 0; k < 3; ++k)
+        assert_true(result.trials[k].measured > 0 && result.trials[k].measured < 10);
+    for (int k = 0; k < 3; ++k)
+        assert_true(result.trials[result.best].measured <= result.trials[k].measured);
+    weft_arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stops),
+        cmocka_unit_test(on_the_host),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

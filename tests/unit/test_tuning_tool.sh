@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# labels: quick
+# weft calibrate and weft tuning as a user types them, with a database of their own.
+set -euo pipefail
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XDG_CACHE_HOME=$scratch/cache
+weft=$WEFT_BUILD/weft
+
+# expect CODE WORDS COMMAND...: its exit code, and words in what it prints on either stream
+expect() {
+    local code=$1 words=$2 got=0 output
+    shift 2
+    output=$("$@" 2>&1) || got=$?
+    if [ "$got" != "$code" ] || ! grep -qF -- "$words" <<<"$output"; then
+        printf '%s\nexit %s where %s was wanted, with "%s":\n%s\n' "$*" "$got" "$code" "$words" "$output"
+        exit 1
+    fi
+    echo "ok: $*"
+}
+
+expect 0 "0 devices" "$weft" tuning list
+expect 2 "there is nothing to measure" "$weft" calibrate --device null
+expect 2 "there is nothing to measure" "$weft" calibrate --check --device null:h200
+expect 2 "did you mean 'trace'" "$weft" calibrate --device host:1 trac
+expect 2 "unknown action" "$weft" tuning liste
+expect 0 "left" "$weft" calibrate --device host:1 --seconds 0.01 mmul
+expect 0 "known before" "$weft" calibrate --device host:1 --seconds 2 trace
+expect 0 "1 device" "$weft" tuning list
+expect 0 ", 0 damaged" "$weft" tuning verify
+
+# The search on a script: the winner is remembered, and used by the next compilation.
+cat >"$scratch/my.weft" <<'SCRIPT'
+index N;
+input A, B : real[3,3] over N;
+input x : real[3] over N;
+P = mmul(A, B);
+y = mvmul(P, x);
+return y;
+SCRIPT
+expect 0 "the best" "$weft" fuse "$scratch/my.weft" --device host:1 --tune 3 --print cover
+expect 0 "the cover that a search found best is used" \
+    env WEFT_LOG=info "$weft" fuse "$scratch/my.weft" --device host:1 --print cover
+expect 0 "1 winners" "$weft" tuning list
+expect 2 "there is nothing to measure" "$weft" fuse "$scratch/my.weft" --device null --tune 3
+expect 0 "the first predicted is within 5 %" "$weft" calibrate --check --tune 2 --device host:1 "$scratch/my.weft"
+
+# What is damaged is found, and only that is removed.
+file=$XDG_CACHE_HOME/weft/tuning-1.sqlite
+before=$("$weft" tuning verify)
+if command -v sqlite3 >/dev/null; then
+    sqlite3 "$file" "UPDATE winners SET seconds = 1e-9"
+    expect 1 "1 damaged" "$weft" tuning verify
+    expect 0 "1 entry removed" "$weft" tuning clear --invalid
+    expect 0 ", 0 damaged" "$weft" tuning verify
+fi
+head -c 5000 "$file" >"$file.cut" && cat "$file.cut" >"$file"
+expect 0 "it is made anew" "$weft" tuning verify
+expect 0 "0 devices" "$weft" tuning list
+WEFT_CACHE=off expect 0 "in memory: nothing is kept" "$weft" calibrate --device host:1 --seconds 0.01 trace
+expect 0 "0 devices" "$weft" tuning list
+echo "$before"
