@@ -21,7 +21,7 @@ typedef struct assembly_figures {
 static const assembly_figures figures[] = {
     {"csr", true, true, {0.87, 0.90}, {3.0, 3.0}, 0.7, 0.9, 1300e-9, 150e-9},
     {"edge", true, false, {0.68, 0.66}, {1.0, 1.0}, 0.15, 0.9, 1000e-9, 450e-9},
-    {"matrix-free", true, true, {0.55, 0.20}, {0.63, 0.26}, 1.0, 1.0, 750e-9, 20e-9},
+    {"matrix-free", true, true, {0.55, 0.39}, {0.63, 0.26}, 1.0, 1.0, 1500e-9, 20e-9},
     {"lma", true, true, {0.76, 0.78}, {1.26, 1.1}, 0.9, 1.0, 10e-9, 20e-9},
     {"lma-gather", true, true, {0.59, 0.61}, {1.47, 1.25}, 0.9, 1.0, 40e-9, 40e-9},
 };
