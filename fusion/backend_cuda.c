@@ -272,7 +272,8 @@ static void reductions(weft_text *out) {
         {"max", "-__longlong_as_double(0x7ff0000000000000LL)", "a < b ? b : a"}};
     weft_text_add_bytes(out, chunks, sizeof chunks - 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        const char *name = names[i][0], *neutral = names[i][1];
+        const char *name = names[i][0];
+        const char *neutral = names[i == 3 && weft_planted("wrong_neutral") ? 0 : i][1];
         weft_text_add(out,
                       "INLINE scalar both_%s(scalar a, scalar b) { return %s; }\n"
                       "INLINE scalar neutral_%s() { return (scalar)%s; }\n"

@@ -258,7 +258,9 @@ static void place_task(void *user, int64_t task) {
         for (int i = 0; i < width; ++i)
             for (int lane = 0; lane < n_lanes; ++lane)
                 t->positions[draw(&t->start[cells[lane * width + i]], t->shared)] =
-                    (uint32_t)((block * width + i) * lanes + lane);
+                    (uint32_t)((block * width + i) *
+                                   (weft_planted("tail_transposed") ? n_lanes : lanes) +
+                               lane);
     }
 }
 

@@ -3,6 +3,7 @@
 #ifndef FUSION_INTERNAL_H
 #define FUSION_INTERNAL_H
 
+#include "plant.h"
 #include "weft_fusion.h"
 
 #include <locale.h>

@@ -81,7 +81,8 @@ static bool instance_equal(const weft_instance *a, const weft_instance *b) {
 }
 
 static bool operand_equal(const weft_operand *a, const weft_operand *b) {
-    return a->datum == b->datum && a->map == b->map && a->offset == b->offset &&
+    return a->datum == b->datum && a->map == b->map &&
+           (a->offset == b->offset || weft_planted("parts_merged")) &&
            weft_shape_equal(&a->shape, &b->shape);
 }
 

@@ -47,7 +47,7 @@ static weft_status keep_old_values(graph_builder *builder, const binding *update
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const int storage = updated->value.operand.datum;
-    for (int i = 0; i < builder->n_names; ++i) {
+    for (int i = 0; i < builder->n_names && !weft_planted("old_name_updated"); ++i) {
         binding *b = &builder->names[i];
         if (b == updated || b->value.arithmetic != NULL || b->value.operand.datum != storage)
             continue;

@@ -28,7 +28,7 @@ static bool mappings_agree(const weft_graph *graph, const weft_implementation *m
     const int threads = threads_of(graph, made, reader);
     if (threads_of(graph, made, writer) != threads)
         return false;
-    if (threads == 1)
+    if (threads == 1 || weft_planted("mapping_ignored"))
         return true;
     const int n = weft_shape_count(&to->operands[operand].shape);
     for (int t = 0; t < threads; ++t)
@@ -66,6 +66,8 @@ static void place(const weft_graph *graph, weft_implementation *made) {
 static bool needs_barrier(const weft_graph *graph, const weft_implementation *made, int position,
                           const int *written) {
     const weft_call *call = &graph->calls[made->order[position]];
+    if (weft_planted("missing_barrier"))
+        return false;
     for (int k = 0; k < call->n_operands; ++k) {
         const int m = find(made, call->operands[k].datum, call->operands[k].map);
         if (made->placement[m] == PLACE_SHARED && written[m] != CLEAN &&
@@ -88,7 +90,8 @@ static bool stores_written(const weft_graph *graph, const weft_implementation *m
         bool leaves = weft_datum_leaves(graph, made->fusion, datum);
         for (int i = 0; i < graph->n_accumulations; ++i)
             leaves |= graph->accumulations[i].source == datum;
-        if (made->placement[m] == PLACE_SHARED && written[m] >= 0 && leaves)
+        if (made->placement[m] == PLACE_SHARED && written[m] >= 0 && leaves &&
+            !weft_planted("missing_store_barrier"))
             return true;
     }
     return false;

@@ -84,7 +84,7 @@ static weft_status asks(const weft_program *p, const weft_flow_step *loop, int64
     if (weft_device_limits(p->device)->kind == WEFT_DEVICE_NULL)
         return WEFT_OK;
     TRY(evaluate(p, &loop->most, &most, error));
-    *out = most >= (double)turns + 1;
+    *out = most >= (double)turns + !weft_planted("one_turn_more");
     if (!*out)
         goto done;
     TRY(evaluate(p, &loop->condition, &condition, error));

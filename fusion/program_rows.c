@@ -167,7 +167,8 @@ weft_status weft_program_rows_settle(weft_program *p, weft_error *error) {
     for (int i = 0; i < p->compilation->graph->n_data; ++i) {
         if (!p->swapped[i])
             continue;
-        TRY(weft_memory_copy(p->twins[i], p->data[i], weft_memory_bytes(p->data[i]), error));
+        if (!weft_planted("stale_twin"))
+            TRY(weft_memory_copy(p->twins[i], p->data[i], weft_memory_bytes(p->data[i]), error));
         swap(p, i);
     }
 done:

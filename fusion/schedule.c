@@ -56,7 +56,7 @@ static void colour_chunks(weft_colouring *colouring, const int32_t *indices, int
         }
         colouring->colours[chunk] = colour;
         colouring->used[colour] += 1;
-        for (int64_t i = first; i < last; ++i)
+        for (int64_t i = first; i < last && !weft_planted("chunks_collide"); ++i)
             colouring->masks[indices[i]] |= (uint64_t)1 << colour;
     }
     colouring->n_colours = colouring->n_shared + (own - SHARED_COLOURS);

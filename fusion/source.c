@@ -267,11 +267,14 @@ static void write_instances(const source_writer *w, const weft_plan_kernel *kern
     }
     if (w->backend->is_threaded) {
         weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
-        weft_text_add(w->out, "    if (instance < n_instances) {\n");
+        weft_text_add(w->out, "    if (instance %s n_instances) {\n",
+                      weft_planted("thread_too_many") ? "<=" : "<");
         return;
     }
     weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
-    if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
+    if (weft_planted("lanes_unmasked"))
+        weft_text_add(w->out, "        const int lanes = LANES;\n");
+    else if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
         weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
                               "(int)(n_instances - block * LANES) : LANES;\n");
 }

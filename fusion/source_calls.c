@@ -140,7 +140,7 @@ static void operand_write(const source_writer *w, const weft_operand *operand) {
     const char *variable = weft_source_variable(w, operand->datum, operand->map);
     if (operand->shape.rank == 0)
         weft_text_add(w->out, "%s[%d]", variable, operand->offset);
-    else if (operand->offset == 0)
+    else if (operand->offset == 0 || (operand->map >= 0 && weft_planted("offset_lost")))
         weft_text_add(w->out, "%s[c]", variable);
     else
         weft_text_add(w->out, "%s[%d + c]", variable, operand->offset);

@@ -20,7 +20,7 @@ static void declare_shared(const source_writer *w, const weft_plan_kernel *kerne
             continue;
         weft_text_add(w->out, "    const shared_list %s = {on_chip + %d * LANES + lane};\n",
                       weft_source_variable(w, one->onchip[m].datum, one->onchip[m].map), offset);
-        offset += weft_shape_count(&one->onchip[m].shape);
+        offset += weft_shape_count(&one->onchip[m].shape) - weft_planted("overlapped_shared");
     }
 }
 

@@ -201,7 +201,7 @@ static weft_status run_compiler(bool emulated, const char *const *paths, const c
     const char *cc = getenv("CC");
     const char *const c[] = {cc != NULL && cc[0] != '\0' ? cc : "cc",
                              "-std=gnu17",
-                             "-O1",
+                             "-O0",
                              "-march=native",
                              "-ffp-contract=fast",
                              "-fno-math-errno",
@@ -215,7 +215,7 @@ static weft_status run_compiler(bool emulated, const char *const *paths, const c
                              "-lm",
                              NULL};
     const char *const cpp[] = {
-        "g++",     "-std=c++17", "-O1",      "-w",
+        "g++",     "-std=c++17", "-O0",      "-w",
         "-shared", "-fPIC",      "-include", WEFT_SOURCE_DIR "/tests/unit/cuda_on_host.h",
         "-o",      object,       "-x",       "c++",
         paths[0],  NULL};

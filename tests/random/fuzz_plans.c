@@ -18,7 +18,7 @@ typedef struct fuzz {
     const char *devices[DEVICES];
     int n_devices;
     int64_t count, seed;
-    bool print, verbose;
+    bool print, verbose, plain;
 } fuzz;
 
 static weft_status device_open(const char *name, weft_device **out, weft_error *error) {
@@ -174,7 +174,7 @@ static int run(const fuzz *f) {
         for (int i = 0; i < n && f->print; ++i)
             show_script("script", scripts[i]);
         if (!f->print && try_scripts(f, scripts, n, false) != 0)
-            failures += find_failures(f, scripts, n);
+            failures += f->plain ? MOST_FAILURES : find_failures(f, scripts, n);
         for (int i = 0; i < n; ++i)
             random_script_free(&scripts[i]);
         done += n;
@@ -186,18 +186,23 @@ static int run(const fuzz *f) {
 }
 
 static int usage(void) {
-    fputs("usage: fuzz_plans [--count N] [--seed S] [--device D]... [--print] [--verbose]\n"
-          "  devices: batch and emulated (both without --device), or any of weft's: host:2, cuda\n"
-          "  --print: the scripts, and nothing is run\n",
-          stderr);
+    fputs(
+        "usage: fuzz_plans [--count N] [--seed S] [--device D]... [--print] [--plain] [--verbose]\n"
+        "  devices: batch and emulated (both without --device), or any of weft's: host:2, cuda\n"
+        "  --print: the scripts, and nothing is run\n"
+        "  --plain: what fails is not made smaller\n",
+        stderr);
     return 2;
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"count", required_argument, NULL, 'n'},  {"seed", required_argument, NULL, 's'},
-        {"device", required_argument, NULL, 'd'}, {"print", no_argument, NULL, 'p'},
-        {"verbose", no_argument, NULL, 'v'},      {0}};
+    static const struct option options[] = {{"count", required_argument, NULL, 'n'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"print", no_argument, NULL, 'p'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"plain", no_argument, NULL, 'q'},
+                                            {0}};
     fuzz f = {.count = 100, .seed = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'n')
@@ -208,6 +213,8 @@ int main(int argc, char **argv) {
             f.devices[f.n_devices++] = optarg;
         else if (option == 'p')
             f.print = true;
+        else if (option == 'q')
+            f.plain = true;
         else if (option == 'v')
             f.verbose = true;
         else

@@ -13,14 +13,31 @@ random_script *random_script_copy(const random_script *script) {
         made->maps[i].indices = random_alloc(n + 1, sizeof *map->indices);
         memcpy(made->maps[i].indices, map->indices, n * sizeof *map->indices);
     }
+    const random_operator *op = &script->op;
+    if (op->row_start != NULL) {
+        const size_t n = (size_t)script->sets[NODES].n, n_entries = (size_t)op->row_start[n];
+        made->op.row_start = random_alloc(n + 1, sizeof *op->row_start);
+        made->op.columns = random_alloc(n_entries + 1, sizeof *op->columns);
+        made->op.entries = random_alloc(n_entries + 1, sizeof *op->entries);
+        memcpy(made->op.row_start, op->row_start, (n + 1) * sizeof *op->row_start);
+        memcpy(made->op.columns, op->columns, n_entries * sizeof *op->columns);
+        memcpy(made->op.entries, op->entries, n_entries * sizeof *op->entries);
+    }
     return made;
+}
+
+void random_script_clear(random_script *script) {
+    for (int i = 0; i < script->n_maps; ++i)
+        free(script->maps[i].indices);
+    free(script->op.row_start);
+    free(script->op.columns);
+    free(script->op.entries);
 }
 
 void random_script_free(random_script **script) {
     if (script == NULL || *script == NULL)
         return;
-    for (int i = 0; i < (*script)->n_maps; ++i)
-        free((*script)->maps[i].indices);
+    random_script_clear(*script);
     free(*script);
     *script = NULL;
 }

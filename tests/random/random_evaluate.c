@@ -181,6 +181,16 @@ static void reduce(const evaluation *e, const random_statement *one) {
     put(e, one->list, joined);
 }
 
+static void apply(const evaluation *e, const random_statement *one) {
+    const random_operator *op = &e->script->op;
+    const int64_t n = random_members(e->script, NODES);
+    int64_t *made = random_alloc((size_t)n + 1, sizeof *made);
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t k = op->row_start[i]; k < op->row_start[i + 1]; ++k)
+            made[i] += (int64_t)op->entries[k] * value_of(e, one->root, op->columns[k], 0);
+    put(e, one->list, made);
+}
+
 static int loop_end(const random_script *s, int first) {
     int end = first + 1;
     while (s->statements[end].kind != RANDOM_END)
@@ -205,6 +215,8 @@ static void run(const evaluation *e, int first, int last) {
             accumulate(e, one);
         else if (one->kind == RANDOM_REDUCE)
             reduce(e, one);
+        else if (one->kind == RANDOM_APPLY)
+            apply(e, one);
         else if (one->kind == RANDOM_REPEAT) {
             const int end = loop_end(s, i);
             for (int turn = 0;
@@ -307,6 +319,8 @@ static void bound_statement(bounds *b, const random_statement *one) {
         return;
     if (one->kind == RANDOM_ACCUMULATE)
         b->list[one->list] += s->maps[one->map].valence * root;
+    else if (one->kind == RANDOM_APPLY)
+        b->list[one->list] = s->op.row_bound * root;
     else if (one->kind == RANDOM_REDUCE)
         b->list[one->list] = one->op == '+'   ? (double)random_members(s, one->set) * root
                              : one->op == '.' ? (double)random_members(s, one->set) * root * second

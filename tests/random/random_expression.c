@@ -5,7 +5,7 @@ int random_maker_below(maker *m, int n) {
     return random_below(&m->state, n);
 }
 
-static int node_add(maker *m, const random_node *node) {
+int random_node_add(maker *m, const random_node *node) {
     random_script *s = m->script;
     if (s->n_nodes == RANDOM_NODES)
         return -1;
@@ -14,11 +14,11 @@ static int node_add(maker *m, const random_node *node) {
 }
 
 static int number_add(maker *m) {
-    return node_add(m, &(random_node){.kind = RANDOM_NUMBER,
-                                      .number = 1 + random_maker_below(m, 3),
-                                      .list = -1,
-                                      .map = -1,
-                                      .children = {-1, -1, -1, -1}});
+    return random_node_add(m, &(random_node){.kind = RANDOM_NUMBER,
+                                             .number = 1 + random_maker_below(m, 3),
+                                             .list = -1,
+                                             .map = -1,
+                                             .children = {-1, -1, -1, -1}});
 }
 
 /* Some list as it is seen over `set`, or a part of it; -1: the one picked cannot be. */
@@ -49,7 +49,7 @@ static int operand_add(maker *m, int set) {
         node.shape.sizes[0] = node.shape.sizes[1];
         node.shape.sizes[1] = 0;
     }
-    return node_add(m, &node);
+    return random_node_add(m, &node);
 }
 
 /* The shape that a function makes of two others; false: it takes none such. */
@@ -109,7 +109,7 @@ static int call_add(maker *m, int set, int depth) {
         /* functions of uniforms alone are not called */
         if (node.over && function_shape(function, &s->nodes[a].shape,
                                         &s->nodes[b >= 0 ? b : a].shape, &node.shape))
-            return node_add(m, &node);
+            return random_node_add(m, &node);
     }
     return -1;
 }
@@ -144,7 +144,8 @@ static int arithmetic_add(maker *m, int set, int depth) {
                 node.over |= s->nodes[child].over;
             }
         }
-    return node.children[n - 1] >= 0 && (n < 4 || node.children[1] >= 0) ? node_add(m, &node) : -1;
+    return node.children[n - 1] >= 0 && (n < 4 || node.children[1] >= 0) ? random_node_add(m, &node)
+                                                                         : -1;
 }
 
 int random_expression_add(maker *m, int set, int depth) {

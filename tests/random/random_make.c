@@ -119,18 +119,29 @@ static bool make_accumulation(maker *m) {
     return statement_add(m, &one);
 }
 
+/* A script is a flow by what it has so far. */
+static bool has_flow(const random_script *s) {
+    for (int i = 0; i < s->n_statements; ++i) {
+        const random_statement *one = &s->statements[i];
+        if (one->kind == RANDOM_REPEAT || one->kind == RANDOM_APPLY ||
+            ((one->kind == RANDOM_UPDATE || one->update) && s->lists[one->list].set < 0))
+            return true;
+    }
+    return false;
+}
+
 static bool may_update(const maker *m, int list) {
     const random_script *s = m->script;
     if (m->gone[list] || s->lists[list].part)
         return false;
     if (s->flows && m->loop >= 0)
         return s->lists[list].maker < m->loop;
-    return list < s->n_inputs && (s->flows || !m->updated[list]);
+    return list < s->n_inputs && (!m->updated[list] || has_flow(s));
 }
 
-static bool make_update(maker *m) {
+static bool make_update_of(maker *m, int list) {
     const random_script *s = m->script;
-    const int list = random_maker_below(m, s->n_lists), set = s->lists[list].set;
+    const int set = s->lists[list].set;
     random_statement one = {
         .kind = RANDOM_UPDATE, .map = -1, .second = -1, .list = list, .set = set};
     if (!may_update(m, list) ||
@@ -145,6 +156,10 @@ static bool make_update(maker *m) {
     m->updated[list] = true;
     m->target[list] = false;
     return true;
+}
+
+static bool make_update(maker *m) {
+    return make_update_of(m, random_maker_below(m, m->script->n_lists));
 }
 
 static bool make_reduction(maker *m, int set) {
@@ -169,6 +184,41 @@ static bool make_reduction(maker *m, int set) {
     return true;
 }
 
+static bool make_apply(maker *m) {
+    random_script *s = m->script;
+    random_statement one = {.kind = RANDOM_APPLY, .map = -1, .second = -1, .set = NODES};
+    one.root = random_expression_add(m, NODES, random_maker_below(m, 2));
+    if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank > 0)
+        return false;
+    one.list = list_add(m, "q", NODES, &(random_shape){0});
+    return one.list >= 0 && statement_add(m, &one);
+}
+
+static bool reads_maps(const random_script *s, int node) {
+    bool reads = s->nodes[node].map >= 0;
+    for (int i = 0; i < 4; ++i)
+        reads |= s->nodes[node].children[i] >= 0 && reads_maps(s, s->nodes[node].children[i]);
+    return reads;
+}
+
+/* update p = ...; q = apply(A, p): what a rows routine may compute wherever it reads p. */
+static bool make_folded(maker *m) {
+    random_script *s = m->script;
+    random_statement one = {.kind = RANDOM_APPLY, .map = -1, .second = -1, .set = NODES};
+    const int list = random_maker_below(m, s->n_lists), n = s->n_statements;
+    if (s->lists[list].set != NODES || s->lists[list].shape.rank > 0 || !make_update_of(m, list))
+        return false;
+    if (reads_maps(s, s->statements[n].root)) {
+        s->n_statements = n;
+        return false;
+    }
+    const random_node node = {
+        .kind = RANDOM_LIST, .list = list, .map = -1, .over = true, .children = {-1, -1, -1, -1}};
+    one.root = random_node_add(m, &node);
+    one.list = one.root >= 0 ? list_add(m, "q", NODES, &(random_shape){0}) : -1;
+    return one.list >= 0 && statement_add(m, &one);
+}
+
 static bool is_scalar(const maker *m, int node) {
     return node >= 0 && !m->script->nodes[node].over && m->script->nodes[node].shape.rank == 0;
 }
@@ -189,6 +239,9 @@ static bool make_loop(maker *m) {
     m->loop = s->n_statements - 1;
     const int wanted = 2 + random_maker_below(m, 5);
     bool updates = false;
+    const bool folds = s->op.row_start != NULL && random_maker_below(m, 3) > 0;
+    for (int tries = 0; tries < 40 && folds && s->n_statements == m->loop + 1; ++tries)
+        make_folded(m);
     for (int tries = 0; tries < 60 && s->n_statements < m->loop + 1 + wanted; ++tries)
         make_statement(m);
     for (int i = m->loop + 1; i < s->n_statements; ++i)
@@ -216,7 +269,9 @@ static bool make_statement(maker *m) {
     const int n_lists = s->n_lists, n_nodes = s->n_nodes;
     bool made = false;
     const int choice = random_maker_below(m, 16);
-    if (choice < 9)
+    if (s->op.row_start != NULL && random_maker_below(m, 5) == 0)
+        made = make_apply(m);
+    else if (choice < 9)
         made = make_assignment(m, choice == 8 && s->flows ? UNIFORM_SET : set);
     else if (choice < 12)
         made = make_accumulation(m);
@@ -268,6 +323,24 @@ static int64_t make_size(maker *m) {
     return sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
 }
 
+static void make_operator(maker *m) {
+    random_operator *op = &m->script->op;
+    const int64_t n = m->script->sets[NODES].n;
+    op->row_start = random_alloc((size_t)n + 1, sizeof *op->row_start);
+    op->columns = random_alloc((size_t)n * 4 + 1, sizeof *op->columns);
+    op->entries = random_alloc((size_t)n * 4 + 1, sizeof *op->entries);
+    op->row_bound = 8;
+    for (int64_t i = 0, k = 0; i < n; ++i) {
+        const int length = random_maker_below(m, 5);
+        op->row_start[i] = k;
+        for (int j = 0; j < length; ++j, ++k) {
+            op->columns[k] = (int32_t)((i + random_maker_below(m, 9) + n - 4) % n);
+            op->entries[k] = random_maker_below(m, 5) - 2;
+        }
+        op->row_start[i + 1] = k;
+    }
+}
+
 static void declare_sets(maker *m) {
     random_script *s = m->script;
     s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 6) == 0, make_size(m)};
@@ -279,6 +352,8 @@ static void declare_sets(maker *m) {
         s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
         make_map(m, "near", NODES, GROUPS, 2);
     }
+    if (s->flows && random_maker_below(m, 2) == 0)
+        make_operator(m);
 }
 
 static void declare(maker *m, int set, int rank, int a, int b) {
@@ -313,7 +388,7 @@ random_script *random_script_make(uint64_t seed) {
     *m = (maker){.script = s, .state = seed * 7919u, .loop = -1};
     s->seed = seed;
     s->single = random_maker_below(m, 4) == 0;
-    s->flows = random_maker_below(m, 4) == 0;
+    s->flows = random_maker_below(m, 3) == 0;
     s->limit = s->single ? 0x1p23 : 0x1p52;
     declare_sets(m);
     declare_inputs(m);

@@ -15,6 +15,7 @@ typedef struct maker {
 
 /** In [0, n). */
 int random_maker_below(maker *m, int n);
+int random_node_add(maker *m, const random_node *node);
 /** A random expression over a set, its operations `depth` deep; its node, or -1: what was picked
  *  does not fit together. */
 int random_expression_add(maker *m, int set, int depth);

@@ -109,6 +109,11 @@ static void print_statement(const random_script *s, const random_statement *one,
     case RANDOM_REDUCE:
         print_reduction(s, one, out);
         break;
+    case RANDOM_APPLY:
+        weft_text_add(out, "%s = apply(A, ", s->lists[one->list].name);
+        print_node(s, one->root, out);
+        weft_text_add(out, ");\n");
+        break;
     case RANDOM_REPEAT:
         weft_text_add(out, "repeat at most %d while (", one->turns);
         print_node(s, one->root, out);
@@ -128,6 +133,8 @@ void random_script_print(const random_script *s, weft_text *out) {
     for (int i = 0; i < s->n_maps; ++i)
         weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", s->maps[i].name,
                       s->sets[s->maps[i].from].name, s->sets[s->maps[i].to].name, s->maps[i].width);
+    if (s->op.row_start != NULL)
+        weft_text_add(out, "operator A over nodes;\n");
     for (int i = 0; i < s->n_inputs; ++i) {
         const random_list *list = &s->lists[i];
         weft_text_add(out, "input %s : real", list->name);

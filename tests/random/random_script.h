@@ -44,6 +44,14 @@ typedef struct random_map {
     int valence;      /* the most members of `from` that a member of `to` has */
 } random_map;
 
+/** A sparse matrix over nodes by nodes, which scripts apply: rows compressed. */
+typedef struct random_operator {
+    int64_t *row_start; /* NULL: the script has no operator */
+    int32_t *columns;
+    double *entries; /* whole */
+    int row_bound;   /* the sum of a row's sizes, at most */
+} random_operator;
+
 typedef struct random_list {
     char name[12];
     int set; /* UNIFORM_SET: over nothing */
@@ -101,6 +109,7 @@ typedef enum random_statement_kind {
     RANDOM_ACCUMULATE, /* list[map] += root */
     RANDOM_UPDATE,
     RANDOM_REDUCE, /* list = op(root) or dot(root, second), or the same as an update */
+    RANDOM_APPLY,  /* list = apply(A, root) */
     RANDOM_REPEAT, /* repeat at most `turns` while (root < second) { */
     RANDOM_END     /* } */
 } random_statement_kind;
@@ -121,6 +130,7 @@ typedef struct random_script {
     int n_sets;
     random_map maps[RANDOM_MAPS];
     int n_maps;
+    random_operator op; /* A, over nodes */
     random_list lists[RANDOM_LISTS];
     int n_lists, n_inputs; /* inputs come first */
     random_node nodes[RANDOM_NODES];
@@ -133,6 +143,8 @@ typedef struct random_script {
 random_script *random_script_make(uint64_t seed);
 random_script *random_script_copy(const random_script *script);
 void random_script_free(random_script **script);
+/** Free what it points to, not itself. */
+void random_script_clear(random_script *script);
 /** Return whatever nothing reads, besides what is returned already. */
 void random_script_return_rest(random_script *script);
 bool random_node_reads(const random_script *script, int node, int list);

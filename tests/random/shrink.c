@@ -37,10 +37,8 @@ static bool accept(random_script *s, random_script **tried, shrink_fails *fails,
     if (random_script_is_exact(*tried) && (*tried)->n_statements > 0)
         better = fails(user, *tried);
     if (better) {
-        /* maps belong to both */
         random_script *made = random_script_copy(*tried);
-        for (int i = 0; i < s->n_maps; ++i)
-            free(s->maps[i].indices);
+        random_script_clear(s);
         *s = *made;
         free(made);
     }

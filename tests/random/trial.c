@@ -21,6 +21,8 @@ int trial_ways(const random_script *script, const char *device, trial_way *out) 
         way->partition = i == 2 ? random_next(&state) | 1u : 0;
         way->variants = random_below(&state, 3) > 0 ? random_next(&state) | 1u : 0;
         way->backwards = random_below(&state, 2) == 0;
+        way->routine = !host && (random_below(&state, 2) == 0 || strncmp(device, "cuda", 4) == 0);
+        way->brings_dot = random_below(&state, 2) == 0;
     }
     return TRIAL_WAYS;
 }
@@ -63,11 +65,16 @@ static int choose_variants(const weft_library *library, const trial *t,
 static weft_status compile(weft_library *library, trial *t, int n_variants,
                            const weft_variant_choice *variants, weft_error *error) {
     const weft_fragment fragment = {"random.weft", t->text};
+    const weft_operator_choice op = {.name = "A",
+                                     .routine = t->way.routine ? "csr" : NULL,
+                                     .brings_dot = !t->way.routine && t->way.brings_dot};
     const weft_compile_options options = {.plan = t->way.plan,
                                           .scatter = t->way.scatter,
                                           .single = t->script->single,
                                           .variants = variants,
-                                          .n_variants = n_variants};
+                                          .n_variants = n_variants,
+                                          .operators = &op,
+                                          .n_operators = t->script->op.row_start != NULL};
     return weft_compile(library, weft_device_limits(t->device), &fragment, 1, &options,
                         &t->compilation, error);
 }
@@ -97,6 +104,8 @@ void trial_free(trial *t) {
         weft_memory_free(&t->memory[i]);
     for (int i = 0; i < RANDOM_MAPS; ++i)
         weft_connectivity_free(&t->maps[i]);
+    for (int i = 0; i < 3; ++i)
+        weft_memory_free(&t->rows[i]);
     weft_compilation_free(&t->compilation);
     free(t->text);
 }
@@ -162,6 +171,57 @@ static weft_status write_input(const trial *t, int number, weft_error *error) {
     return status;
 }
 
+/* y = A v, and where wanted v . y, for an operator that is a function of ours. */
+static weft_status apply(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const trial *t = user;
+    const random_operator *op = &t->script->op;
+    const size_t n = (size_t)t->script->sets[NODES].n;
+    const size_t real_bytes = t->script->single ? sizeof(float) : sizeof(double);
+    double *in = random_alloc(n + 1, sizeof *in), *out = random_alloc(n + 1, sizeof *out), dot = 0;
+    TRY(weft_memory_read(v, 0, in, n * real_bytes, error));
+    for (size_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (int64_t k = op->row_start[i]; k < op->row_start[i + 1]; ++k)
+            sum += op->entries[k] * get_number(t, in, (size_t)op->columns[k]);
+        put_number(t, out, i, sum);
+        dot += sum * get_number(t, in, i);
+    }
+    TRY(weft_memory_write(y, 0, out, n * real_bytes, error));
+    put_number(t, out, 0, dot);
+    if (vy != NULL)
+        TRY(weft_memory_write(vy, 0, out, real_bytes, error));
+done:
+    free(in);
+    free(out);
+    return status;
+}
+
+static weft_status bind_operator(trial *t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const random_operator *op = &t->script->op;
+    const size_t n = (size_t)t->script->sets[NODES].n;
+    if (op->row_start == NULL)
+        return WEFT_OK;
+    const size_t n_entries = (size_t)op->row_start[n];
+    const void *const arrays[3] = {op->row_start, op->columns, op->entries};
+    const size_t bytes[3] = {(n + 1) * sizeof *op->row_start, n_entries * sizeof *op->columns,
+                             n_entries * sizeof *op->entries};
+    for (int i = 0; i < 3; ++i) {
+        TRY(weft_memory_make(t->device, bytes[i], &t->rows[i], error));
+        TRY(weft_memory_write(t->rows[i], 0, arrays[i], bytes[i], error));
+    }
+    t->routine =
+        (weft_rows){.routine = "csr", .arguments = t->rows, .n_arguments = 3, .n_rows = (int64_t)n};
+    if (t->way.routine)
+        weft_program_bind_rows(t->program, "A", &t->routine, NULL);
+    else
+        weft_program_bind_operator(t->program, "A", apply, t, NULL);
+done:
+    return status;
+}
+
 /* What the script does not use is unknown to the program; that is no mistake of its. */
 static weft_status bind(trial *t, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -178,6 +238,7 @@ static weft_status bind(trial *t, weft_error *error) {
         TRY(weft_memory_make(t->device, bytes_of(t, &s->lists[i]), &t->memory[i], error));
         weft_program_bind(t->program, s->lists[i].name, t->memory[i], NULL);
     }
+    TRY(bind_operator(t, error));
 done:
     return status;
 }

@@ -13,6 +13,8 @@ typedef struct trial_way {
     uint64_t partition; /* not 0: calls are fused by these random numbers */
     uint64_t variants;  /* not 0: and so are the variants of functions */
     bool backwards;
+    bool routine;    /* the script's operator is a rows routine, else a function of ours */
+    bool brings_dot; /* and this gives dot products too */
 } trial_way;
 /** The ways that a script is tried on a device, in out [TRIAL_WAYS]; how many. */
 enum { TRIAL_WAYS = 3 };
@@ -29,6 +31,8 @@ typedef struct trial {
     weft_program *program;
     weft_memory *memory[RANDOM_LISTS]; /* of inputs */
     weft_connectivity *maps[RANDOM_MAPS];
+    weft_memory *rows[3]; /* of the operator */
+    weft_rows routine;
 } trial;
 
 /** Compile and make the program; the device compiles its kernels now or when they are launched. */

@@ -1,0 +1,14 @@
+/** Bugs on purpose, one at a time, for the test that shows that tests find them
+ *  (tests/random/test_planted_bugs.sh, which has the list). Only a build with the CMake option
+ *  WEFT_PLANT_BUGS has them, and there $WEFT_PLANTED_BUG names one. */
+#ifndef PLANT_H
+#define PLANT_H
+
+#ifdef WEFT_PLANT_BUGS
+#include <stdbool.h>
+bool weft_planted(const char *bug);
+#else
+#define weft_planted(bug) 0
+#endif
+
+#endif
