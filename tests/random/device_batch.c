@@ -64,25 +64,33 @@ static size_t kernel_here(const batch *b, const char *at, const char **name) {
     return length;
 }
 
-/* Kernels get the module's number before their name. */
+/* Kernels get the module's number before their name. Modules, and segments of flows, are inline
+ * namespaces, so that their helpers do not meet and their kernels are found. */
 static void add_text(batch *b, int number, bool single, const char *text) {
+    static const char segment[] = "namespace segment_";
     weft_text *out = &b->text[single];
+    if (b->emulated)
+        weft_text_add(out, "inline namespace module_%d {\n", number);
     while (*text != '\0') {
         const char *end = strchr(text, '\n'), *name = NULL;
         const size_t line = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
         const size_t length = kernel_here(b, text, &name);
+        if (strncmp(text, segment, sizeof segment - 1) == 0)
+            weft_text_add(out, "inline ");
         if (length > 0) {
             weft_text_add_bytes(out, text, (size_t)(name - text));
             weft_text_add(out, "m%d_", number);
             weft_text_add_bytes(out, name, line - (size_t)(name - text));
-            if (b->emulated)
-                weft_text_add(&b->names, "    {\"m%d_%.*s\", emulated_entry_of<&%s::m%d_%.*s>},\n",
-                              number, (int)length, name, single ? "in_float" : "in_double", number,
-                              (int)length, name);
         } else
             weft_text_add_bytes(out, text, line);
+        if (length > 0 && b->emulated)
+            weft_text_add(&b->names, "    {\"m%d_%.*s\", emulated_entry_of<&%s::m%d_%.*s>},\n",
+                          number, (int)length, name, single ? "in_float" : "in_double", number,
+                          (int)length, name);
         text += line;
     }
+    if (b->emulated)
+        weft_text_add(out, "}\n");
 }
 
 static weft_status batch_module_make(weft_module *module, const char *source, weft_error *error) {
@@ -339,13 +347,12 @@ void device_batch_turn(weft_device *device, bool backwards) {
     batch_of(device)->backwards = backwards;
 }
 
-/* An H200's limits, but of few multiprocessors: as a card that has them all, blocks that join
- * reductions would have one chunk each. */
+/* An H200's limits. */
 static void set_gpu(weft_limits *limits) {
     limits->kind = WEFT_DEVICE_CUDA;
     snprintf(limits->name, sizeof limits->name, "emulated GPU");
     limits->lanes_double = limits->lanes_float = LANES_GPU;
-    limits->multiprocessors = 0;
+    limits->multiprocessors = 132;
     limits->register_bytes = 65536 * 4;
     limits->onchip_bytes = 227 * 1024;
     limits->bandwidth = 4.3e12;

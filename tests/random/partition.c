@@ -1,71 +1,60 @@
-/* Forced covers: calls that may share a kernel are joined at random, as long as the kernels can
- * still be put in an order. */
+/* Forced covers: one of the best that the planner knows, or calls joined at random, as long as each
+ * set may be a kernel and the kernels can be put in an order. */
 #include "flow_internal.h"
 #include "random_script.h"
+#include "relations.h"
 #include "trial.h"
 
 #include <string.h>
 
+enum { COVERS = 12 /* the best that are chosen from */ };
+
 typedef struct partition {
-    const weft_compilation *c;
     const weft_graph *graph;
-    int group[WEFT_CALLS_MAX], component[WEFT_CALLS_MAX];
+    const weft_relations *relations;
+    int group[WEFT_CALLS_MAX]; /* its lowest call */
 } partition;
 
-static bool reads(const weft_graph *graph, int call, int datum) {
-    for (int i = 0; i < graph->calls[call].n_operands; ++i)
-        if (graph->calls[call].operands[i].datum == datum)
-            return true;
-    return false;
-}
-
-/* Must call a come before call b? It makes what b reads, or reads what b overwrites. */
-static bool comes_before(const weft_graph *graph, int a, int b) {
-    const int storage = graph->data[graph->calls[b].result].storage;
-    return a != b && (reads(graph, b, graph->calls[a].result) ||
-                      (storage >= 0 && a < b && reads(graph, a, storage)));
-}
-
+/* Must any call of group a come before one of group b? */
 static bool group_before(const partition *p, int a, int b) {
     for (int i = 0; i < p->graph->n_calls; ++i)
         for (int k = 0; p->group[i] == a && k < p->graph->n_calls; ++k)
-            if (p->group[k] == b && comes_before(p->graph, i, k))
+            if (p->group[k] == b && weft_set_has(weft_relations_after(p->relations, i), k))
                 return true;
     return false;
 }
 
-/* Groups in an order of execution, those of lower levels first; -1: they are in each other's way.
- */
-static int order_groups(const partition *p, int *order) {
+/* Groups in an order of execution, any of those that may come next; -1: they are in each other's
+ * way. */
+static int order_groups(const partition *p, uint64_t state, int *order) {
     bool done[WEFT_CALLS_MAX] = {false};
     int n = 0, n_groups = 0;
     for (int i = 0; i < p->graph->n_calls; ++i)
         n_groups += p->group[i] == i;
     while (n < n_groups) {
-        int next = -1;
+        int ready[WEFT_CALLS_MAX], n_ready = 0;
         for (int i = 0; i < p->graph->n_calls; ++i) {
-            bool free = p->group[i] == i && !done[i] &&
-                        (next < 0 || p->c->fusions->level[i] < p->c->fusions->level[next]);
+            bool free = p->group[i] == i && !done[i];
             for (int k = 0; free && k < p->graph->n_calls; ++k)
-                free = k == i || p->group[k] != k || done[k] ||
-                       p->c->fusions->level[k] != p->c->fusions->level[i] || !group_before(p, k, i);
-            next = free ? i : next;
+                free = k == i || p->group[k] != k || done[k] || !group_before(p, k, i);
+            if (free)
+                ready[n_ready++] = i;
         }
-        if (next < 0)
+        if (n_ready == 0)
             return -1;
-        done[next] = true;
-        order[n++] = next;
+        order[n] = ready[random_below(&state, n_ready)];
+        done[order[n++]] = true;
     }
     return n;
 }
 
-static void find_components(partition *p) {
-    const weft_fusions *fusions = p->c->fusions;
+static bool may_be_kernel(const partition *p, int group) {
+    uint64_t set[WEFT_CALLS_MAX / 64] = {0};
     for (int i = 0; i < p->graph->n_calls; ++i)
-        p->component[i] = -1 - i;
-    for (int i = 0; i < fusions->n; ++i)
-        for (int k = 0; fusions->list[i].n_calls > 1 && k < fusions->list[i].n_calls; ++k)
-            p->component[fusions->list[i].calls[k]] = i;
+        if (p->group[i] == group)
+            weft_set_add(set, i);
+    return !weft_relations_barred(p->relations, set) && weft_relations_convex(p->relations, set) &&
+           weft_fusion_fits(p->graph, set);
 }
 
 static void join(partition *p, uint64_t state) {
@@ -73,58 +62,101 @@ static void join(partition *p, uint64_t state) {
     int order[WEFT_CALLS_MAX];
     for (int i = 0; i < n; ++i)
         p->group[i] = i;
-    const int joins = random_below(&state, 2 * n + 1);
+    const int joins = random_below(&state, 4 * n + 1);
     for (int i = 0; i < joins; ++i) {
-        const int a = random_below(&state, n), b = random_below(&state, n);
+        const int a = p->group[random_below(&state, n)], b = p->group[random_below(&state, n)];
         int before[WEFT_CALLS_MAX];
-        if (p->component[a] != p->component[b] || p->group[a] == p->group[b] ||
-            p->graph->calls[a].routine != NULL || p->graph->calls[b].routine != NULL)
-            continue;
         memcpy(before, p->group, sizeof before);
-        const int low = p->group[a] < p->group[b] ? p->group[a] : p->group[b];
-        const int high = p->group[a] < p->group[b] ? p->group[b] : p->group[a];
+        const int low = a < b ? a : b, high = a < b ? b : a;
         for (int k = 0; k < n; ++k)
             if (p->group[k] == high)
                 p->group[k] = low;
-        if (order_groups(p, order) < 0)
+        if (!may_be_kernel(p, low) || order_groups(p, state, order) < 0)
             memcpy(p->group, before, sizeof before);
     }
 }
 
-static weft_status plan_segment(weft_compilation *c, uint64_t state, weft_error *error) {
-    weft_status status = WEFT_OK;
-    partition p = {.c = c, .graph = c->graph};
-    const size_t n_calls = (size_t)c->graph->n_calls;
+/* The groups as fusions, in their order. */
+static weft_status fusions_of(const weft_compilation *c, const partition *p, uint64_t state,
+                              weft_fusions *out, weft_error *error) {
+    const size_t n_calls = (size_t)p->graph->n_calls;
     int order[WEFT_CALLS_MAX];
-    find_components(&p);
-    join(&p, state);
+    *out = *c->fusions;
+    out->n = order_groups(p, state, order);
+    out->list = weft_arena_alloc(c->arena, n_calls + 1, sizeof *out->list);
+    if (out->list == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < out->n; ++i) {
+        weft_fusion *one = &out->list[i];
+        one->calls = weft_arena_alloc(c->arena, n_calls, sizeof *one->calls);
+        if (one->calls == NULL)
+            return weft_no_memory(error);
+        one->index_set = p->graph->calls[order[i]].index_set;
+        for (int k = 0; k < p->graph->n_calls; ++k)
+            if (p->group[k] == order[i]) {
+                one->calls[one->n_calls++] = k;
+                one->level = one->level > c->fusions->level[k] ? one->level : c->fusions->level[k];
+            }
+    }
+    return WEFT_OK;
+}
+
+/* Any implementation of a fusion that was not pruned. */
+static const weft_implementation *choose(const weft_implementations *all, const weft_fusion *fusion,
+                                         uint64_t *state) {
+    const weft_implementation *chosen = NULL;
+    int n = 0;
+    for (int i = 0; i < all->n; ++i)
+        if (all->list[i].fusion == fusion && all->list[i].reason == NULL &&
+            random_below(state, ++n) == 0)
+            chosen = &all->list[i];
+    return chosen;
+}
+
+static weft_status cover_at_random(weft_compilation *c, uint64_t state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    partition p = {.graph = c->graph, .relations = c->fusions->relations};
     weft_fusions *fusions = weft_arena_alloc(c->arena, 1, sizeof *fusions);
     weft_cover *cover = weft_arena_alloc(c->arena, 1, sizeof *cover);
     if (fusions == NULL || cover == NULL)
         return weft_no_memory(error);
-    *fusions = *c->fusions;
-    fusions->n = order_groups(&p, order);
-    fusions->list = weft_arena_alloc(c->arena, n_calls + 1, sizeof *fusions->list);
-    cover->list = weft_arena_alloc(c->arena, n_calls + 1, sizeof(weft_implementation *));
-    if (fusions->list == NULL || cover->list == NULL)
+    join(&p, state);
+    TRY(fusions_of(c, &p, state, fusions, error));
+    cover->list = weft_arena_alloc(c->arena, (size_t)fusions->n + 1, sizeof(weft_implementation *));
+    if (cover->list == NULL)
         return weft_no_memory(error);
-    for (int i = 0; i < fusions->n; ++i) {
-        weft_fusion *one = &fusions->list[i];
-        one->calls = weft_arena_alloc(c->arena, n_calls, sizeof *one->calls);
-        if (one->calls == NULL)
-            return weft_no_memory(error);
-        one->index_set = c->graph->calls[order[i]].index_set;
-        one->level = c->fusions->level[order[i]];
-        for (int k = 0; k < c->graph->n_calls; ++k)
-            if (p.group[k] == order[i])
-                one->calls[one->n_calls++] = k;
-    }
     TRY(weft_implementations_make(c->arena, c->graph, fusions, &c->limits, &c->options,
                                   &c->implementations, error));
-    for (int i = 0; i < fusions->n; ++i)
-        cover->list[cover->n++] = &c->implementations->list[i];
+    for (int i = 0; i < fusions->n; ++i) {
+        cover->list[i] = choose(c->implementations, &fusions->list[i], &state);
+        if (cover->list[i] == NULL)
+            return weft_error_set(error, WEFT_ERROR_INTERNAL, "a fusion has no implementation");
+        ++cover->n;
+    }
     c->cover = cover;
-    TRY(weft_plan_make(c->arena, c->graph, cover, &c->limits, &c->options, &c->plan, error));
+done:
+    return status;
+}
+
+static weft_status cover_of_the_best(weft_compilation *c, uint64_t state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cover **list = NULL;
+    int n = 0;
+    TRY(weft_covers_make(c->arena, c->graph, c->fusions, c->implementations, WEFT_PLAN_FUSED,
+                         COVERS, &list, &n, error));
+    if (n > 0)
+        c->cover = list[random_below(&state, n)];
+done:
+    return status;
+}
+
+static weft_status plan_segment(weft_compilation *c, uint64_t state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (random_below(&state, 3) == 0)
+        TRY(cover_of_the_best(c, state, error));
+    else
+        TRY(cover_at_random(c, state, error));
+    TRY(weft_plan_make(c->arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
 done:
     return status;
 }

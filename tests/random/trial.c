@@ -1,7 +1,7 @@
 #include "trial.h"
 
 #include "device_batch.h"
-#include "fusion_internal.h"
+#include "flow_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@ int trial_ways(const random_script *script, const char *device, trial_way *out) 
         way->variants = random_below(&state, 3) > 0 ? random_next(&state) | 1u : 0;
         way->backwards = random_below(&state, 2) == 0;
         way->routine = !host && (random_below(&state, 2) == 0 || strncmp(device, "cuda", 4) == 0);
+        way->few_blocks = strcmp(device, "emulated") == 0 && random_below(&state, 2) == 0;
         way->brings_dot = random_below(&state, 2) == 0;
     }
     return TRIAL_WAYS;
@@ -79,6 +80,13 @@ static weft_status compile(weft_library *library, trial *t, int n_variants,
                         &t->compilation, error);
 }
 
+/* Blocks that join reductions then go from chunk to chunk. */
+static void set_few_blocks(weft_compilation *c) {
+    c->limits.multiprocessors = 0;
+    for (int i = 0; c->flow != NULL && i < c->flow->n_segments; ++i)
+        c->flow->segments[i]->limits.multiprocessors = 0;
+}
+
 weft_status trial_make(weft_library *library, weft_device *device, const random_script *script,
                        const trial_way *way, trial *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -93,6 +101,8 @@ weft_status trial_make(weft_library *library, weft_device *device, const random_
     TRY(status);
     if (way->partition != 0)
         TRY(partition_make(out->compilation, way->partition, error));
+    if (way->few_blocks)
+        set_few_blocks(out->compilation);
     TRY(weft_program_make(device, out->compilation, &out->program, error));
 done:
     return status;

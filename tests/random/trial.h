@@ -13,6 +13,7 @@ typedef struct trial_way {
     uint64_t partition; /* not 0: calls are fused by these random numbers */
     uint64_t variants;  /* not 0: and so are the variants of functions */
     bool backwards;
+    bool few_blocks; /* emulated: of one multiprocessor at most */
     bool routine;    /* the script's operator is a rows routine, else a function of ours */
     bool brings_dot; /* and this gives dot products too */
 } trial_way;
