@@ -54,9 +54,6 @@ static bool reads_around(const weft_graph *graph, const int *level, const weft_c
 static bool needs_barrier(const weft_graph *graph, const int *level, const weft_call *reader,
                           const weft_operand *operand) {
     const int producer = graph->data[operand->datum].producer;
-    if (weft_planted("barrier_skipped") && producer >= 0 &&
-        graph->calls[producer].reduction == NULL)
-        return false;
     if (producer < 0 || graph->data[operand->datum].index_set == UNIFORM)
         return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
     if (reader->routine != NULL)
@@ -81,7 +78,7 @@ static int earliest(const weft_graph *graph, const int *level, const weft_call *
             highest = needed;
     }
     /* an update comes no earlier than the readers of what it replaces */
-    const int storage = weft_planted("update_too_early") ? -1 : graph->data[call->result].storage;
+    const int storage = graph->data[call->result].storage;
     for (int i = 0; storage >= 0 && i < call->id; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k) {
             const weft_operand *operand = &graph->calls[i].operands[k];

@@ -229,7 +229,8 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->map, 1}, error));
         /* the first gather of a list that starts from zero writes it, later ones add */
-        kernel->adds = p->started[a->target] || graph->data[a->target].is_input;
+        kernel->adds = (p->started[a->target] && !weft_planted("gather_overwrites")) ||
+                       graph->data[a->target].is_input;
         p->started[a->target] = true;
         kernel->bytes_stored = real_bytes * weft_shape_count(&graph->data[a->target].shape);
         /* and, as many as there are, positions and what the cells stored: not known here */
@@ -330,7 +331,8 @@ static weft_status plan_buffers(planner *p, weft_error *error) {
                 if (kernel_uses(&plan->kernels[m], i))
                     last = m;
             while (b < plan->n_buffers &&
-                   (plan->buffers[b].last >= k || plan->buffers[b].index_set != datum->index_set))
+                   (plan->buffers[b].last >= k + weft_planted("overlapped_buffers") ||
+                    plan->buffers[b].index_set != datum->index_set))
                 ++b;
             if (b == plan->n_buffers)
                 plan->buffers[plan->n_buffers++] =

@@ -36,20 +36,22 @@ static void operand_edges(const weft_graph *graph, weft_relations *r, const weft
                           const weft_operand *operand) {
     const weft_datum *datum = &graph->data[operand->datum];
     if (datum->producer >= 0) {
-        bool barrier = operand->map >= 0 || graph->calls[datum->producer].reduction != NULL;
+        bool barrier =
+            (operand->map >= 0 && !weft_planted("barrier_skipped")) ||
+            (graph->calls[datum->producer].reduction != NULL && !weft_planted("sum_unfinished"));
         if (call->routine != NULL && datum->index_set != UNIFORM)
             barrier |= !may_fold(graph, datum->producer, call->id);
         edge(r, datum->producer, call->id, barrier);
     }
     for (int k = 0; k < graph->n_accumulations; ++k)
         if (graph->accumulations[k].target == operand->datum &&
-            graph->accumulations[k].call != call->id)
+            graph->accumulations[k].call != call->id && !weft_planted("target_incomplete"))
             edge(r, graph->accumulations[k].call, call->id, true);
 }
 
 /* Readers of a list come before the call that writes its next value. */
 static void update_edges(const weft_graph *graph, weft_relations *r, const weft_call *update) {
-    const int storage = graph->data[update->result].storage;
+    const int storage = weft_planted("update_too_early") ? -1 : graph->data[update->result].storage;
     for (int i = 0; storage >= 0 && i < update->id; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
             if (graph->calls[i].operands[k].datum == storage)

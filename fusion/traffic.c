@@ -19,7 +19,8 @@ bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int d
         if (weft_fusion_contains(fusion, i))
             continue;
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
-            if (graph->calls[i].operands[k].datum == datum)
+            if (graph->calls[i].operands[k].datum == datum &&
+                (graph->calls[i].operands[k].map < 0 || !weft_planted("dropped_store")))
                 return true;
     }
     return false;

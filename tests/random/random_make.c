@@ -352,6 +352,8 @@ static void declare_sets(maker *m) {
         s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
         make_map(m, "near", NODES, GROUPS, 2);
     }
+    if (random_maker_below(m, 3) == 0 && s->n_maps < RANDOM_MAPS)
+        make_map(m, "around", NODES, NODES, 2);
     if (s->flows && random_maker_below(m, 2) == 0)
         make_operator(m);
 }

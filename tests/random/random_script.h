@@ -17,7 +17,7 @@
 
 enum {
     RANDOM_SETS = 3,
-    RANDOM_MAPS = 3,
+    RANDOM_MAPS = 4,
     RANDOM_LISTS = 96,
     RANDOM_STATEMENTS = 80,
     RANDOM_NODES = 2048,

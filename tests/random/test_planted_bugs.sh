@@ -19,6 +19,12 @@ bugs=(
     "last_chunk_lost        batch"           # a reduction leaves out its last, partial chunk
     "missed_clear           batch emulated"  # an accumulated list does not start from zero
     "barrier_skipped        batch emulated"  # no global barrier before a list is read through a map
+    "sum_unfinished         batch emulated"  # no global barrier before a reduction's result is read
+    "target_incomplete      batch emulated"  # no global barrier before an accumulated list is read
+    "dropped_store          batch emulated"  # a result that another kernel loads through a map is not stored
+    "overlapped_buffers     batch emulated"  # a kernel writes a buffer that it still reads
+    "gather_overwrites      batch emulated"  # the second gather into a list does not add
+    "wrong_order            batch emulated"  # kernels stand in an order that data do not allow
     "update_too_early       batch emulated"  # a list is overwritten before its last reader
     "parts_merged           batch emulated"  # calls on other parts of a list are taken for the same
     "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
