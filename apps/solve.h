@@ -55,6 +55,7 @@ typedef struct solve_script {
     weft_text cells;               /* the same, with K = MATRIX behind it */
     weft_compilation *compilation; /* of the text; keeps the names */
     const char *matrix, *vector;   /* vector NULL: there is none */
+    const char *action;            /* Kv, or NULL */
     bool has_d, has_u, has_load;   /* parameter d, inputs u and load */
     int components;
 } solve_script;

@@ -170,6 +170,9 @@ done:
 
 weft_status solve_dirichlet_set(solve *run, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (run->options->run.conditions.n == 0)
+        for (int64_t i = 0; i < run->n_constrained; ++i)
+            run->u_values[run->constrained[i]] = 0;
     for (int i = 0; i < run->n_pieces; ++i)
         if (run->pieces[i].condition->kind == APP_DIRICHLET)
             TRY(set_piece(run, &run->pieces[i], factor, error));

@@ -6,6 +6,10 @@
 
 /* What rounding leaves of |K - K^T| against |K| where a script's formulas are symmetric. */
 static const double SYMMETRIC = 1e-12;
+/* The same of the script's Kv against K v: sums of another order, and cancellation in large
+ * strains.
+ */
+static const double ACTION = 1e-9;
 /* What it leaves of A 1 against A's diagonal where A does not see constants. */
 static const double UNSEEN = 1e-10;
 
@@ -16,6 +20,7 @@ weft_status solve_form_cells(solve *run, app_form *out, weft_error *error) {
     (void)error;
     app_form_start(options->script, script->cells.data, run->cells, out);
     out->form.components = run->components;
+    out->form.action = script->action;
     for (int i = 0; i < weft_compilation_names(script->compilation); ++i) {
         weft_compilation_name(script->compilation, i, &info);
         if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") == 0)
@@ -92,6 +97,25 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
                         "not the derivative of an energy");
     }
     weft_error_place(error, run->options->script, NULL, 0, 0);
+done:
+    return status;
+}
+
+/* Products that store nothing believe the script's Kv. */
+static weft_status check_action(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double apart = 0;
+    if (run->is_null || !run->script.action)
+        return WEFT_OK;
+    TRY(weft_form_action_apart(&run->context, &run->forms[0].form, &apart, error));
+    if (apart <= ACTION)
+        goto done;
+    status = weft_error_set(error, WEFT_ERROR_INPUT,
+                            "the script's 'Kv' is not the product of '%s' with v: they differ by "
+                            "%.1e of it",
+                            run->script.matrix, apart);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
 done:
     return status;
 }
@@ -183,6 +207,7 @@ weft_status solve_operator_make(solve *run, weft_error *error) {
     for (int i = 0; i < run->n_forms; ++i)
         forms[i] = run->forms[i].form;
     TRY(check_symmetry(run, error));
+    TRY(check_action(run, error));
     TRY(foresee(run, error));
     TRY(weft_operator_make(&run->context, run->assembly, forms, run->n_forms, &run->op, error));
     TRY(weft_operator_assemble(run->op, error));

@@ -133,8 +133,9 @@ static weft_status refuse_over(const solve *run, const weft_name_info *info, wef
 }
 
 static bool is_own(const solve *run, const char *name) {
-    const bool is_load = strcmp(name, "load") == 0;
-    return strcmp(name, "x") == 0 || (strcmp(name, "u") == 0 && run->options->nonlinear) ||
+    const bool is_load = strcmp(name, "load") == 0 && run->script.has_load;
+    return strcmp(name, "x") == 0 || (run->script.action && strcmp(name, "v") == 0) ||
+           (strcmp(name, "u") == 0 && run->options->nonlinear) ||
            (is_load && (run->options->nonlinear || !find_binding(run, name)));
 }
 
@@ -216,7 +217,8 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     for (int i = 0; i < n_names; ++i) {
         weft_name_info info;
         weft_compilation_name(compilation, i, &info);
-        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") != 0)
+        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") != 0 &&
+            !(run->script.action && strcmp(info.name, "v") == 0))
             names[n++] = info.name;
     }
     TRY(check_unknown(run, names, n, error));

@@ -5,8 +5,9 @@
 
 /* Names of the scripts that are put behind the user's. */
 static const char *const taken[] = {
-    "v",     "y",          "A",       "apart",     "whole",       "asymmetry",       "square",
-    "total", "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
+    "v",          "y",       "A",         "apart",       "whole",
+    "asymmetry",  "square",  "total",     "action",      "difference",
+    "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
 
 void solve_script_clear(solve_script *script) {
     weft_compilation_free(&script->compilation);
@@ -29,10 +30,10 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
-    weft_text returns[3] = {{0}, {0}, {0}};
-    const char *const names[] = {script->matrix, script->vector, options->sum};
-    static const char *const origins[] = {"--matrix", "--vector", "--sum"};
-    weft_fragment fragments[4] = {{options->script, script->text}};
+    weft_text returns[4] = {{0}, {0}, {0}, {0}};
+    const char *const names[] = {script->matrix, script->vector, options->sum, script->action};
+    static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv"};
+    weft_fragment fragments[5] = {{options->script, script->text}};
     app_form form;
     int n = 1;
     app_form_start(options->script, script->text, NULL, &form);
@@ -43,7 +44,7 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
         app_form_parameter(&form, options->sets.list[i].name, options->sets.list[i].number);
     if (script->has_d)
         app_form_parameter(&form, "d", dimension);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
         if (!names[i])
             continue;
         weft_text_add(&returns[i], "return %s;\n", names[i]);
@@ -61,7 +62,7 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
     TRY(weft_compile(run->library, weft_device_limits(run->device), fragments, n, &compiled, out,
                      error));
 done:
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 4; ++i)
         weft_text_free(&returns[i]);
     return status;
 }
@@ -140,7 +141,8 @@ weft_status solve_script_read(solve *run, weft_error *error) {
     app_script_strip(script->text);
     script->has_d = app_script_declares(script->text, "parameter", "d");
     script->has_u = app_script_declares(script->text, "input", "u");
-    script->has_load = app_script_declares(script->text, "input", "load");
+    if (app_script_declares(script->text, "input", "v") && app_script_makes(script->text, "Kv"))
+        script->action = "Kv";
     TRY(name_parts(run, error));
     TRY(check_options(run, error));
     TRY(try_out(run, error));
@@ -164,7 +166,7 @@ static weft_status check_names(const solve *run, weft_error *error) {
     const weft_compilation *compilation = run->script.compilation;
     weft_name_info info;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
-        if (find(compilation, taken[i], &info))
+        if (find(compilation, taken[i], &info) && !(i == 0 && run->script.action))
             return refuse(run,
                           "give it another name: v, y and A are among those that stand in "
                           "what solve puts behind a script",
@@ -242,6 +244,24 @@ static weft_status check_vector(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
+/* K v by the script's own means: its shape, and that of its v. */
+static weft_status check_action(const solve *run, weft_error *error) {
+    const int c = run->components, width = run->mesh->dimension + 1;
+    weft_name_info v, Kv;
+    if (!run->script.action)
+        return WEFT_OK;
+    const bool fine = find(run->script.compilation, "v", &v) && is_text(v.over, "nodes") &&
+                      v.rank == (c > 1) && (c == 1 || v.sizes[0] == c) &&
+                      find(run->script.compilation, "Kv", &Kv) && is_text(Kv.over, "cells") &&
+                      Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width &&
+                      (c == 1 || Kv.sizes[1] == c);
+    return fine ? WEFT_OK
+                : refuse(run,
+                         "with c components, v is real[c] over nodes and Kv real[n,c] over cells; "
+                         "with one, real and real[n]",
+                         error, "'%s' has not the shape of K v", "Kv");
+}
+
 static weft_status check_sum(const solve *run, weft_error *error) {
     weft_name_info sum;
     if (!run->options->sum || (find(run->script.compilation, run->options->sum, &sum) &&
@@ -258,7 +278,11 @@ weft_status solve_script_fit(solve *run, weft_error *error) {
     TRY(check_matrix(run, error));
     TRY(check_names(run, error));
     TRY(check_vector(run, error));
+    TRY(check_action(run, error));
     TRY(check_sum(run, error));
+    weft_name_info load;
+    run->script.has_load = find(run->script.compilation, "load", &load) &&
+                           load.kind == WEFT_NAME_INPUT && !load.over && load.rank == 0;
 done:
     return status;
 }

@@ -53,6 +53,18 @@ done:
     return status;
 }
 
+/* y = A v by the form's own K v. */
+static weft_status action_write(const weft_form *form, weft_text *text, weft_fragment *out,
+                                weft_error *error) {
+    if (weft_form_components(form) > 1) /* which continue_blocks.weft asks for */
+        weft_text_add(text, "parameter block_components = %d;\n", weft_form_components(form));
+    weft_text_add(text, "y[dofs] += %s;\nreturn y;\n", form->action);
+    if (text->failed)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a product's script");
+    *out = (weft_fragment){"action", text->data};
+    return WEFT_OK;
+}
+
 /* The script of part i with this tail: local matrices from memory or from the form; adding to y
  * unless it is the first. */
 static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
@@ -63,7 +75,9 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     weft_parameter room[WEFT_PARAMETERS_MAX];
     weft_compile_options options = {0};
     weft_fragment fragments[WEFT_FRAGMENTS_MAX];
+    weft_text text = {0};
     int n = 0;
+    const bool acts = form->action && !part->local && tail == &tail_product;
     TRY(options_make(form, part->local != NULL, tail, &options, room, error));
     options.scatter = part->scatter;
     fragments[n++] = (weft_fragment){form->name, form->text};
@@ -72,6 +86,8 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     if (i > 0)
         fragments[n++] = shipped(form, &tail_continue);
     fragments[n++] = shipped(form, tail);
+    if (acts)
+        TRY(action_write(form, &text, &fragments[n - 1], error));
     TRY(weft_compiled_make(cells->context, fragments, n, &options, out, error));
     if (part->local) {
         TRY(weft_program_bind_connectivity(out->program, "dofs", form->dofs, error));
@@ -80,6 +96,7 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
         TRY(weft_compiled_bind_form(out, form, error));
     }
 done:
+    weft_text_free(&text);
     return status;
 }
 

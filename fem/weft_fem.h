@@ -262,6 +262,9 @@ typedef struct weft_form {
     int n_parameters;
     const char *product; /* shipped script that follows it in place of product.weft where the
                             product is recomputed by stars, with fewer operations; NULL: none */
+    const char *action; /* a value of the text that is K v, [n] or [n,components], for the text's own
+                           input v over nodes: products that store nothing add it up in place of
+                           mvmul(K, v), with fewer operations; NULL: none */
     int components; /* values a node, 0 is 1: K has row i*components + k for component k of the
                        cell's node i, and so have vectors, [nodes][components] */
 } weft_form;
@@ -270,6 +273,10 @@ typedef struct weft_form {
  * matrices are symmetric, rounding apart (some 1e-16). Runs the form once. NaN where K is. */
 weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
                                 weft_error *error);
+/** The largest |action - K v| of a cell, against the largest |action|, for some v: 0 where the
+ * form's action is K v, rounding apart. NaN where one is. form->action is not NULL. */
+weft_status weft_form_action_apart(weft_context *context, const weft_form *form, double *out,
+                                   weft_error *error);
 
 typedef enum weft_assembly {
     WEFT_ASSEMBLY_LMA,         /* local matrices stored; coloured scatter */

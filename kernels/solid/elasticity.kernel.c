@@ -301,6 +301,70 @@ for (int j = 0; j < n; ++j) {
         }
 }
 
+//@ function  symmetric_part(H: real[d,d]) -> E: real[d,d]
+//@ kind      map
+//@ flops     d*(d - 1)
+//@ source    E = (H + H^T)/2, the strain of linear elasticity where H is the displacement's gradient
+//@ source    Ciarlet 1988, Mathematical Elasticity I, section 6.2
+//@ example   symmetric_part([[1,2],[4,5]]) = [[1,3],[3,5]]
+//@ threads   1
+for (int i = 0; i < d; ++i)
+    for (int j = i; j < d; ++j) {
+        if (i == j)
+            E(i,i) = H(i,i);
+        else {
+            real s = 0.5 * (H(i,j) + H(j,i));
+            E(i,j) = s;
+            E(j,i) = s;
+        }
+    }
+
+//@ function  strain_change(H: real[d,d], D: real[d,d]) -> E: real[d,d]
+//@ kind      map
+//@ flops     d*d*(2*d + 2)
+//@ source    the derivative of green_strain at H in the direction D: sym(F^T D), F = 1 + H
+//@ source    Ciarlet 1988, Mathematical Elasticity I, section 1.8
+//@ example   strain_change([[1,0],[0,0]], [[3,4],[5,6]]) = [[6,6.5],[6.5,6]]
+//@ threads   1
+for (int i = 0; i < d; ++i)
+    for (int j = i; j < d; ++j) {
+        real s = D(i,j) + D(j,i);
+        for (int k = 0; k < d; ++k)
+            s += H(k,i) * D(k,j) + H(k,j) * D(k,i);
+        s *= 0.5;
+        E(i,j) = s;
+        if (i != j)
+            E(j,i) = s;
+    }
+
+//@ function  stress_force(G: real[n,d], J: real[d,d], P: real[c,d]) -> r: real[n,c]
+//@ kind      map
+//@ flops     3*(d-1) + 4*(d-1)*(d-2) + 1 + c*d + n*c*(2*d - 1)
+//@ source    r(i,k) = |T| sum_l P(k,l) G(i,l): int P : grad v, P constant in the cell
+//@ source    Ciarlet 1988, Mathematical Elasticity I, section 2.4
+//@ where     d <= 3
+//@ where     d >= 2
+//@ example   stress_force([[-1,-1],[1,0],[0,1]], [[1,0],[0,1]], [[2,4],[6,8]]) = [[-3,-7],[1,3],[2,4]]
+//@ threads   1
+real det;
+if (d == 2)
+    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
+if (d == 3)
+    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
+        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
+real p[c][d];
+for (int k = 0; k < c; ++k)
+    for (int l = 0; l < d; ++l)
+        p[k][l] = P(k,l) * measure;
+for (int i = 0; i < n; ++i)
+    for (int k = 0; k < c; ++k) {
+        real s = p[k][0] * G(i,0);
+        for (int l = 1; l < d; ++l)
+            s += p[k][l] * G(i,l);
+        r(i,k) = s;
+    }
+
 //@ function  first_lame(young: real, poisson: real) -> lambda: real
 //@ kind      map
 //@ flops     6

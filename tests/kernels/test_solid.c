@@ -130,6 +130,32 @@ static void ref_tangent(const check_case *c, const double *const *arguments, dou
         }
 }
 
+static void ref_symmetric(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < c->d * c->d; ++i)
+        result[i] = (arguments[0][i] + arguments[0][i % c->d * c->d + i / c->d]) / 2;
+}
+
+/* (F^T D + D^T F)/2 */
+static void ref_change(const check_case *c, const double *const *arguments, double *result) {
+    const int d = c->d;
+    double F[D_MAX][D_MAX];
+    deformation(d, arguments[0], F);
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j)
+            for (int k = 0; k < d; ++k)
+                result[i * d + j] +=
+                    (F[k][i] * arguments[1][k * d + j] + arguments[1][k * d + i] * F[k][j]) / 2;
+}
+
+/* G, J, P */
+static void ref_stress_force(const check_case *c, const double *const *arguments, double *result) {
+    const int d = c->d, n = c->arguments[0].sizes[0], rows = c->arguments[2].sizes[0];
+    for (int i = 0; i < n * rows; ++i)
+        for (int l = 0; l < d; ++l)
+            result[i] += measure_of(d, arguments[1]) * arguments[2][i % rows * d + l] *
+                         arguments[0][i / rows * d + l];
+}
+
 static void ref_lambda(const check_case *c, const double *const *arguments, double *result) {
     (void)c;
     const double nu = 0.2 * arguments[1][0];
@@ -161,6 +187,12 @@ static const check_case cases[] = {
     {"green_strain", NULL, 1, {M(3, 3)}, 9, ref_strain, 3, 0, NULL},
     {"hooke_stress", NULL, 3, {M(2, 2), S, S}, 4, ref_stress, 2, 0, NULL},
     {"hooke_stress", NULL, 3, {M(3, 3), S, S}, 9, ref_stress, 3, 0, NULL},
+    {"symmetric_part", NULL, 1, {M(2, 2)}, 4, ref_symmetric, 2, 0, NULL},
+    {"symmetric_part", NULL, 1, {M(3, 3)}, 9, ref_symmetric, 3, 0, NULL},
+    {"strain_change", NULL, 2, {M(2, 2), M(2, 2)}, 4, ref_change, 2, 0, NULL},
+    {"strain_change", NULL, 2, {M(3, 3), M(3, 3)}, 9, ref_change, 3, 0, NULL},
+    {"stress_force", NULL, 3, {M(3, 2), J(2), M(2, 2)}, 6, ref_stress_force, 2, 0, NULL},
+    {"stress_force", NULL, 3, {M(4, 3), J(3), M(2, 3)}, 8, ref_stress_force, 3, 0, NULL},
     {"stress_energy", NULL, 3, {M(2, 2), M(2, 2), J(2)}, 1, ref_energy, 2, 0, NULL},
     {"stress_energy", NULL, 3, {M(3, 3), M(3, 3), J(3)}, 1, ref_energy, 3, 0, NULL},
     {"internal_force", NULL, 4, {M(3, 2), J(2), M(2, 2), M(2, 2)}, 6, ref_force_inside, 2, 0, NULL},

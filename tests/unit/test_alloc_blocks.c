@@ -29,6 +29,7 @@ static weft_status use_operator(void *user, weft_error *error) {
     TRY(weft_connectivity_make(f->device, f->facet_nodes, f->n_facets, 2, f->n, &facets, error));
     const weft_form forms[] = {{.name = "elasticity",
                                 .text = weft_fem_script("elasticity.weft"),
+                                .action = "Kv",
                                 .dofs = cells,
                                 .inputs = inputs,
                                 .n_inputs = 1,

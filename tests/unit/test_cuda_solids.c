@@ -47,11 +47,14 @@ static void compile(const weft_nvrtc *nvrtc, const weft_library *library, const 
     weft_error error = {0};
     weft_compilation *compilation = NULL;
     const char *name = t->scalar ? (s->blocks ? t->blocks : t->scalar) : "vector";
-    const weft_fragment fragments[] = {{s->script, weft_fem_script(s->script)},
-                                       {name, t->scalar ? weft_fem_script(name) : s->vector}};
+    const bool acts = s->blocks && strcmp(name, "product_blocks.weft") == 0;
+    const char *tail_text = acts        ? "y[dofs] += Kv;\nreturn y;\n"
+                            : t->scalar ? weft_fem_script(name)
+                                        : s->vector;
+    const weft_fragment fragments[] = {{s->script, weft_fem_script(s->script)}, {name, tail_text}};
     weft_parameter parameters[3] = {{"d", d}};
     int n = 1;
-    for (int i = 0; s->blocks && i < t->n_parameters; ++i, ++n)
+    for (int i = 0; s->blocks && !acts && i < t->n_parameters; ++i, ++n)
         parameters[n] = (weft_parameter){t->parameters[i], value_of(t->parameters[i], d)};
     const weft_compile_options options = {
         .plan = plan, .scatter = scatter, .parameters = parameters, .n_parameters = n};

@@ -65,6 +65,7 @@ static void forms_make(const fixture *f, int k, system_of *out) {
                        .alpha = {{"alpha", "1 + y", "test"}}};
     out->forms[0] = (weft_form){.name = "elasticity",
                                 .text = weft_fem_script("elasticity.weft"),
+                                .action = "Kv",
                                 .dofs = f->cells,
                                 .inputs = out->inputs,
                                 .n_inputs = 1,

@@ -46,6 +46,7 @@ static void solid_make(int d, solid *s) {
     s->young[1] = (weft_expression){"poisson", "0.2 + 0.1*y", "test"};
     s->form = (weft_form){.name = "kirchhoff",
                           .text = weft_fem_script("kirchhoff.weft"),
+                          .action = "Kv",
                           .dofs = s->f.cells,
                           .inputs = s->inputs,
                           .n_inputs = 3,
