@@ -1,7 +1,5 @@
 #include "scaling.h"
 
-#include "weft_fem.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,25 +87,15 @@ done:
     return status;
 }
 
-/* The assemblies of one device, all of them in the order of the table of costs' names. */
-static weft_status list_assemblies(const scaling_options *options, const weft_limits *limits,
-                                   scaling_list *out, weft_error *error) {
+/* Those that are named, else all: what the app cannot do on a device it says itself. */
+static weft_status list_assemblies(const scaling_options *options, scaling_list *out,
+                                   weft_error *error) {
     static const char *const names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
     weft_status status = WEFT_OK;
-    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
-    const weft_assembly_problem problem = {.dimension = 2,
-                                           .width = 3,
-                                           .n_nodes = 1000,
-                                           .n_cells = 2000,
-                                           .symmetric = true,
-                                           .applications = 100};
-    const int n = weft_assembly_costs(limits, &problem, costs);
     for (int i = 0; i < options->assemblies.n; ++i)
         TRY(scaling_list_append(out, options->assemblies.items[i], error));
-    for (size_t k = 0; options->assemblies.n == 0 && k < sizeof names / sizeof *names; ++k)
-        for (int i = 0; i < n; ++i)
-            if (strcmp(costs[i].name, names[k]) == 0 && costs[i].possible)
-                TRY(scaling_list_append(out, names[k], error));
+    for (size_t i = 0; options->assemblies.n == 0 && i < sizeof names / sizeof *names; ++i)
+        TRY(scaling_list_append(out, names[i], error));
 done:
     return status;
 }
@@ -126,7 +114,7 @@ static weft_status open_devices(const scaling_options *options, const weft_monit
         TRY(weft_device_open(out->devices.items[i], &plain, &device, error));
         const weft_limits *limits = weft_device_limits(device);
         snprintf(out->device_names[i], sizeof *out->device_names, "%s", limits->name);
-        TRY(list_assemblies(options, limits, &out->assemblies[i], error));
+        TRY(list_assemblies(options, &out->assemblies[i], error));
         weft_device_free(&device);
     }
     TRY(weft_device_open("host", &plain, &device, error));

@@ -25,10 +25,10 @@ python3 - <<'END' || fail "orders"
 import json
 cases = json.load(open("plane/results.json"))["cases"]
 names = {case["assembly"] for case in cases}
-assert names == {"lma", "lma-gather", "csr", "matrix-free"}, names
+assert names == {"lma", "lma-gather", "csr", "matrix-free", "edge"}, names
 assert {case["device"] for case in cases} == {"host:1", "host:2"}
-assert len(cases) == 3 * 2 * 4
-for case in cases[-8:]:
+assert len(cases) == 3 * 2 * 5
+for case in cases[-10:]:
     assert abs(case["l2_order"] - 2) < 0.02 and abs(case["h1_order"] - 1) < 0.02, case
 END
 

@@ -45,6 +45,7 @@ run_page() {
 run_page tutorial-poisson 10
 run_page reading-an-explanation 5
 run_page tutorial-new-element 12
+run_page scaling 5
 
 # What the pages promise of the numbers.
 expect() {
