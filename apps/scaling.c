@@ -42,8 +42,7 @@ static weft_status measure(scaling *run, weft_error *error) {
     scaling_signals_block();
     status = scaling_meshes_make(options->out, monitor, &run->study, &run->cases, error);
     if (status == WEFT_OK)
-        status = scaling_steps_make(scaling_app_at(options->app), monitor, &run->study, &run->cases,
-                                    error);
+        status = scaling_steps_make(options, monitor, &run->study, &run->cases, error);
     run->stopped = scaling_stop_asked(); /* then Gmsh was stopped too */
     if (status != WEFT_OK && !run->stopped)
         goto done;

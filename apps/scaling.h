@@ -49,7 +49,7 @@ typedef struct scaling_options {
     scaling_list threads;             /* texts of numbers */
     int *refine, n_refine;            /* malloc'd, ascending */
     int repeat, warmup;
-    bool no_plots;
+    bool no_plots, fit_dt;
     char *const *arguments; /* after "--"; borrowed from argv */
     int n_arguments;
     app_verbosity verbosity;
@@ -68,8 +68,8 @@ typedef struct scaling_level {
     char *file;    /* as the user has named it */
     char size[40]; /* mesh size of a .geo file; empty: none */
     int refine;
-    char dt[40], steps[16]; /* of the default problem of an app that steps; else empty */
-    const char *velocity;   /* with them */
+    char dt[40], steps[16]; /* what the study gives to an app that steps; else empty */
+    const char *velocity;   /* with them, of the default problem */
     bool by_gmsh;           /* .geo or .msh: numbered at random, so the app is to order it */
     char hash[33];          /* of the file; empty: built in */
 } scaling_level;
@@ -148,10 +148,14 @@ typedef struct scaling_child {
     double seconds;
     char *output, *error; /* stdout and stderr, terminated, malloc'd */
 } scaling_child;
-/** The time steps of the default problem, in proportion to the cells, for levels with runs to do.
- *  (scaling_steps.c)  Errors  those of weft_mesh_read */
-weft_status scaling_steps_make(const scaling_app *app, const weft_monitor *monitor,
+/** The time steps of each level with runs to do: those of the default problem in proportion to the
+ *  cells; with --fit-dt the user's, as given on the first level. (scaling_steps.c)
+ *  Errors  those of weft_mesh_read */
+weft_status scaling_steps_make(const scaling_options *options, const weft_monitor *monitor,
                                const scaling_study *study, scaling_cases *cases, weft_error *error);
+/** Errors  WEFT_ERROR_USAGE: --fit-dt without --dt and --steps to fit */
+weft_status scaling_steps_check(const scaling_options *options, const scaling_cases *cases,
+                                weft_error *error);
 /** Is a run of this level still to be done? */
 bool scaling_level_needed(const scaling_cases *cases, const scaling_study *study,
                           const scaling_level *level);

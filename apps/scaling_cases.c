@@ -177,6 +177,7 @@ weft_status scaling_cases_make(const scaling_options *options, const weft_monito
     TRY(open_devices(options, monitor, out, error));
     TRY(list_cases(out, error));
     TRY(list_arguments(options, out, error));
+    TRY(scaling_steps_check(options, out, error));
 done:
     return status;
 }

@@ -18,7 +18,8 @@ enum {
     KEY_THREADS,
     KEY_REPEAT,
     KEY_WARMUP,
-    KEY_NO_PLOTS
+    KEY_NO_PLOTS,
+    KEY_FIT_DT
 };
 
 static const struct argp_option options_table[] = {
@@ -37,6 +38,11 @@ static const struct argp_option options_table[] = {
     {"device", KEY_DEVICE, "LIST", 0, "host (default), host:THREADS, cuda, cuda:NUMBER", 0},
     {"threads", KEY_THREADS, "N1,N2,...", 0,
      "Strong scaling: the device host with each of these numbers of threads", 0},
+
+    {"fit-dt", KEY_FIT_DT, NULL, 0,
+     "advection_diffusion: --dt and --steps behind -- are those of the first mesh; on the others "
+     "dt is in proportion to the cells, up to the same time",
+     0},
 
     {NULL, 0, NULL, 0, "How it is measured:", 2},
     {"repeat", KEY_REPEAT, "N", 0, "Runs of a case that count (default 5)", 0},
@@ -173,6 +179,9 @@ static weft_status read_option(scaling_options *o, int key, const char *text, we
         return app_parse_integer("--warmup", text, 0, 1000, &o->warmup, error);
     case KEY_OUT:
         o->out = text;
+        return WEFT_OK;
+    case KEY_FIT_DT:
+        o->fit_dt = true;
         return WEFT_OK;
     case KEY_NO_PLOTS:
         o->no_plots = true;

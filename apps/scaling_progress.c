@@ -54,8 +54,8 @@ void scaling_progress_draw(void *user) {
     const int all = progress->study->n_cases * progress->study->rounds;
     double seconds = scaling_seconds_left(progress, &left, &at_least);
     const int filled = (all - left) * WIDTH / all;
-    fprintf(messages->stream, "\r\033[K[%.*s%*s] %.60s, run %d of %d; %d left, %s%.0f s", filled,
-            "====================", WIDTH - filled, "",
+    fprintf(messages->stream, "\r\033[K[%.*s%*s] %.60s, run %d of %d; %d runs left, %s%.0f s",
+            filled, "====================", WIDTH - filled, "",
             progress->cases->cases[progress->current].name, progress->round + 1,
             progress->study->rounds, left, at_least ? "at least " : "", seconds);
     fflush(messages->stream);

@@ -48,6 +48,7 @@ json_t *scaling_question_make(const scaling_options *options, const scaling_case
         app_json_set(root, "devices", texts(cases->devices.items, cases->devices.n)) &&
         app_json_set(root, "assemblies", assemblies(cases)) &&
         app_json_set(root, "arguments", texts(cases->arguments.items, cases->arguments.n)) &&
+        app_json_set(root, "fit_dt", json_boolean(options->fit_dt)) &&
         app_json_set(root, "repeat", json_integer(options->repeat)) &&
         app_json_set(root, "warmup", json_integer(options->warmup)))
         return root;
@@ -66,6 +67,7 @@ static const struct {
                {"devices", "the devices (--device, --threads)"},
                {"assemblies", "the assemblies (--assembly)"},
                {"arguments", "the options of the app (behind --)"},
+               {"fit_dt", "the time steps (--fit-dt)"},
                {"repeat", "the number of runs (--repeat)"},
                {"warmup", "the number of runs that do not count (--warmup)"}};
 

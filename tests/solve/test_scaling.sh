@@ -65,6 +65,23 @@ for case in json.load(open("own/results.json"))["cases"]:
     assert case["l2_error"] < 1e-12 and case["h1_error"] < 1e-11, case
 END
 
+# Time steps of the user's own, fitted to the cells: 5 of 0.02 on the first mesh, 10 and 20 on the next,
+# up to t = 0.1 on each; the solution is the default problem's with another wind.
+T='0.01/(0.01+0.04*t)*exp(-((x-0.4)^2+(y-0.5-0.5*t)^2)/(0.01+0.04*t))'
+study 0 --app advection_diffusion --sizes 24,48,96 --fit-dt --assembly csr --repeat 1 --warmup 0 \
+    --out fitted -- --velocity 0,0.5 --diffusivity 0.01 --dt 0.02 --steps=5 \
+    --initial "${T//\*t/*0}" --exact "$T"
+recompute fitted
+python3 - <<'END' || fail "fitted time steps"
+import json
+lines = [json.loads(line) for line in open("fitted/study.jsonl")][1:]
+told = [(r["result"]["steps"], r["result"]["dt"]) for r in lines]
+assert [n for n, dt in told] == [5, 10, 20], told
+assert all(abs(n * dt - 0.1) < 1e-15 for n, dt in told), told
+assert all(abs(r["result"]["t"] - 0.1) < 1e-12 for r in lines)
+assert abs(json.load(open("fitted/results.json"))["cases"][-1]["l2_order"] - 2) < 0.1
+END
+
 # Plots: the script always, pictures where gnuplot is.
 [ -s plane/plots.gp ] || fail "no plots.gp"
 if command -v gnuplot >/dev/null; then

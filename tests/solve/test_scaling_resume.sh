@@ -137,6 +137,41 @@ kill -HUP $pid
 wait $pid || fail "nohup: exit $?: $(cat err)"
 complete ignored
 
+# On a terminal: what runs, how many are left, and their seconds: at least so many before each case has run
+# once, then the sum of the last ones. The line is gone at the end.
+NAP=0.3 python3 - "${ask[@]}" <<'END' || fail "the line of progress"
+import os, pty, re, subprocess, sys
+ours, theirs = pty.openpty()
+run = subprocess.Popen(["bin/scaling", "--out", "watched"] + sys.argv[1:], stdout=subprocess.DEVNULL,
+                       stderr=theirs, env=dict(os.environ, TERM="xterm"))
+os.close(theirs)
+text = b""
+while True:
+    try:
+        part = os.read(ours, 4096)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+assert run.wait() == 0
+lines = text.decode().split("\r\x1b[K")
+shape = re.compile(r"\[(=*) *\] square:(8|16) \| (lma|csr) \| host, run (\d) of 4; (\d+) runs left, "
+                   r"(at least )?(\d+) s$")
+seen = [shape.match(line) for line in lines if line.strip()]
+assert seen and all(seen), lines
+left = [int(line.group(5)) for line in seen]
+assert left == sorted(left, reverse=True) and left[0] == 16 and left[-1] == 1, left
+for line in seen:
+    runs, seconds = int(line.group(5)), int(line.group(7))
+    assert bool(line.group(6)) == (runs > 12), line.group(0)
+    if runs <= 12:  # a run naps for 0.3 s; the rest is up to the machine
+        assert seconds >= int(0.3 * runs), line.group(0)
+assert all(len(line.group(1)) == (16 - int(line.group(5))) * 20 // 16 for line in seen)
+assert text.endswith(b"\r\x1b[K"), "the line is not gone"
+END
+complete watched
+
 # Two at a time are one too many.
 NAP=0.2 bin/scaling --out shared "${ask[@]}" >/dev/null 2>&1 &
 pid=$!
