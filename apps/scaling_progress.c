@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 weft_status scaling_progress_make(app_messages *messages, const scaling_cases *cases,
                                   const scaling_study *study, scaling_progress *out,
@@ -51,13 +52,18 @@ void scaling_progress_draw(void *user) {
         return;
     bool at_least = false;
     int left = 0;
+    char line[240];
+    struct winsize size;
     const int all = progress->study->n_cases * progress->study->rounds;
     double seconds = scaling_seconds_left(progress, &left, &at_least);
     const int filled = (all - left) * WIDTH / all;
-    fprintf(messages->stream, "\r\033[K[%.*s%*s] %.60s, run %d of %d; %d runs left, %s%.0f s",
-            filled, "====================", WIDTH - filled, "",
-            progress->cases->cases[progress->current].name, progress->round + 1,
-            progress->study->rounds, left, at_least ? "at least " : "", seconds);
+    snprintf(line, sizeof line, "[%.*s%*s] %.80s, run %d of %d; %d runs left, %s%.0f s", filled,
+             "====================", WIDTH - filled, "",
+             progress->cases->cases[progress->current].name, progress->round + 1,
+             progress->study->rounds, left, at_least ? "at least " : "", seconds);
+    /* A line that goes on below cannot be taken back. */
+    const bool narrow = ioctl(fileno(messages->stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    fprintf(messages->stream, "\r\033[K%.*s", narrow ? size.ws_col - 1 : (int)sizeof line, line);
     fflush(messages->stream);
     messages->drawn = true;
 }

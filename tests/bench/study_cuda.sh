@@ -17,6 +17,8 @@ out=$(cd "$3" && pwd) seconds=${4:-55}
 device=${WEFT_STUDY_DEVICE:-cuda} # host, to try the script
 repeat=${WEFT_STUDY_REPEAT:-3} steps=${WEFT_STUDY_STEPS:-200}
 started=$SECONDS
+mkdir -p "${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}" 2>/dev/null ||
+    export XDG_CACHE_HOME=$(mktemp -d) # without a cache each run would compile its kernels
 
 plane=()
 for mesh in "$meshes"/markall_*.vtkhdf; do plane+=(--mesh "$mesh"); done

@@ -75,7 +75,7 @@ check ./by_pkg_config
 for file in share/weft/meshes/unit_square.geo share/doc/weft/LICENSE; do
     [ -f "$prefix/$file" ] || { echo "$file was not installed"; exit 1; }
 done
-for program in poisson solve weft; do
+for program in poisson advection_diffusion scaling solve weft; do
     [ -x "$WEFT_BUILD/$program" ] || continue
     "$prefix/bin/$program" --version
 done

@@ -140,25 +140,32 @@ complete ignored
 # On a terminal: what runs, how many are left, and their seconds: at least so many before each case has run
 # once, then the sum of the last ones. The line is gone at the end.
 NAP=0.3 python3 - "${ask[@]}" <<'END' || fail "the line of progress"
-import os, pty, re, subprocess, sys
-ours, theirs = pty.openpty()
-run = subprocess.Popen(["bin/scaling", "--out", "watched"] + sys.argv[1:], stdout=subprocess.DEVNULL,
-                       stderr=theirs, env=dict(os.environ, TERM="xterm"))
-os.close(theirs)
-text = b""
-while True:
-    try:
-        part = os.read(ours, 4096)
-    except OSError:
-        break
-    if not part:
-        break
-    text += part
-assert run.wait() == 0
-lines = text.decode().split("\r\x1b[K")
+import fcntl, os, pty, re, struct, subprocess, sys, termios
+
+def watch(columns, *options):
+    """What is written to a terminal so wide (0: it does not say), after each return to its start."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    run = subprocess.Popen(["bin/scaling", *options], stdout=subprocess.DEVNULL, stderr=theirs,
+                           env=dict(os.environ, TERM="xterm"))
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    assert run.wait() == 0
+    assert text.endswith(b"\r\x1b[K"), "the line is not gone"
+    return [line for line in text.decode().split("\r\x1b[K") if line.strip()]
+
+lines = watch(0, "--out", "watched", *sys.argv[1:])
 shape = re.compile(r"\[(=*) *\] square:(8|16) \| (lma|csr) \| host, run (\d) of 4; (\d+) runs left, "
                    r"(at least )?(\d+) s$")
-seen = [shape.match(line) for line in lines if line.strip()]
+seen = [shape.match(line) for line in lines]
 assert seen and all(seen), lines
 left = [int(line.group(5)) for line in seen]
 assert left == sorted(left, reverse=True) and left[0] == 16 and left[-1] == 1, left
@@ -168,7 +175,8 @@ for line in seen:
     if runs <= 12:  # a run naps for 0.3 s; the rest is up to the machine
         assert seconds >= int(0.3 * runs), line.group(0)
 assert all(len(line.group(1)) == (16 - int(line.group(5))) * 20 // 16 for line in seen)
-assert text.endswith(b"\r\x1b[K"), "the line is not gone"
+narrow = watch(40, "--out", "narrow", "--sizes", "8", "--assembly", "lma", "--repeat", "1", "--no-plots")
+assert narrow and all(len(line) == 39 for line in narrow), narrow
 END
 complete watched
 
