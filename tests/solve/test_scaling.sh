@@ -32,6 +32,21 @@ for case in cases[-10:]:
     assert abs(case["l2_order"] - 2) < 0.02 and abs(case["h1_order"] - 1) < 0.02, case
 END
 
+# What poisson says of its amounts: a node each is a dof; phases within the total, that within the
+# process; a product by csr moves at least half of the values of the matrix, which has an entry for each
+# node and two for each edge.
+python3 - <<'END' || fail "amounts"
+import json
+for line in [json.loads(line) for line in open("plane/study.jsonl")][1:]:
+    result, seconds = line["result"], line["result"]["seconds"]
+    assert result["dofs"] == result["mesh"]["nodes"] and result["bytes_device"] > 0
+    parts = sum(seconds[name] for name in seconds if name not in ("order", "total"))
+    assert parts <= seconds["total"] <= line["seconds"], line
+    n = int(line["case"].split(" ")[0].split(":")[1])
+    entries = (n + 1) ** 2 + 2 * (3 * n * n + 2 * n)
+    assert result["assembly"] != "csr" or 4 * entries <= result["bytes_product"] <= 32 * entries, line
+END
+
 # In space, refined instead of sized, on one assembly; and a mesh of Gmsh's, refined too: order 2.
 study 0 --mesh cube:4 --refine 0..2 --assembly csr --repeat 1 --warmup 0 --out space
 recompute space
