@@ -133,6 +133,14 @@ static void ref_mass(ARGUMENTS) {
         result[k] = mass_entry(c->d, k / n, k % n, c->degree) * measure_of(c->d, arguments[0]);
 }
 
+/* Rows of the mass matrix, summed onto its diagonal. */
+static void ref_lumped_mass(ARGUMENTS) {
+    int n = c->d + 1;
+    for (int k = 0; k < n * n; ++k)
+        result[k / n * (n + 1)] +=
+            mass_entry(c->d, k / n, k % n, 2) * measure_of(c->d, arguments[0]);
+}
+
 static void ref_load(ARGUMENTS) {
     for (int i = 0; i <= c->d; ++i)
         for (int j = 0; j <= c->d; ++j)
@@ -303,6 +311,9 @@ static const check_case cases[] = {
     {"shape_shape", NULL, 1, {J(2)}, 9, ref_mass, 2, 2, NULL},
     {"shape_shape", "degree = 3", 1, {J(3)}, 16, ref_mass, 3, 3, NULL},
     {"shape_shape", "degree = 1", 1, {J(3)}, 16, ref_mass, 3, 1, NULL},
+    {"lumped_mass", NULL, 1, {J(1)}, 4, ref_lumped_mass, 1, 2, NULL},
+    {"lumped_mass", NULL, 1, {J(2)}, 9, ref_lumped_mass, 2, 2, NULL},
+    {"lumped_mass", NULL, 1, {J(3)}, 16, ref_lumped_mass, 3, 2, NULL},
     {"quadrature_shape_shape", NULL, 2, {S(3), J(2)}, 9, ref_quadrature_mass, 2, 2, NULL},
     {"quadrature_shape_shape", "degree = 1", 2, {S(1), J(1)}, 4, ref_quadrature_mass, 1, 1, NULL},
     {"quadrature_shape_shape", NULL, 2, {S(4), J(3)}, 16, ref_quadrature_mass, 3, 2, NULL},

@@ -40,8 +40,9 @@ static inline const char *case_forced_device(void) {
     return getenv("WEFT_TEST_DEVICE");
 }
 
-/** Additions in the order in which threads happen to come: sums differ in their last bits. */
-static inline bool case_adds_atomically(void) {
+/** There accumulating stores add in the order in which threads happen to come, and sums differ in
+ * their last bits. */
+static inline bool case_on_gpu(void) {
     const char *forced = case_forced_device();
     return forced && strncmp(forced, "cuda", 4) == 0;
 }

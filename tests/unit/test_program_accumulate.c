@@ -92,7 +92,7 @@ static void accumulating(void **state) {
 static void threads_change_no_bit(void **state) {
     (void)state;
     mesh m = mesh_make(50021, 4);
-    for (int scatter = case_adds_atomically(); scatter < 2; ++scatter) {
+    for (int scatter = case_on_gpu(); scatter < 2; ++scatter) {
         sums one = add_run(&m, (weft_scatter)scatter, WEFT_PLAN_FUSED, 1);
         for (int threads = 2; threads <= 4; ++threads) {
             sums more = add_run(&m, (weft_scatter)scatter, WEFT_PLAN_FUSED, threads);
@@ -373,7 +373,7 @@ static void matrix(void **state) {
             assert_double_near(A[i], wanted[i], TOLERANCE, TOLERANCE);
         if (threads == 1)
             memcpy(first, A, (size_t)(n * n) * sizeof *first);
-        if (!case_adds_atomically())
+        if (!case_on_gpu())
             assert_same_bits(A, first, n * n);
         free(wanted);
         free(k);
