@@ -112,6 +112,7 @@ typedef struct app_run_options {
     const char *device, *output, *json; /* output and json may be NULL */
     double tolerance;
     int max_iterations;
+    int tune;           /* plans of a script to be measured; 0: none */
     bool assembly_auto; /* assembly is to be chosen */
     weft_assembly assembly;
     weft_plan_kind plan;
@@ -139,7 +140,8 @@ enum {
     APP_KEY_TOLERANCE,
     APP_KEY_MAX_ITERATIONS,
     APP_KEY_PROBE,
-    APP_KEY_JSON
+    APP_KEY_JSON,
+    APP_KEY_TUNE
 };
 
 /** Their entries in an argp table, in groups of these numbers; the conditions' are the app's own.
@@ -189,6 +191,12 @@ enum {
          "T",                                                                                      \
          0,                                                                                        \
          "Stop when the residual has fallen to T of the first (default 1e-10)",                    \
+         0},                                                                                       \
+        {"tune",                                                                                   \
+         APP_KEY_TUNE,                                                                             \
+         "N",                                                                                      \
+         0,                                                                                        \
+         "Measure up to N of the best plans of each script and remember the fastest",              \
          0},                                                                                       \
     {                                                                                              \
         "max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,                                          \

@@ -82,6 +82,8 @@ weft_status app_run_option_read(app_run_options *o, int key, const char *text, w
     case APP_KEY_MAX_ITERATIONS:
         return app_parse_integer("--max-iterations", text, 0, 1000000000, &o->max_iterations,
                                  error);
+    case APP_KEY_TUNE:
+        return app_parse_integer("--tune", text, 1, 1000, &o->tune, error);
     case APP_KEY_DIRICHLET:
         return app_condition_read(&o->conditions, APP_DIRICHLET, text, error);
     case APP_KEY_NEUMANN:

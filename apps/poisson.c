@@ -21,6 +21,7 @@ static weft_status solve(poisson *run, weft_error *error) {
     TRY(open_device(run, error));
     TRY(poisson_check(run, error));
     TRY(poisson_mesh_make(run, error));
+    TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));
     TRY(poisson_forecast_make(run, error));
     double start = weft_clock();
     TRY(poisson_dofs_make(run, error));
@@ -61,6 +62,7 @@ void poisson_clear(poisson *run) {
     free(run->probes);
     weft_mesh_free(&run->mesh);
     weft_library_free(&run->library);
+    weft_context_tune_free(&run->context);
     weft_device_free(&run->device);
 }
 

@@ -14,6 +14,7 @@ static weft_status solve_all(solve *run, weft_error *error) {
     TRY(solve_script_read(run, error));
     TRY(solve_check(run, error));
     TRY(solve_mesh_make(run, error));
+    TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));
     const double start = weft_clock();
     TRY(solve_script_fit(run, error));
     TRY(solve_dofs_make(run, error));
@@ -69,6 +70,7 @@ void solve_clear(solve *run) {
     weft_mesh_free(&run->mesh);
     solve_script_clear(&run->script);
     weft_library_free(&run->library);
+    weft_context_tune_free(&run->context);
     weft_device_free(&run->device);
 }
 

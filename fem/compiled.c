@@ -26,8 +26,11 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     weft_status status = WEFT_OK;
     weft_compiled made = {0};
     weft_compile_options planned = *options;
+    weft_arena *arena = NULL;
     planned.plan = context->plan;
     double start = weft_clock();
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,
                      &planned, &made.compilation, error));
     context->plan_seconds += weft_clock() - start;
@@ -39,6 +42,7 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     *out = made;
     made = (weft_compiled){0};
 done:
+    weft_arena_free(&arena);
     weft_compiled_free(&made);
     return status;
 }

@@ -24,6 +24,11 @@ typedef struct weft_compiled {
 
 #define WEFT_FRAGMENTS_MAX 4
 
+/** Costs and cover of a script for options, as weft_context_tune said (tuned.c). What they point to
+ *  is in the arena, or the context's. */
+weft_status weft_context_tuned(const weft_context *context, const weft_fragment *fragments,
+                               int n_fragments, weft_compile_options *options, weft_arena *arena,
+                               weft_error *error);
 /** Compile fragments for the context's device. options->plan is the context's. Seconds and kernels
  * are added to the context's. On error *out is empty. */
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,

@@ -235,7 +235,17 @@ typedef struct weft_context {
     const weft_monitor *monitor;
     double compile_seconds, plan_seconds; /* summed by weft_context_program */
     int n_kernels;
+    struct weft_context_tuning *tuning; /* NULL: plans by nominal figures (weft_context_tune) */
 } weft_context;
+
+/** From now on choose plans by what the tuning database has of the device: measured costs, and covers
+ *  that a search found best for the same script, device and size. On null it does nothing.
+ *  most > 0   where none is remembered, measure up to so many covers of each script without loops
+ *             when it is compiled, and remember the fastest
+ *  n_cells    that plans are made for
+ *  Free with weft_context_tune_free, before the device. Errors WEFT_ERROR_MEMORY, WEFT_ERROR_IO */
+weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, weft_error *error);
+void weft_context_tune_free(weft_context *context);
 
 /** The shipped functions with the tables of fem (quadrature, shape functions). */
 weft_status weft_fem_library_make(weft_library **out, weft_error *error);
