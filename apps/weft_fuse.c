@@ -94,9 +94,10 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
                      &compile_options, &compilation, error));
     weft_tool_tune_told(&tuned, &compile_options, compilation, messages);
-    if (explain)
+    if (explain) {
         TRY(weft_compilation_explain(compilation, &out, error));
-    else
+        weft_tool_tune_explain(&compile_options, compilation, &out);
+    } else
         TRY(weft_compilation_print(compilation, options->print, options->format, &out, error));
     if (explain ||
         (strcmp(options->format, "text") == 0 &&

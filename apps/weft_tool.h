@@ -125,6 +125,9 @@ weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const we
 /** Log (level info) what of it was used. */
 void weft_tool_tune_told(const weft_tool_tuned *tuned, const weft_compile_options *options,
                          const weft_compilation *compilation, const app_messages *messages);
+/** Say whether times are measured or analytic. */
+void weft_tool_tune_explain(const weft_compile_options *options,
+                            const weft_compilation *compilation, weft_text *out);
 void weft_tool_tune_clear(weft_tool_tuned *tuned);
 
 /** A function of the user's that is run against its reference. */

@@ -88,6 +88,21 @@ void weft_tool_tune_told(const weft_tool_tuned *t, const weft_compile_options *o
                        "the best predicted one is used");
 }
 
+void weft_tool_tune_explain(const weft_compile_options *options,
+                            const weft_compilation *compilation, weft_text *out) {
+    int n = 0;
+    const int measured = weft_compilation_measured(compilation, &n);
+    if (!options->costs)
+        weft_text_add(out, "\npredicted times: analytic, from the device's nominal figures\n");
+    else
+        weft_text_add(out,
+                      "\npredicted times: measured for every routine of %d of %d kernel%s, else "
+                      "analytic\n",
+                      measured, n, n == 1 ? "" : "s");
+    if (weft_compilation_recalled(compilation))
+        weft_text_add(out, "the plan is the one that a search found best\n");
+}
+
 void weft_tool_tune_clear(weft_tool_tuned *t) {
     weft_measured_costs_free(&t->costs);
     weft_arena_free(&t->arena);

@@ -151,6 +151,25 @@ double weft_compilation_seconds(const weft_compilation *compilation) {
     return sum;
 }
 
+static int count_measured(const weft_cover *cover) {
+    int n = 0;
+    for (int i = 0; i < cover->n; ++i)
+        n += cover->list[i]->measured;
+    return n;
+}
+
+int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels) {
+    const struct weft_flow *flow = compilation->flow;
+    int n = 0;
+    *n_kernels = 0;
+    for (int i = 0; i < (flow ? flow->n_segments : 1); ++i) {
+        const weft_cover *cover = flow ? flow->segments[i]->cover : compilation->cover;
+        n += count_measured(cover);
+        *n_kernels += cover->n;
+    }
+    return n;
+}
+
 bool weft_compilation_recalled(const weft_compilation *compilation) {
     bool all = compilation->flow || compilation->cover_recalled;
     for (int i = 0; compilation->flow && i < compilation->flow->n_segments; ++i)

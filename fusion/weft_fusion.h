@@ -195,6 +195,8 @@ weft_status weft_compilation_cover(const weft_compilation *compilation, weft_tex
 int weft_compilation_alternatives(const weft_compilation *compilation);
 /** Seconds of a run for options.instances, predicted. */
 double weft_compilation_seconds(const weft_compilation *compilation);
+/** How many of its kernels are predicted by measured times alone; *n_kernels: of how many. */
+int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels);
 /** Is its cover the one that options.cover asked for? */
 bool weft_compilation_recalled(const weft_compilation *compilation);
 /** 32 digits for a script with its options and library: the key of weft_tuning_winner. */

@@ -42,6 +42,8 @@ expect 0 "the best" "$weft" fuse "$scratch/my.weft" --device host:1 --tune 3 --p
 expect 0 "the cover that a search found best is used" \
     env WEFT_LOG=info "$weft" fuse "$scratch/my.weft" --device host:1 --print cover
 expect 0 "1 winners" "$weft" tuning list
+expect 0 "predicted times: measured for every routine of" "$weft" explain "$scratch/my.weft" --device host:1
+expect 0 "predicted times: analytic" "$weft" explain "$scratch/my.weft" --device null
 expect 2 "there is nothing to measure" "$weft" fuse "$scratch/my.weft" --device null --tune 3
 expect 0 "the first predicted is within 5 %" "$weft" calibrate --check --tune 2 --device host:1 "$scratch/my.weft"
 
