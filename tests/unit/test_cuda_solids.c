@@ -1,4 +1,4 @@
-/* labels: quick */
+/* labels: full */
 /* The scripts that solve ships compile for a GPU, by NVRTC to a CUBIN for sm_90, where there is no
  * GPU: their vectors, local matrices, products, diagonals and Addto, in the plane and in space, in
  * both plans; those with components with the blocks' scripts behind them. */
