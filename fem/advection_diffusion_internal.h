@@ -23,13 +23,18 @@ typedef enum weft_ad_operator {
  *  hands to the next. */
 typedef enum weft_ad_list {
     WEFT_AD_T,
-    WEFT_AD_G, /* T where it is kept */
-    WEFT_AD_K, /* the last slope of Runge and Kutta */
-    WEFT_AD_E, /* the last increment of a diffusion */
+    WEFT_AD_G,  /* T where it is kept */
+    WEFT_AD_K,  /* the last slope of Runge and Kutta */
+    WEFT_AD_E,  /* the last increment of a diffusion */
+    WEFT_AD_D1, /* what the stages added to the slope before, in the last step */
+    WEFT_AD_D2,
+    WEFT_AD_D3,
+    WEFT_AD_D4,
     WEFT_AD_KEPT,
     WEFT_AD_FREE = WEFT_AD_KEPT, /* 1, or 0 where T is kept */
     WEFT_AD_WHICH,               /* the condition that keeps T, from 1; 0: none */
     WEFT_AD_S,
+    WEFT_AD_L, /* the slope of the stage before */
     WEFT_AD_Z,
     WEFT_AD_P,
     WEFT_AD_D_M,
@@ -74,6 +79,8 @@ typedef enum weft_ad_value {
     WEFT_AD_RZ_B,
     WEFT_AD_RZ_BEFORE_B,
     WEFT_AD_PQ_B,
+    WEFT_AD_REACH,
+    WEFT_AD_REACH_B,
     WEFT_AD_TOTAL,   /* iterations of all solves */
     WEFT_AD_SHARE_B, /* theta h, of the form of B; not of the script */
     WEFT_AD_SHARE_C,
@@ -100,6 +107,7 @@ struct weft_advection_diffusion {
     weft_memory *lists[WEFT_AD_LISTS];           /* NULL: none of this scheme */
     weft_memory *values[WEFT_AD_VALUES];
     weft_text text; /* of the step's script */
+    size_t body;    /* where in it the statements begin, behind the declarations */
     weft_compiled step;
     struct weft_ad_product {
         weft_advection_diffusion *owner;

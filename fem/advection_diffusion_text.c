@@ -12,8 +12,9 @@ const char *weft_ad_operator_name(weft_ad_operator which) {
 }
 
 const char *weft_ad_list_name(weft_ad_list list) {
-    static const char *const names[] = {"T", "g", "k",   "e", "free", "which", "S",
-                                        "z", "p", "d_M", "y", "z_B",  "p_B",   "d_B"};
+    static const char *const names[] = {"T",   "g",    "k",     "e",   "D1", "D2", "D3",
+                                        "D4",  "free", "which", "S",   "l",  "z",  "p",
+                                        "d_M", "y",    "z_B",   "p_B", "d_B"};
     return names[list];
 }
 
@@ -23,7 +24,8 @@ const char *weft_ad_value_name(weft_ad_value value) {
         "infinity", "failed", "size",        "bound",   "pass",    "turns_B", "stages",
         "stage",    "offset", "share",       "limit",   "rr",      "rz",      "rz_before",
         "pq",       "count",  "turns_1",     "turns_2", "turns_3", "turns_4", "limit_B",
-        "rr_B",     "rz_B",   "rz_before_B", "pq_B",    "total",   "share_B", "share_C"};
+        "rr_B",     "rz_B",   "rz_before_B", "pq_B",    "reach",   "reach_B", "total",
+        "share_B",  "share_C"};
     return names[value];
 }
 
@@ -45,11 +47,11 @@ bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator w
 }
 
 bool weft_ad_has_list(const weft_advection_diffusion *ad, weft_ad_list list) {
-    return has_word(ad->text.data, weft_ad_list_name(list));
+    return has_word(ad->text.data + ad->body, weft_ad_list_name(list));
 }
 
 bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value) {
-    return has_word(ad->text.data, weft_ad_value_name(value));
+    return has_word(ad->text.data + ad->body, weft_ad_value_name(value));
 }
 
 /* A shipped piece without its comments. */
@@ -156,6 +158,7 @@ weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error) {
     add_body(ad, &body);
     if (!body.failed)
         add_declarations(ad, body.data, &ad->text);
+    ad->body = ad->text.length;
     weft_text_add(&ad->text, "%s", body.failed ? "" : body.data);
     const bool failed = body.failed || ad->text.failed;
     weft_text_free(&body);

@@ -132,8 +132,8 @@ done:
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-/* The text of an attribute, malloc'd; NULL: there is none. */
-static char *read_note(hid_t group, const char *name) {
+/* The text of an attribute, malloc'd; NULL: there is none, or no memory. */
+static char *read_note(hid_t group, const char *name, bool *no_room) {
     hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
     hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
     hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
@@ -141,7 +141,7 @@ static char *read_note(hid_t group, const char *name) {
     char *out = NULL;
     if (type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
         H5Tis_variable_str(type) == 0 && H5Sget_simple_extent_npoints(space) == 1 && size < 1 << 20)
-        out = calloc(size + 1, 1);
+        *no_room = (out = calloc(size + 1, 1)) == NULL;
     if (out && H5Aread(attribute, type, out) < 0) {
         free(out);
         out = NULL;
@@ -191,15 +191,18 @@ static weft_status compare_notes(const char *path, const char *problem, char *co
 
 static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], weft_error *error) {
     hid_t group = H5Gopen2(file, "Weft/Checkpoint", H5P_DEFAULT);
-    bool whole = true;
+    bool whole = true, no_room = false;
     if (group < 0)
         return refuse(path, "this is no checkpoint",
                       "give a file that --checkpoint wrote; --output writes results", error);
     for (int i = 0; i < NOTES; ++i) {
-        notes[i] = read_note(group, note_names[i]);
+        if (!no_room)
+            notes[i] = read_note(group, note_names[i], &no_room);
         whole &= notes[i] != NULL;
     }
     H5Gclose(group);
+    if (no_room)
+        return no_memory(path, error);
     return whole ? WEFT_OK
                  : refuse(path, "the checkpoint is damaged", "restart from an earlier one", error);
 }

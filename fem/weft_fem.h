@@ -514,7 +514,7 @@ weft_status weft_advection_diffusion_print(const weft_advection_diffusion *ad, c
 weft_memory *weft_advection_diffusion_field(const weft_advection_diffusion *ad);
 /** All that one step hands to the next: lists of n_nodes doubles. A run that is given them, and the
  *  number of steps, goes on bit by bit as it would have. Borrowed; returns how many. */
-enum { WEFT_ADVECTION_DIFFUSION_LISTS = 4 };
+enum { WEFT_ADVECTION_DIFFUSION_LISTS = 8 };
 int weft_advection_diffusion_lists(const weft_advection_diffusion *ad,
                                    const char *names[WEFT_ADVECTION_DIFFUSION_LISTS],
                                    weft_memory *lists[WEFT_ADVECTION_DIFFUSION_LISTS]);

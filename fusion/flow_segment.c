@@ -151,9 +151,6 @@ done:
 static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_name *names) {
     weft_status status = WEFT_OK;
     weft_flow_step step = {.kind = FLOW_SCALARS, .loop = b->loop};
-    step.scalars = weft_arena_alloc(b->arena, (size_t)b->n_open + 1, sizeof *step.scalars);
-    if (step.scalars == NULL)
-        return weft_no_memory(b->error);
     for (int i = 0; i < b->n_open; ++i) {
         int id = 0;
         if (!names[i].wanted || !names[i].pending)
@@ -166,6 +163,9 @@ static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_
             goto done;
         }
         TRY(flow_name_add(b, &names[i].name, &id));
+        step.scalars = script_grow(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
+        if (step.scalars == NULL)
+            return weft_no_memory(b->error);
         TRY(flow_scalar_make(b, names[i].value, id, &step.scalars[step.n_scalars++]));
     }
     if (step.n_scalars > 0) {

@@ -219,8 +219,10 @@ static weft_status segment_source(const weft_compilation *c, int i, weft_text *p
                                 "the source of a segment does not start as all do");
         goto done;
     }
-    weft_text_add(out, is_threaded ? "namespace segment_%d {\n\n%s}\n\n" : "/* segment %d */\n\n%s",
-                  i + 1, segment->source + prelude->length);
+    weft_text_add(out, "/* segment %d */\n", i + 1);
+    if (is_threaded)
+        weft_text_add(out, "namespace segment_%d {\n", i + 1);
+    weft_text_add(out, "\n%s%s", segment->source + prelude->length, is_threaded ? "}\n\n" : "");
 done:
     return status;
 }

@@ -78,6 +78,117 @@ static void check_nodal(fixture *f) {
     weft_memory_free(&u);
 }
 
+/* x fills the first arguments of a formula, the time the last one, and z is left out in the plane.
+ */
+static void check_nodal_time(fixture *f) {
+    weft_memory *u = fixture_vector(f), *when = NULL;
+    const double quarter = 0.25;
+    assert_int_equal(weft_memory_make(f->device, sizeof quarter, &when, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_write(when, 0, &quarter, sizeof quarter, NULL), WEFT_OK);
+    weft_form_input inputs[] = {{"x", f->x}, {"when", when}};
+    weft_parameter d = {"d", f->d};
+    weft_expression value = {"value", f->d == 2 ? "x + 8*t*y" : "x + 8*t*y + z", "test"};
+    weft_form form = form_make(f, "nodal_time", inputs, 2, &value, &d);
+    const char *const names[] = {"u"};
+    form.dofs = NULL;
+    run(f, &form, names, &u, 1, "nodes", f->n);
+    const double *values = weft_memory_host(u);
+    for (int64_t i = 0; i < f->n; ++i) {
+        const double *x = &f->mesh->x[i * f->d];
+        assert_double_near(values[i], x[0] + 2 * x[1] + (f->d == 3 ? x[2] : 0), 1e-15, 0);
+    }
+    weft_memory_free(&u);
+    weft_memory_free(&when);
+}
+
+/* What local matrices K add up to against linear v and w: sum over cells of v.(K w) = a(w, v). */
+static double form_value(fixture *f, weft_form form, const char *v, const char *w) {
+    weft_memory *of_v = fixture_vector(f), *of_w = fixture_vector(f), *list = cell_list(f);
+    const char *const names[] = {"E"};
+    weft_form_input inputs[6];
+    char text[4096];
+    nodal_values(f, v, of_v);
+    nodal_values(f, w, of_w);
+    for (int i = 0; i < form.n_inputs; ++i)
+        inputs[i] = form.inputs[i];
+    inputs[form.n_inputs] = (weft_form_input){"v", of_v};
+    inputs[form.n_inputs + 1] = (weft_form_input){"w", of_w};
+    form.inputs = inputs;
+    form.n_inputs += 2;
+    snprintf(text, sizeof text,
+             "%sinput v, w : real over nodes;\nE = dot(v[dofs], mvmul(K, w[dofs]));\n", form.text);
+    form.text = text;
+    run(f, &form, names, &list, 1, NULL, 0);
+    const double sum = cell_sum(f, list);
+    weft_memory_free(&of_v);
+    weft_memory_free(&of_w);
+    weft_memory_free(&list);
+    return sum;
+}
+
+/* Integrals over the unit square or cube, of polynomials that the rule of degree 2 is exact for. */
+static void check_transport(fixture *f) {
+    weft_memory *when = NULL, *share = NULL;
+    const double two = 2, half = 0.5;
+    assert_int_equal(weft_memory_make(f->device, sizeof two, &when, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_make(f->device, sizeof half, &share, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_write(when, 0, &two, sizeof two, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_write(share, 0, &half, sizeof half, NULL), WEFT_OK);
+    weft_form_input inputs[] = {{"x", f->x}, {"when", when}, {"share", share}};
+    weft_parameter parameters[] = {{"d", f->d}, {"lumped", 0}};
+    weft_form mass = form_make(f, "mass", inputs, 1, NULL, parameters);
+    /* int x y = 1/4; lumped, of the constant 1: int x = 1/2 */
+    assert_double_near(form_value(f, mass, "x", "y"), 0.25, tolerance, 0);
+    weft_form lumped = form_make(f, "mass_lumped", inputs, 1, NULL, parameters);
+    assert_double_near(form_value(f, lumped, "1", "x"), 0.5, tolerance, 0);
+    /* int (1 + y) (t x, 3).grad(x + 2 y), t = 2: int (1 + y)(2 x + 6) = 3/2 * 7 */
+    weft_expression velocity[] = {
+        {"velocity_0", "t*x", "test"}, {"velocity_1", "3", "test"}, {"velocity_2", "y", "test"}};
+    weft_form advection =
+        form_make(f, f->d == 2 ? "advection_2" : "advection_3", inputs, 2, NULL, NULL);
+    advection.expressions = velocity;
+    advection.n_expressions = f->d;
+    assert_double_near(form_value(f, advection, "1 + y", "x + 2*y"), 10.5, tolerance, 0);
+    /* int x y + 1/2 int t (1 + x), t = 2, of grad x.grad(x + y) = 1: 1/4 + 1/3 + 3/2 */
+    weft_expression mu = {"diffusivity_0", "t*(1 + x)", "test"};
+    weft_form theta = form_make(f, "theta_scalar", inputs, 3, &mu, parameters);
+    theta.n_parameters = 2;
+    assert_double_near(form_value(f, theta, "x", "x + y"), 1.0 / 4 + 1.0 / 3 + 1.5, tolerance, 0);
+    weft_memory_free(&when);
+    weft_memory_free(&share);
+}
+
+/* int x (x + 3 y) + 1/2 int (1, 0, ..).mu.(1, 3, ..), mu = (2 1; 1 5) with 7 for z */
+static void check_tensor(fixture *f) {
+    weft_memory *when = NULL, *share = NULL;
+    const double half = 0.5;
+    assert_int_equal(weft_memory_make(f->device, sizeof half, &when, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_make(f->device, sizeof half, &share, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_write(share, 0, &half, sizeof half, NULL), WEFT_OK);
+    weft_form_input inputs[] = {{"x", f->x}, {"when", when}, {"share", share}};
+    weft_parameter parameters[] = {{"d", f->d}, {"lumped", 0}};
+    weft_expression plane[] = {{"diffusivity_0", "2", "test"},
+                               {"diffusivity_1", "1", "test"},
+                               {"diffusivity_3", "4 + 2*x", "test"}};
+    weft_expression space[] = {{"diffusivity_0", "2", "test"},
+                               {"diffusivity_1", "1", "test"},
+                               {"diffusivity_4", "4 + 2*x", "test"},
+                               {"diffusivity_5", "3", "test"},
+                               {"diffusivity_8", "7", "test"}};
+    weft_form form =
+        form_make(f, f->d == 2 ? "theta_tensor_2" : "theta_tensor_3", inputs, 3, NULL, parameters);
+    form.n_parameters = 2;
+    form.expressions = f->d == 2 ? plane : space;
+    form.n_expressions = f->d == 2 ? 3 : 5;
+    /* (1, 0).mu.(1, 3) = 2 + 3; (0, 1).mu.(0, 1) = 4 + 2 x; z with y: 3, z with z: 7 */
+    assert_double_near(form_value(f, form, "x", "x + 3*y"), 1.0 / 3 + 0.75 + 2.5, tolerance, 0);
+    assert_double_near(form_value(f, form, "y", "y"), 1.0 / 3 + 2.5, tolerance, 0);
+    if (f->d == 3)
+        assert_double_near(form_value(f, form, "z", "y + z"), 0.25 + 1.0 / 3 + 5, tolerance, 0);
+    weft_memory_free(&when);
+    weft_memory_free(&share);
+}
+
 /* int f phi_i adds up to int f, and with x_i to int f x, as sum phi_i = 1 and sum x_i phi_i = x. */
 static void check_load(fixture *f) {
     weft_memory *b = fixture_vector(f);
@@ -153,6 +264,9 @@ static void check_errors(fixture *f) {
 static void check_all(int d, weft_plan_kind plan) {
     fixture f = fixture_make("host:2", d, d == 2 ? 9 : 4, plan);
     check_nodal(&f);
+    check_nodal_time(&f);
+    check_transport(&f);
+    check_tensor(&f);
     check_load(&f);
     check_neumann(&f);
     check_integral_and_energy(&f);

@@ -1,0 +1,120 @@
+/* labels: full */
+/* The time stepper, measures of a field, series and checkpoints, rerun with their n-th allocation
+ * failing. */
+#include "allocation.h"
+#include "test_support.h"
+
+#include "operator_fixture.h"
+
+typedef struct stepper_case {
+    fixture *f;
+    weft_assembly assembly;
+    bool renew;
+    const double *initial;
+    const int32_t *nodes;
+} stepper_case;
+
+static weft_status use_stepper(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const stepper_case *with = user;
+    fixture *f = with->f;
+    weft_connectivity *cells = NULL;
+    weft_advection_diffusion *ad = NULL;
+    weft_field_measure *measure = NULL;
+    weft_field_measures measures;
+    weft_step_state state;
+    const weft_expression velocity[] = {{NULL, "1", "u"}, {NULL, "x", "u"}};
+    const weft_expression diffusivity[] = {{NULL, "0.1", "mu"}}, exact = {NULL, "x+t", "exact"};
+    const weft_kept_nodes kept = {"x*t", "kept", with->nodes, 2};
+    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
+                               error));
+    const weft_advection_diffusion_problem problem = {.mesh = f->mesh,
+                                                      .cells = cells,
+                                                      .x = f->x,
+                                                      .velocity = velocity,
+                                                      .diffusivity = diffusivity,
+                                                      .n_diffusivity = 1,
+                                                      .kept = &kept,
+                                                      .n_kept = 1,
+                                                      .initial = with->initial,
+                                                      .dt = 0.01,
+                                                      .theta = 0.5,
+                                                      .splitting = WEFT_SPLITTING_STRANG,
+                                                      .renew = with->renew,
+                                                      .assembly = with->assembly,
+                                                      .tolerance = 1e-6,
+                                                      .max_iterations = 100};
+    TRY(weft_advection_diffusion_make(&f->context, &problem, &ad, error));
+    TRY(weft_advection_diffusion_run(ad, 1, &state, error));
+    TRY(weft_field_measure_make(&f->context, f->mesh, cells, f->x,
+                                weft_advection_diffusion_field(ad), &exact, &measure, error));
+    TRY(weft_field_measure_run(measure, state.t, &measures, error));
+done:
+    weft_field_measure_free(&measure);
+    weft_advection_diffusion_free(&ad);
+    weft_connectivity_free(&cells);
+    return status;
+}
+
+static void stepper(void **state) {
+    (void)state;
+    fixture f = fixture_make("host:1", 2, 2, WEFT_PLAN_FUSED);
+    static const int32_t nodes[] = {0, 1};
+    double *initial = calloc((size_t)f.n, sizeof *initial);
+    stepper_case with = {&f, WEFT_ASSEMBLY_CSR, false, initial, nodes};
+    test_every_allocation("stepper, csr", use_stepper, &with);
+    with.assembly = WEFT_ASSEMBLY_LMA;
+    with.renew = true;
+    test_every_allocation("stepper, lma", use_stepper, &with);
+    free(initial);
+    fixture_free(&f);
+}
+
+typedef struct file_case {
+    const weft_mesh *mesh;
+    const char *path;
+    double *values;
+} file_case;
+
+static weft_status use_series(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const file_case *with = user;
+    weft_series *series = NULL;
+    TRY(weft_series_make(with->path, with->mesh, "T", 3, false, 0, NULL, &series, error));
+    TRY(weft_series_add(series, 0, with->values, error));
+done:
+    (void)weft_series_close(&series, NULL);
+    return status;
+}
+
+static weft_status use_checkpoint(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const file_case *with = user;
+    static const char *const names[] = {"T"};
+    double *const lists[] = {with->values};
+    weft_checkpoint checkpoint = {
+        .problem = "none", .step = 3, .n_lists = 1, .names = names, .lists = lists};
+    TRY(weft_checkpoint_write(with->path, with->mesh, &checkpoint, error));
+    TRY(weft_checkpoint_read(with->path, with->mesh, &checkpoint, error));
+done:
+    return status;
+}
+
+static void files(void **state) {
+    (void)state;
+    weft_mesh *mesh = NULL;
+    char *folder = test_folder_make(), *path = test_path(folder, "x.vtkhdf");
+    assert_int_equal(weft_mesh_make_square(2, &mesh, NULL), WEFT_OK);
+    double values[9] = {0};
+    file_case with = {mesh, path, values};
+    test_every_allocation("series", use_series, &with);
+    test_every_allocation("checkpoint", use_checkpoint, &with);
+    weft_mesh_free(&mesh);
+    free(path);
+    test_folder_remove(&folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files), cmocka_unit_test(stepper)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
