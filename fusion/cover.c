@@ -92,7 +92,7 @@ static weft_status columns_make(coverer *c, const weft_implementations *implemen
         return weft_no_memory(c->error);
     for (int i = 0; i < implementations->n; ++i) {
         const weft_implementation *one = &implementations->list[i];
-        const bool other = i > 0 && implementations->list[i - 1].fusion == one->fusion;
+        const bool other = c->n_columns > 0 && c->columns[c->n_columns - 1]->fusion == one->fusion;
         if (one->reason != NULL || (other && !all) ||
             (kind == WEFT_PLAN_UNFUSED && one->fusion->n_calls > 1))
             continue;
@@ -171,10 +171,15 @@ weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const we
     weft_cover **list = NULL;
     int n = 0;
     TRY(weft_covers_make(arena, graph, fusions, implementations, kind, 1, &list, &n, error));
-    if (n == 0)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "no choice of kernels covers every call once");
-    *out = list[0];
+    if (n > 0)
+        *out = list[0];
+    else if (graph->n_calls > 0)
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "no choice of kernels covers every call once");
+    else { /* nothing to do */
+        *out = weft_arena_alloc(arena, 1, sizeof **out);
+        status = *out != NULL ? WEFT_OK : weft_no_memory(error);
+    }
 done:
     return status;
 }

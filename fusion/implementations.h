@@ -28,8 +28,49 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
 void weft_linearise(weft_order_table *table, const weft_graph *graph,
                     const weft_relations *relations, const weft_fusion *fusion,
                     const weft_onchip *items, int n_items, int *order, bool *exact);
+/** made's order, onchip (as the kernel comes to them), onchip_peak and order_exact, from its
+ * fusion. */
+weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
+                            const weft_relations *relations, weft_order_table *table,
+                            weft_implementation *made, weft_error *error);
 /** Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
 int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n);
+
+/* ---- shared memory (onchip.c) -----------------------------------------------------------------
+ */
+
+/** An element in shared memory: alive from one position of the order to another, both among them.
+ */
+typedef struct weft_onchip_life {
+    int components, first, last;
+    int offset; /* in components: the answer */
+} weft_onchip_life;
+
+/** The most components alive at once: less is not possible. */
+int weft_onchip_bound(const weft_onchip_life *lives, int n);
+/** Give each an offset, so that no two alive at once overlap; the components needed, the least
+ *  possible where *proved. */
+int weft_onchip_allocate(weft_onchip_life *lives, int n, bool *proved);
+
+/* ---- placement (placement.c) ------------------------------------------------------------------
+ */
+
+typedef struct weft_placer weft_placer;
+
+weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const weft_limits *limits,
+                             const weft_compile_options *options, weft_placer **out,
+                             weft_error *error);
+/** How elements lie in shared memory. */
+typedef enum weft_arrangement {
+    ARRANGE_BOUND, /* not decided: the need from below, and no barriers where elements overlap */
+    ARRANGE_APART, /* one after the other: no barriers where elements overlap */
+    ARRANGE_OVER   /* over others that are dead: the least need */
+} weft_arrangement;
+
+/** made's placement, offsets, shared_components and barriers, whose arrays are there: of an
+ *  implementation with warps, instances_per_block, order and variants. false: a block has not so
+ * much shared memory. */
+bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arrangement how);
 
 /* ---- traffic (traffic.c) ----------------------------------------------------------------------
  */

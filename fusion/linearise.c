@@ -4,6 +4,8 @@
  * orders that need the same, the one nearest to the script's. */
 #include "implementations.h"
 
+#include <string.h>
+
 enum { STATES_MAX = 1 << 14 };
 
 struct weft_order_state {
@@ -114,4 +116,72 @@ void weft_linearise(weft_order_table *table, const weft_graph *graph,
         order[i] = find_state(&l, done)->next;
         done |= (uint64_t)1 << order[i];
     }
+}
+
+/* ---- an implementation's order ---- */
+
+/* Does a call read or make a datum as it is on chip? */
+static bool uses(const weft_call *call, const weft_operand *onchip) {
+    if (call->result == onchip->datum && onchip->map < 0)
+        return true;
+    for (int k = 0; k < call->n_operands; ++k)
+        if (call->operands[k].datum == onchip->datum && call->operands[k].map == onchip->map)
+            return true;
+    return false;
+}
+
+/* Of a fusion that is too large to be looked at as bits. */
+static int peak_live(const weft_graph *graph, const weft_implementation *made) {
+    int peak = 0;
+    for (int now = 0; now < made->fusion->n_calls; ++now) {
+        int live = 0;
+        for (int m = 0; m < made->n_onchip; ++m) {
+            int first = made->fusion->n_calls, last = -1;
+            for (int i = 0; i < made->fusion->n_calls; ++i)
+                if (uses(&graph->calls[made->order[i]], &made->onchip[m])) {
+                    first = i < first ? i : first;
+                    last = i;
+                }
+            if (first <= now && now <= last)
+                live += weft_shape_count(&made->onchip[m].shape);
+        }
+        peak = live > peak ? live : peak;
+    }
+    return peak;
+}
+
+weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
+                            const weft_relations *relations, weft_order_table *table,
+                            weft_implementation *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fusion *fusion = made->fusion;
+    const int n = fusion->n_calls;
+    weft_onchip *items = NULL;
+    int *order = NULL;
+    memcpy(made->order, fusion->calls, (size_t)n * sizeof *made->order);
+    TRY(weft_onchip_list(arena, graph, made, error));
+    if (n > WEFT_ORDER_CALLS) {
+        made->onchip_peak = peak_live(graph, made);
+        return WEFT_OK;
+    }
+    items = weft_arena_alloc(arena, (size_t)made->n_onchip, sizeof *items);
+    order = weft_arena_alloc(arena, (size_t)n, sizeof *order);
+    if (items == NULL || order == NULL)
+        return weft_no_memory(error);
+    for (int m = 0; m < made->n_onchip; ++m) {
+        items[m].components = weft_shape_count(&made->onchip[m].shape);
+        for (int i = 0; i < n; ++i)
+            if (uses(&graph->calls[fusion->calls[i]], &made->onchip[m]))
+                items[m].users |= (uint64_t)1 << i;
+    }
+    weft_linearise(table, graph, relations, fusion, items, made->n_onchip, order,
+                   &made->order_exact);
+    made->onchip_peak = weft_order_peak(items, made->n_onchip, order, n);
+    for (int i = 0; i < n; ++i)
+        made->order[i] = fusion->calls[order[i]];
+    /* as the kernel comes to them */
+    made->n_onchip = 0;
+    TRY(weft_onchip_list(arena, graph, made, error));
+done:
+    return status;
 }

@@ -77,9 +77,11 @@ typedef struct weft_implementation {
     weft_placement *placement;
     int onchip_peak; /* components live at once, most */
     /* cuda, calls of several threads an instance (placement.c) */
-    int warps;             /* of a block: thread t of every instance; 0: one thread an instance */
-    int shared_components; /* an instance */
-    bool *barriers;        /* [n_calls + 1] before order[i], and before the stores */
+    int warps;             /* threads of an instance; 0: one, and everything in its registers */
+    int shared_components; /* an instance: less than their sum where elements lie over others */
+    int *offsets;          /* [n_onchip] of those in shared memory, in components */
+    bool overlaps, allocation_proved; /* they do; and shared_components cannot be less */
+    bool *barriers;                   /* [n_calls + 1] before order[i], and before the stores */
     /* traffic per instance, in bytes */
     double bytes_loaded, bytes_stored, flops;
     double transfer_seconds, compute_seconds; /* predicted per instance */
@@ -92,12 +94,12 @@ typedef struct weft_implementation {
 typedef struct weft_implementations {
     weft_implementation *list; /* in the order of their fusions, the best of a fusion first */
     int n, capacity;
+    /* of those looked at */
+    int64_t considered, too_large, too_many_threads, dominated, slower;
 } weft_implementations;
 
-/** Warps, shared memory and barriers of an implementation whose calls have several threads. */
-weft_status weft_placement_make(weft_arena *arena, const weft_graph *graph,
-                                const weft_limits *limits, const weft_compile_options *options,
-                                weft_implementation *made, weft_error *error);
+enum { WEFT_IMPLEMENTATIONS_KEPT = 16 /* of a fusion */ };
+
 weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
                                       const weft_fusions *fusions, const weft_limits *limits,
                                       const weft_compile_options *options,

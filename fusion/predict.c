@@ -298,13 +298,16 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
     return words > 0 ? 2 * 4 * words / (LAST_CACHE_FACTOR * bandwidth) : 0;
 }
 
+static double multiprocessors(const weft_predictor *p) {
+    return p->limits->multiprocessors > 0 ? p->limits->multiprocessors : 1;
+}
+
 static weft_cost_point point_of(const weft_predictor *p, const weft_implementation *made,
                                 double n) {
     const double words =
         made->warps > 0 ? 2 * REGISTERS_OWN : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4;
     const int per_instance = made->warps > 0 ? made->warps : 1;
-    const double available =
-        n * per_instance / (p->limits->multiprocessors > 0 ? p->limits->multiprocessors : 1);
+    const double available = n * per_instance / multiprocessors(p);
     return (weft_cost_point){
         .instances = made->instances_per_block,
         .iterations = made->serial_iterations,
@@ -321,7 +324,7 @@ static int launches_of(const weft_predictor *p, const weft_implementation *made)
     int reductions = 0;
     for (int i = 0; i < made->fusion->n_calls; ++i)
         reductions += p->graph->calls[made->fusion->calls[i]].reduction != NULL;
-    return reductions > 0 && !p->is_gpu ? 2 : 1;
+    return reductions > 0 ? 2 : 1; /* one that joins partial results */
 }
 
 /* Equation 3, with the terms that were found to help on this device. */
@@ -359,9 +362,9 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     for (int i = 0; made->barriers != NULL && i <= made->fusion->n_calls; ++i)
         n_barriers += made->barriers[i];
     made->seconds = overlapped(p, made, n);
-    if (n_barriers > 0)
-        made->seconds += n_barriers * BARRIER_SECONDS /
-                         (weft_cost_resident(p->limits, &point) / point.threads * point.instances *
-                          p->limits->multiprocessors);
+    if (n_barriers > 0) /* blocks of all multiprocessors wait at once */
+        made->seconds +=
+            n_barriers * BARRIER_SECONDS * point.threads /
+            (weft_cost_resident(p->limits, &point) * point.instances * multiprocessors(p));
     made->cost = n * made->seconds + launches_of(p, made) * launch;
 }

@@ -13,7 +13,7 @@ enum {
 };
 #define SCATTERED_FACTOR 1.15 /* what words through a connectivity cost more than streams */
 #define SHARED_SPEED 2e11     /* bytes a second of a multiprocessor's shared memory: 128 a clock */
-#define MEMORY_LATENCY 7e-7 /* seconds, of a GPU's memory under load */
+#define MEMORY_LATENCY 7e-7   /* seconds, of a GPU's memory under load */
 
 static double bandwidth_of(const weft_limits *limits) {
     return limits->bandwidth > 0 ? limits->bandwidth : 20e9;

@@ -1,6 +1,7 @@
 /* What a program holds for kernels with rows routines: what operators work on, twins of lists that
  * alternate between two memories. And the grids of kernels that have one of their own. */
 #include "program_internal.h"
+#include "source_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,9 +137,16 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
                kernel->implementation->warps > 0) {
         const weft_implementation *one = kernel->implementation;
         const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
-        launch->block_threads = one->warps * WEFT_CUDA_LANES;
-        launch->n_blocks = (launch->n_instances + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES;
-        launch->shared_bytes = (int)((size_t)one->shared_components * WEFT_CUDA_LANES * real_bytes);
+        const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
+        launch->block_threads = one->warps * one->instances_per_block;
+        launch->n_blocks = (launch->n_instances + instances - 1) / instances;
+        launch->shared_bytes =
+            (int)((size_t)one->shared_components * (size_t)one->instances_per_block * real_bytes);
+    } else if (is_threaded && weft_source_block_threads(kernel) > 0) {
+        const weft_implementation *one = kernel->implementation;
+        const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
+        launch->block_threads = one->instances_per_block;
+        launch->n_blocks = (launch->n_instances + instances - 1) / instances;
     } else if (kernel->n_reductions > 0 && !kernel->finishes && is_threaded) {
         launch->n_blocks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
     } else if (kernel->finishes && is_threaded) { /* no instances: the neutral element */

@@ -3,6 +3,7 @@
  * algorithm 1). */
 #include "source_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Results larger than this are stored past the caches: about the last-level cache of a core's
@@ -172,18 +173,31 @@ static bool loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) 
     return is_chunked(w, kernel) && n <= AHEAD_COMPONENTS;
 }
 
+int weft_source_block_threads(const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    return one == NULL || kernel->rows >= 0 || kernel->n_reductions > 0 || kernel->stars ||
+                   kernel->cell_colours || one->warps > 0 || kernel->finishes ||
+                   (one->instances_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
+               ? 0
+               : one->instances_per_block;
+}
+
 /* Blocks of instances come as a range on the host, as threads elsewhere. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
-    weft_text_add(w->out,
-                  kernel->rows >= 0              ? "ROWS_KERNEL %s(int64_t n_instances"
-                  : threaded && kernel->finishes ? "FINISH %s(int64_t n_instances"
-                  : kernel->implementation != NULL && kernel->implementation->warps > 0
-                      ? "WARPS_KERNEL %s(int64_t n_instances"
-                  : threaded ? "KERNEL %s(int64_t n_instances"
-                             : "void %s(void *const *arguments, int64_t n_instances, int64_t "
-                               "first_block, int64_t last_block)\n{\n",
-                  kernel->name);
+    const int threads = weft_source_block_threads(kernel);
+    if (threaded && threads > 0)
+        weft_text_add(w->out, "BLOCK_KERNEL(%d) %s(int64_t n_instances", threads, kernel->name);
+    else
+        weft_text_add(w->out,
+                      kernel->rows >= 0              ? "ROWS_KERNEL %s(int64_t n_instances"
+                      : threaded && kernel->finishes ? "FINISH %s(int64_t n_instances"
+                      : kernel->implementation != NULL && kernel->implementation->warps > 0
+                          ? "WARPS_KERNEL %s(int64_t n_instances"
+                      : threaded ? "KERNEL %s(int64_t n_instances"
+                                 : "void %s(void *const *arguments, int64_t n_instances, int64_t "
+                                   "first_block, int64_t last_block)\n{\n",
+                      kernel->name);
     for (int i = 0; i < kernel->n_arguments; ++i) {
         weft_text_add(w->out, threaded ? ",\n    " : "    ");
         write_argument(w, kernel, &kernel->arguments[i]);
@@ -263,6 +277,17 @@ static void write_instances(const source_writer *w, const weft_plan_kernel *kern
                       "    for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < "
                       "n_instances; k += gridDim.x * (int64_t)blockDim.x) {\n");
         weft_source_thread(w, "        ", "order[k]");
+        return;
+    }
+    if (w->backend->is_threaded && kernel->implementation->serial_iterations > 1) {
+        weft_text_add(w->out, "    for (int turn = 0; turn < %d; ++turn) {\n",
+                      kernel->implementation->serial_iterations);
+        char first[96];
+        snprintf(first, sizeof first,
+                 "(blockIdx.x * (int64_t)%d + turn) * blockDim.x + threadIdx.x",
+                 kernel->implementation->serial_iterations);
+        weft_source_thread(w, "        ", first);
+        weft_text_add(w->out, "        if (instance >= n_instances)\n            break;\n");
         return;
     }
     if (w->backend->is_threaded) {

@@ -38,6 +38,9 @@ const char *weft_source_variable(const source_writer *w, int datum, int map);
 /** source.c: a kernel's name and arguments; the load of one of them with its declaration or
  * without; the store of a result, an accumulating store, and the numbers of the thread's instance.
  */
+/** Threads of a block of a kernel with a thread an instance, where they are not WEFT_CUDA_THREADS with
+ *  one instance each; else 0. */
+int weft_source_block_threads(const weft_plan_kernel *kernel);
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_load(const source_writer *w, const weft_operand *load);
 void weft_source_load_statement(const source_writer *w, const weft_operand *load);

@@ -12,16 +12,12 @@ static weft_placement placement(const weft_plan_kernel *kernel, int datum, int m
     return PLACE_REGISTER;
 }
 
-static void declare_shared(const source_writer *w, const weft_plan_kernel *kernel) {
-    const weft_implementation *one = kernel->implementation;
-    int offset = 0;
-    for (int m = 0; m < one->n_onchip; ++m) {
-        if (one->placement[m] != PLACE_SHARED)
-            continue;
-        weft_text_add(w->out, "    const shared_list %s = {on_chip + %d * LANES + lane};\n",
-                      weft_source_variable(w, one->onchip[m].datum, one->onchip[m].map), offset);
-        offset += weft_shape_count(&one->onchip[m].shape) - weft_planted("overlapped_shared");
-    }
+static void declare_shared(const source_writer *w, const weft_implementation *one) {
+    for (int m = 0; m < one->n_onchip; ++m)
+        if (one->placement[m] == PLACE_SHARED)
+            weft_text_add(
+                w->out, "    const shared_list<INSTANCES> %s = {on_chip + %d * INSTANCES + own};\n",
+                weft_source_variable(w, one->onchip[m].datum, one->onchip[m].map), one->offsets[m]);
 }
 
 static void load_shared(const source_writer *w, const weft_operand *load) {
@@ -128,25 +124,44 @@ static void write_stores(const source_writer *w, const weft_plan_kernel *kernel)
     weft_text_add(w->out, "    }\n");
 }
 
+/* The instances of a block, in turns where it goes through several. */
+static void write_instances(const source_writer *w, const weft_implementation *one) {
+    weft_text_add(w->out,
+                  "    extern __shared__ __align__(128) unsigned char shared[];\n"
+                  "    scalar *const on_chip = (scalar *)shared;\n"
+                  "    const int warp = threadIdx.x / INSTANCES, own = threadIdx.x %% INSTANCES;\n"
+                  "    const int lane = own %% LANES;\n");
+    declare_shared(w, one);
+    if (one->serial_iterations > 1)
+        weft_text_add(
+            w->out,
+            "    for (int turn = 0; turn < %d; ++turn) {\n"
+            "    if (turn > 0)\n        __syncthreads();\n"
+            "    const int64_t instance = (blockIdx.x * (int64_t)%d + turn) * INSTANCES + own;\n",
+            one->serial_iterations, one->serial_iterations);
+    else
+        weft_text_add(w->out,
+                      "    const int64_t instance = blockIdx.x * (int64_t)INSTANCES + own;\n");
+    weft_text_add(w->out, "    const int64_t block = instance / LANES;\n"
+                          "    const bool is_here = instance < n_instances;\n");
+}
+
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *one = kernel->implementation;
-    weft_text_add(w->out, "#define WARPS %d\n", one->warps);
+    weft_text_add(w->out,
+                  "#define WARPS %d /* threads of an instance */\n"
+                  "#define INSTANCES %d /* of a block */\n",
+                  one->warps, one->instances_per_block);
     weft_source_head(w, kernel);
-    weft_text_add(w->out, "    extern __shared__ __align__(128) unsigned char shared[];\n"
-                          "    scalar *const on_chip = (scalar *)shared;\n"
-                          "    const int warp = threadIdx.x / LANES, lane = threadIdx.x %% LANES;\n"
-                          "    const int64_t block = blockIdx.x, instance = block * LANES + lane;\n"
-                          "    const bool is_here = instance < n_instances;\n");
-    declare_shared(w, kernel);
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        if (w->graph->data[load->datum].index_set < 0)
-            weft_source_load(w, load);
-        else if (placement(kernel, load->datum, load->map) == PLACE_SHARED)
-            load_shared(w, load);
-    }
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set < 0)
+            weft_source_load(w, &kernel->loads[i]);
+    write_instances(w, one);
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (placement(kernel, kernel->loads[i].datum, kernel->loads[i].map) == PLACE_SHARED)
+            load_shared(w, &kernel->loads[i]);
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
         if (w->graph->data[load->datum].index_set < 0 ||
@@ -161,7 +176,8 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
     for (int i = 0; i < one->fusion->n_calls; ++i)
         TRY(write_call(w, kernel, i, error));
     write_stores(w, kernel);
-    weft_text_add(w->out, "}\n#undef WARPS\n\n");
+    weft_text_add(w->out, "%s}\n#undef WARPS\n#undef INSTANCES\n\n",
+                  one->serial_iterations > 1 ? "    }\n" : "");
 done:
     return status;
 }

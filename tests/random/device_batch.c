@@ -50,7 +50,8 @@ static bool is_word(char c) {
 
 /* The name of the kernel that is defined here, or 0 characters. */
 static size_t kernel_here(const batch *b, const char *at, const char **name) {
-    static const char *const heads[] = {"KERNEL ", "FINISH ", "ROWS_KERNEL ", "WARPS_KERNEL "};
+    static const char *const heads[] = {"KERNEL ",       "FINISH ",           "ROWS_KERNEL ",
+                                        "WARPS_KERNEL ", "BLOCK_KERNEL(64) ", "BLOCK_KERNEL(256) "};
     size_t length = 0;
     *name = NULL;
     if (b->emulated) {

@@ -3,6 +3,7 @@
  * small integers: reductions, several threads an instance, rows routines with what is folded into
  * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
 #include "program_support.h"
+#include "source_internal.h"
 
 #include "cuda_emulation.h"
 
@@ -113,11 +114,15 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
         threads = WEFT_CUDA_CHUNK;
         per_block = UINT32_MAX;
     } else if (one != NULL && one->warps > 0) {
-        threads = (unsigned)one->warps * WEFT_CUDA_LANES;
-        per_block = WEFT_CUDA_LANES;
-        shared = (unsigned)one->shared_components * WEFT_CUDA_LANES * (unsigned)sizeof(double);
+        threads = (unsigned)(one->warps * one->instances_per_block);
+        per_block = (unsigned)(one->instances_per_block * one->serial_iterations);
+        shared = (unsigned)(one->shared_components * one->instances_per_block) *
+                 (unsigned)sizeof(double);
     } else if (kernel->n_reductions > 0) {
         per_block = WEFT_CUDA_CHUNK;
+    } else if (weft_source_block_threads(kernel) > 0) {
+        threads = (unsigned)one->instances_per_block;
+        per_block = (unsigned)(one->instances_per_block * one->serial_iterations);
     }
     unsigned blocks = (unsigned)((e->n + per_block - 1) / per_block);
     blocks = blocks == 0 && kernel->finishes ? 1 : blocks;
