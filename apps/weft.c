@@ -9,6 +9,7 @@ static const struct {
 } commands[] = {
     {"fuse", weft_tool_fuse, "Compile a script and print a stage of it: graph, plan, source, ..."},
     {"explain", weft_tool_explain, "Say what the plans do with a script, and why not more"},
+    {"plan", weft_tool_plan, "Say what differs between two saved plans"},
     {"library", weft_tool_library, "List and show the elementary functions"},
     {"new", weft_tool_new, "Write a starting point: a function or a script of your own"},
     {"test", weft_tool_test, "Run functions of yours against their references"},

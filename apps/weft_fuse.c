@@ -1,5 +1,6 @@
 #include "weft_tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COMPILE_OPTIONS                                                                              \
@@ -23,6 +24,12 @@
          "OPERATOR=NAME",                                                                            \
          0,                                                                                          \
          "What an operator is: a rows routine (for a GPU); repeatable",                              \
+         0},                                                                                         \
+        {"force",                                                                                    \
+         TOOL_FORCE,                                                                                 \
+         "FILE",                                                                                     \
+         0,                                                                                          \
+         "Take the kernels of a saved plan (--print plan --format json)",                            \
          0},                                                                                         \
         {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default), gathered or cells", 0}, {          \
         "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
@@ -50,9 +57,17 @@ static const char fuse_doc[] =
     "  weft fuse poisson.weft --set d=3 --print source\n"
     "  weft fuse poisson.weft --print graph --format dot | dot -Tsvg > graph.svg\n"
     "  weft fuse my.weft --define 'source=sin(pi*x)' --plan unfused --print plan\n"
-    "  weft fuse my.weft --device cuda --tune 20 --print cover";
+    "  weft fuse my.weft --device cuda --tune 20 --print cover\n"
+    "  weft fuse my.weft --format json > plan.json   (edit it)\n"
+    "  weft fuse my.weft --force plan.json --print source";
 
-static const struct argp_option explain_table[] = {COMPILE_OPTIONS, {0}};
+static const struct argp_option explain_table[] = {
+    {"why", TOOL_WHY, "CALL CALL", 0,
+     "These two calls alone, and the best plans that have them together and apart", 0},
+    {"html", TOOL_HTML, "FILE", 0,
+     "Write a page for a browser: graph, kernels, times, source beside the script", 0},
+    COMPILE_OPTIONS,
+    {0}};
 
 static const char explain_doc[] =
     "Say what the fused and the unfused plan do with a script, and why not more."
@@ -63,13 +78,16 @@ static const char explain_doc[] =
     "\n"
     "Examples:\n"
     "  weft explain poisson.weft\n"
-    "  weft explain my.weft --device null:h200";
+    "  weft explain my.weft --device null:h200\n"
+    "  weft explain poisson.weft --why J K\n"
+    "  weft explain poisson.weft --html poisson.html";
 
 static weft_status print_compilation(const weft_tool_options *options, bool explain,
                                      app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_scripts scripts = {.n = 0};
     weft_text out = {0};
+    char *forced = NULL;
     weft_library *library = NULL;
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
@@ -86,6 +104,9 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                                             .n_variants = options->n_variants,
                                             .operators = options->operators,
                                             .n_operators = options->n_operators};
+    if (options->force != NULL)
+        TRY(weft_file_read(options->force, &forced, NULL, error));
+    compile_options.forced_plan = forced;
     TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
     TRY(weft_tool_library_make(options, &library, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
@@ -94,13 +115,17 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
                      &compile_options, &compilation, error));
     weft_tool_tune_told(&tuned, &compile_options, compilation, messages);
-    if (explain) {
+    if (options->html != NULL)
+        TRY(weft_tool_page(options->html, device, compilation, error));
+    else if (options->why[0] != NULL)
+        TRY(weft_compilation_why(compilation, options->why[0], options->why[1], &out, error));
+    else if (explain) {
         TRY(weft_compilation_explain(compilation, &out, error));
         weft_tool_tune_explain(&compile_options, compilation, &out);
     } else
         TRY(weft_compilation_print(compilation, options->print, options->format, &out, error));
-    if (explain ||
-        (strcmp(options->format, "text") == 0 &&
+    if ((explain && options->html == NULL && options->why[0] == NULL) ||
+        (!explain && strcmp(options->format, "text") == 0 &&
          (strcmp(options->print, "plan") == 0 || strcmp(options->print, "implementations") == 0)))
         TRY(weft_tool_figures(device, compilation, &out, error));
     if (out.failed)
@@ -113,6 +138,7 @@ done:
     weft_device_free(&device);
     weft_library_free(&library);
     weft_text_free(&out);
+    free(forced);
     weft_tool_scripts_clear(&scripts);
     return status;
 }

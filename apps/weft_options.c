@@ -164,6 +164,12 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
     case TOOL_CHECK:
         options->check = true;
         return WEFT_OK;
+    case TOOL_FORCE:
+        options->force = text;
+        return WEFT_OK;
+    case TOOL_HTML:
+        options->html = text;
+        return WEFT_OK;
     case TOOL_AGAIN:
         options->again = true;
         return WEFT_OK;
@@ -194,6 +200,13 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     reader *in = state->input;
     if ((key & 0x1000000) != 0)
         return ARGP_ERR_UNKNOWN; /* argp's own events */
+    if (key == TOOL_WHY) {       /* the only one of two words */
+        if (state->next == state->argc)
+            argp_error(state, "--why takes two calls");
+        in->options->why[0] = argument;
+        in->options->why[1] = state->argv[state->next++];
+        return 0;
+    }
     in->status = read_option(in->options, key, argument, in->error);
     return in->status == WEFT_OK ? 0 : EINVAL;
 }

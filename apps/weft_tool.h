@@ -14,6 +14,8 @@ weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *c
                            weft_error *error);
 weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
                               weft_error *error);
+weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error);
 weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
                               weft_error *error);
 weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *code,
@@ -61,6 +63,8 @@ typedef struct weft_tool_options {
     weft_scatter scatter;
     bool single, invalid, again, check;
     int tune;                     /* covers to be measured; 0: not given */
+    const char *why[2];           /* two calls */
+    const char *force, *html;     /* files; NULL: none */
     double seconds;               /* 0: not given */
     weft_expression *expressions; /* malloc'd */
     int n_expressions;
@@ -92,7 +96,10 @@ enum {
     TOOL_SECONDS,
     TOOL_AGAIN,
     TOOL_CHECK,
-    TOOL_TUNE
+    TOOL_TUNE,
+    TOOL_WHY,
+    TOOL_FORCE,
+    TOOL_HTML
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
@@ -153,5 +160,10 @@ weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int
  * known; for the host nothing. (weft_figures.c) */
 weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
                               weft_text *out, weft_error *error);
+
+/** weft_compilation_html, with what the tuning database has measured, into a file. (weft_plan.c)
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status weft_tool_page(const char *path, weft_device *device,
+                           const weft_compilation *compilation, weft_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* The compiler as the list of its stages. */
 #include "flow_internal.h"
+#include "plan_force.h"
 #include "source_internal.h"
 
 #include <string.h>
@@ -60,6 +61,7 @@ static weft_status copy_options(weft_arena *arena, const weft_compile_options *f
     }
     TRY(copy_operators(arena, from, to, error));
     TRY(copy_text(arena, &to->cover, error));
+    TRY(copy_text(arena, &to->forced_plan, error));
     to->expressions = expressions;
     to->parameters = parameters;
     to->variants = variants;
@@ -90,7 +92,10 @@ weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
     TRY(weft_fusions_make(arena, c->graph, &c->options, &c->fusions, error));
     TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
                                   &c->implementations, error));
-    TRY(weft_cover_choose(c, error));
+    if (c->options.forced_plan != NULL)
+        TRY(weft_plan_force(c, c->options.forced_plan, error));
+    else
+        TRY(weft_cover_choose(c, error));
     TRY(weft_plan_make(arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
 done:
     return status;

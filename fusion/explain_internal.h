@@ -14,6 +14,8 @@ typedef struct explanation {
 
 /** explain_pairs.c: for each pair of calls fused, or why not, and the bytes it is about. */
 void explain_pairs(const explanation *e);
+/** "fused: ..." or "not fused: ...", with a line's end; a is before b. */
+void explain_pair(const explanation *e, const weft_call *a, const weft_call *b);
 /** Bytes an instance that one kernel for both calls spares, against a kernel each. */
 double explain_spared(const explanation *e, const weft_call *a, const weft_call *b);
 /** Bytes an instance of b's that b reads of what a makes. */

@@ -119,7 +119,7 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
     explain_passing(e, a, b);
 }
 
-static void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
+void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     weft_text *out = e->out;
     const double spared = explain_spared(e, a, b);

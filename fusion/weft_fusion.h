@@ -166,8 +166,11 @@ typedef struct weft_compile_options {
     int n_variants;
     const weft_operator_choice *operators; /* those not named are opaque */
     int n_operators;
-    int64_t instances; /* of an index set, that plans are made for; 0: 10^6 */
-    int max_fusion;    /* calls of a candidate, at most; 0: chosen by the number of candidates */
+    int64_t instances;       /* of an index set, that plans are made for; 0: 10^6 */
+    const char *forced_plan; /* JSON that weft_compilation_print gave of a plan, maybe edited: its
+                                kernels and variants hold in place of the planner's choice. NULL:
+                                none. What does not fit the script is refused, WEFT_ERROR_INPUT */
+    int max_fusion; /* calls of a candidate, at most; 0: chosen by the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
     int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
     const char *cover; /* weft_compilation_cover of a compilation of the same script: that one,
@@ -213,6 +216,17 @@ weft_status weft_compilation_print(const weft_compilation *compilation, const ch
  *  of calls fused or the reason why not. */
 weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
                                      weft_error *error);
+/** The same of two calls, named by their results or by the lists that they accumulate into, with
+ *  the time predicted for the best plans that have them together and apart.
+ *  Errors  WEFT_ERROR_USAGE: no such call */
+weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
+                                 const char *second, weft_text *out, weft_error *error);
+/** A page for a browser that needs nothing else: the graph with its kernels drawn, what is
+ * predicted and what was measured, and the script beside the generated source. seconds  of a run,
+ * measured, by kernel [weft_compilation_kernels]; NULL: not measured. Entries below 0 are not known
+ */
+weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
+                                  weft_text *out, weft_error *error);
 
 /** One kernel of the plan, counted per instance of its index set. */
 typedef struct weft_kernel_info {

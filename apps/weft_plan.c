@@ -1,0 +1,205 @@
+#include "weft_tool.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- explain --html ---- */
+
+/* What the tuning database knows of a kernel by its name: the measurement nearest to the number of
+ * instances that plans are made for. */
+static void find_measured(const weft_tuning_kernel *known, size_t n, const char *name,
+                          double *seconds) {
+    for (size_t i = 0; i < n; ++i)
+        if (known[i].measured > 0 && strcmp(known[i].name, name) == 0)
+            *seconds = known[i].measured * 1e6 /
+                       (double)(known[i].instances > 0 ? known[i].instances : 1000000);
+}
+
+weft_status weft_tool_page(const char *path, weft_device *device,
+                           const weft_compilation *compilation, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text page = {0};
+    weft_arena *arena = NULL;
+    weft_tuning *tuning = NULL;
+    weft_tuning_kernel *known = NULL;
+    size_t n_known = 0;
+    FILE *file = NULL;
+    const int n = weft_compilation_kernels(compilation);
+    double *seconds = calloc((size_t)n + 1, sizeof *seconds);
+    if (seconds == NULL)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(weft_arena_make(&arena, error));
+    if (weft_tuning_open(NULL, &tuning, NULL) != WEFT_OK ||
+        weft_tuning_kernels(tuning, weft_device_limits(device)->name, arena, &known, &n_known,
+                            NULL) != WEFT_OK)
+        n_known = 0; /* the page says that nothing was measured */
+    for (int i = 0; i < n; ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        seconds[i] = -1;
+        find_measured(known, n_known, info.name, &seconds[i]);
+    }
+    TRY(weft_compilation_html(compilation, seconds, &page, error));
+    file = fopen(path, "w");
+    if (file == NULL || fwrite(page.data, 1, page.length, file) != page.length)
+        status = weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path);
+done:
+    if (file != NULL && fclose(file) != 0 && status == WEFT_OK)
+        status = weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path);
+    weft_tuning_close(&tuning);
+    weft_arena_free(&arena);
+    weft_text_free(&page);
+    free(seconds);
+    return status;
+}
+
+/* ---- plan diff ---- */
+
+enum { MOST_CALLS = 1024 };
+
+typedef struct saved_call {
+    const char *name;
+    int kernel, variant;
+} saved_call;
+
+typedef struct saved_plan {
+    const char *path;
+    json_t *root;
+    saved_call calls[MOST_CALLS];
+    int n_calls, n_kernels;
+} saved_plan;
+
+static void take_plan(saved_plan *plan, const json_t *one) {
+    const json_t *kernels = json_object_get(one, "kernels");
+    for (size_t i = 0; i < json_array_size(kernels); ++i) {
+        const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
+        for (size_t k = 0; k < json_array_size(calls) && plan->n_calls < MOST_CALLS; ++k) {
+            const json_t *call = json_array_get(calls, k);
+            const char *name = json_string_value(json_object_get(call, "result"));
+            plan->calls[plan->n_calls++] =
+                (saved_call){name != NULL ? name : "", plan->n_kernels,
+                             (int)json_integer_value(json_object_get(call, "variant"))};
+        }
+        plan->n_kernels += json_array_size(calls) > 0;
+    }
+}
+
+static weft_status read_plan(const char *path, saved_plan *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *text = NULL;
+    json_error_t reason;
+    out->path = path;
+    TRY(weft_file_read(path, &text, NULL, error));
+    out->root = json_loads(text, 0, &reason);
+    free(text);
+    if (json_is_object(out->root))
+        take_plan(out, out->root);
+    for (size_t i = 0; i < json_array_size(out->root); ++i)
+        take_plan(out, json_array_get(out->root, i));
+    if (out->n_calls == 0) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT, "%s has no plan", path);
+        weft_error_hint(error, "weft fuse SCRIPT --print plan --format json > FILE writes one");
+    }
+done:
+    return status;
+}
+
+static const saved_call *find_call(const saved_plan *plan, const char *name) {
+    for (int i = 0; i < plan->n_calls; ++i)
+        if (strcmp(plan->calls[i].name, name) == 0)
+            return &plan->calls[i];
+    return NULL;
+}
+
+/* "kernel 1: J, G" */
+static void print_kernel(const saved_plan *plan, int kernel) {
+    bool any = false;
+    printf("    %s, kernel %d:", plan->path, kernel);
+    for (int i = 0; i < plan->n_calls; ++i)
+        if (plan->calls[i].kernel == kernel) {
+            printf("%s %s", any ? "," : "", plan->calls[i].name);
+            any = true;
+        }
+    printf("\n");
+}
+
+static bool has_kernel(const saved_plan *plan, const saved_plan *other, int kernel) {
+    int there = -1, n = 0, n_there = 0;
+    for (int i = 0; i < plan->n_calls; ++i) {
+        if (plan->calls[i].kernel != kernel)
+            continue;
+        const saved_call *same = find_call(other, plan->calls[i].name);
+        if (same == NULL || (n > 0 && same->kernel != there))
+            return false;
+        there = same->kernel;
+        ++n;
+    }
+    for (int i = 0; i < other->n_calls; ++i)
+        n_there += other->calls[i].kernel == there;
+    return n == n_there;
+}
+
+static int compare_plans(const saved_plan *a, const saved_plan *b) {
+    int differences = 0;
+    printf("%s has %d kernel%s, %s has %d\n", a->path, a->n_kernels, a->n_kernels == 1 ? "" : "s",
+           b->path, b->n_kernels);
+    for (int side = 0; side < 2; ++side) {
+        const saved_plan *plan = side == 0 ? a : b, *other = side == 0 ? b : a;
+        for (int kernel = 0; kernel < plan->n_kernels; ++kernel)
+            if (!has_kernel(plan, other, kernel)) {
+                if (differences++ == 0)
+                    printf("Kernels that only one has:\n");
+                print_kernel(plan, kernel);
+            }
+    }
+    for (int i = 0; i < a->n_calls; ++i) {
+        const saved_call *same = find_call(b, a->calls[i].name);
+        if (same == NULL || same->variant == a->calls[i].variant)
+            continue;
+        printf("'%s' is done by variant %d, and by variant %d\n", same->name, a->calls[i].variant,
+               same->variant);
+        ++differences;
+    }
+    if (differences == 0)
+        printf("The same calls share kernels, by the same variants.\n");
+    return differences > 0;
+}
+
+static const struct argp_option table[] = {{0}};
+static const char doc[] =
+    "Say what differs between two saved plans: kernels, and variants of calls."
+    "\v"
+    "Plans are saved by --print plan --format json, and forced by --force.\n"
+    "\n"
+    "Examples:\n"
+    "  weft fuse poisson.weft --format json > a.json\n"
+    "  weft fuse poisson.weft --plan unfused --format json > b.json\n"
+    "  weft plan diff a.json b.json\n"
+    "\n"
+    "Exit status: 0 they are the same, 1 they differ.";
+
+weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error) {
+    (void)messages;
+    weft_status status = WEFT_OK;
+    weft_tool_options options = {.n_arguments_max = 3};
+    saved_plan *plans = calloc(2, sizeof *plans);
+    if (plans == NULL)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(weft_tool_read(table, "diff FILE FILE", doc, argc, argv, &options, error));
+    if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "two saved plans are compared");
+        weft_error_hint(error, "write weft plan diff A.json B.json");
+        goto done;
+    }
+    TRY(read_plan(options.arguments[1], &plans[0], error));
+    TRY(read_plan(options.arguments[2], &plans[1], error));
+    *code = compare_plans(&plans[0], &plans[1]);
+done:
+    json_decref(plans[0].root);
+    json_decref(plans[1].root);
+    free(plans);
+    weft_tool_clear(&options);
+    return status;
+}
