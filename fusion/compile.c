@@ -2,6 +2,7 @@
 #include "flow_internal.h"
 #include "plan_force.h"
 #include "source_internal.h"
+#include "wishes.h"
 
 #include <string.h>
 
@@ -90,8 +91,10 @@ weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
     weft_arena *arena = c->arena;
     TRY(weft_graph_make(arena, c->library, c->script, &c->graph, error));
     TRY(weft_fusions_make(arena, c->graph, &c->options, &c->fusions, error));
+    TRY(weft_wishes_add(c, error));
     TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
                                   &c->implementations, error));
+    weft_wishes_prune(c);
     if (c->options.forced_plan != NULL)
         TRY(weft_plan_force(c, c->options.forced_plan, error));
     else

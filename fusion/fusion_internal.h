@@ -147,6 +147,8 @@ typedef struct weft_script_statement {
     int n_maps;
     weft_node *value;
     int loop; /* the innermost loop that it stands in, or -1 */
+    int part; /* how many `split;` stand before it */
+    int fuse; /* the `fuse { }` that it stands in, from 1; 0: none */
     weft_place place;
 } weft_script_statement;
 
@@ -181,6 +183,9 @@ typedef struct weft_script {
     int n_loops;
     weft_script_return *returns;
     int n_returns;
+    int n_splits;
+    weft_place *fuses; /* where the blocks start */
+    int n_fuses;
     weft_source *sources; /* one a fragment */
     int n_sources;
     bool is_loop_body;  /* a segment inside `repeat`: its updates may alternate between two memories
@@ -401,6 +406,7 @@ typedef struct weft_call {
     weft_place place;
     const weft_reduction *reduction; /* NULL: a map */
     const weft_routine *routine; /* of `apply`: whole rows, from v at other rows too; else NULL */
+    int part, fuse;              /* of its statement; -1 and 0: of none */
     int op;                      /* of `apply`: the operator in graph->operators */
 } weft_call;
 

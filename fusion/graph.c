@@ -125,6 +125,8 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
         if (status != WEFT_OK)
             return status;
         call->id = graph->n_calls;
+        call->part = builder->statement != NULL ? builder->statement->part : -1;
+        call->fuse = builder->statement != NULL ? builder->statement->fuse : 0;
         call->result = id;
         graph->calls[graph->n_calls++] = *call;
     }
@@ -287,6 +289,7 @@ weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
     TRY(declare_maps(builder, error));
     TRY(declare_inputs(builder, error));
     for (int i = 0; i < script->n_statements; ++i) {
+        builder->statement = &script->statements[i];
         if (script->statements[i].update)
             TRY(weft_graph_update(builder, &script->statements[i], error));
         else if (script->statements[i].accumulate)
@@ -295,6 +298,7 @@ weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
             TRY(assign(builder, &script->statements[i], error));
     }
 done:
+    builder->statement = NULL;
     return status;
 }
 

@@ -39,8 +39,9 @@ typedef struct graph_builder {
     int n_names, name_capacity;
     weft_place *first_read; /* [n_data], of lists that could be accumulated into; line 0: never */
     int first_read_capacity;
-    bool keep_apart; /* the next call is not merged with an equal one */
-    int depth;       /* of expressions inlined in expressions */
+    const weft_script_statement *statement; /* being read, or NULL */
+    bool keep_apart;                        /* the next call is not merged with an equal one */
+    int depth;                              /* of expressions inlined in expressions */
 } graph_builder;
 
 /** graph.c: the graph of builder->script's statements, nothing returned yet: builder->names says

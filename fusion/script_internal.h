@@ -53,9 +53,17 @@ typedef struct script_parser {
     const weft_token *tokens; /* of the text being read */
     int position;
     int nesting, n_nodes;
+    int fuse;        /* the block being read, from 1, or 0 */
     int loop, depth; /* the loop being read, or -1, and how many it stands in with itself */
     weft_error *error;
 } script_parser;
+
+/** script_wishes.c */
+weft_status script_parse_split(script_parser *parser);
+weft_status script_parse_fuse(script_parser *parser);
+/** What ends before a statement, or after the last; and what starts before one. */
+void script_print_wishes_end(const weft_script *script, int statement, weft_text *out);
+void script_print_wishes_start(const weft_script *script, int statement, weft_text *out);
 
 weft_status script_no_memory(weft_error *error);
 /** Read texts into parser->script, which is empty. */

@@ -61,6 +61,8 @@ static weft_status write_out(operator_writer *w, written_operator *op,
             made.maps[k] = script_renamed(names, count, made.maps[k]);
         TRY(script_node_copy(parser, made.value, names, count, &made.value));
         made.loop = statement->loop;
+        made.part = statement->part;
+        made.fuse = statement->fuse;
         TRY(append(w, made));
     }
 done:

@@ -268,10 +268,6 @@ static weft_status no_statement(script_parser *parser) {
     const weft_token *token = script_token(parser);
     if (token->kind != TOKEN_NAME)
         return script_unexpected(parser, "a statement");
-    if (script_at(parser, "fuse") || script_at(parser, "split"))
-        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
-                             "'%s' is reserved: forcing a plan in a script is not supported yet",
-                             token->text);
     if (script_reserved(token->text))
         return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                              "expected a statement, found the reserved word '%s'", token->text);
@@ -296,6 +292,8 @@ static weft_status parse_value(script_parser *parser, weft_script_statement *sta
         goto done;
     }
     statement->loop = parser->loop;
+    statement->part = script->n_splits;
+    statement->fuse = parser->fuse;
     SCRIPT_APPEND(parser, script->statements, script->n_statements, *statement);
 done:
     return status;
@@ -356,9 +354,12 @@ weft_status script_parse_statement(script_parser *parser) {
         {"update", parse_update},
         {"repeat", script_parse_repeat},
         {"operator", script_parse_operator},
+        {"split", script_parse_split},
+        {"fuse", script_parse_fuse},
     };
     const bool in_loop = parser->loop >= 0;
-    if (in_loop && !script_at(parser, "update") && !script_at(parser, "repeat"))
+    if (in_loop && !script_at(parser, "update") && !script_at(parser, "repeat") &&
+        !script_at(parser, "split") && !script_at(parser, "fuse"))
         for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
             if (script_at(parser, statements[i].word))
                 return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,

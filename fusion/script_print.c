@@ -205,11 +205,14 @@ void weft_script_print(const weft_script *script, weft_text *out) {
         print_expression(&script->expressions[i], out);
     int depth = 0;
     for (int i = 0; i < script->n_statements; ++i) {
+        script_print_wishes_end(script, i, out);
         print_loops_start(script, i, &depth, out);
+        script_print_wishes_start(script, i, out);
         print_indent(depth, out);
         print_statement(&script->statements[i], out);
         print_loops_end(script, i, &depth, out);
     }
+    script_print_wishes_end(script, script->n_statements, out);
     for (int i = 0; i < script->n_returns; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? "return " : ", ", script->returns[i].name,
                       i == script->n_returns - 1 ? ";\n" : "");

@@ -79,16 +79,29 @@ static void misspelled_statements(void **state) {
                       "    ^");
 }
 
+#define OVER "index n; input x : real over n;\n"
+
+/* What a script asks of the plan. */
+static void wishes(void **state) {
+    (void)state;
+    SYNTAX("fuse a, b;",
+           "bad.weft:1:6: error: expected '{' before the statements that are to share "
+           "a kernel, found 'a'\n"
+           "    fuse a, b;\n"
+           "         ^");
+    SYNTAX("split a;", "bad.weft:1:7: error: expected ';' after 'split', found 'a'\n"
+                       "    split a;\n"
+                       "          ^");
+    SYNTAX(OVER "fuse { a = x;\nsplit; }", "bad.weft:3:1: error: 'split' stands outside 'fuse'\n"
+                                           "    split; }\n"
+                                           "    ^");
+    TYPE(OVER "fuse { }", "bad.weft:2:1: error: there is no statement in this block\n"
+                          "    fuse { }\n"
+                          "    ^");
+}
+
 static void reserved_for_later(void **state) {
     (void)state;
-    UNSUPPORTED("fuse a, b;", "bad.weft:1:1: error: 'fuse' is reserved: forcing a plan in a script "
-                              "is not supported yet\n"
-                              "    fuse a, b;\n"
-                              "    ^");
-    UNSUPPORTED("split a;", "bad.weft:1:1: error: 'split' is reserved: forcing a plan in a script "
-                            "is not supported yet\n"
-                            "    split a;\n"
-                            "    ^");
     UNSUPPORTED("index rows, cols;\ninput A : real over rows, cols;",
                 "bad.weft:2:25: error: lists over two index sets are not supported yet\n"
                 "    input A : real over rows, cols;\n"
@@ -331,11 +344,17 @@ static void characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(semicolons),         cmocka_unit_test(misspelled_statements),
-        cmocka_unit_test(reserved_for_later), cmocka_unit_test(index_sets_and_connectivities),
-        cmocka_unit_test(names_twice),        cmocka_unit_test(returns),
-        cmocka_unit_test(types_and_sizes),    cmocka_unit_test(stores),
-        cmocka_unit_test(expressions),        cmocka_unit_test(characters),
+        cmocka_unit_test(semicolons),
+        cmocka_unit_test(misspelled_statements),
+        cmocka_unit_test(wishes),
+        cmocka_unit_test(reserved_for_later),
+        cmocka_unit_test(index_sets_and_connectivities),
+        cmocka_unit_test(names_twice),
+        cmocka_unit_test(returns),
+        cmocka_unit_test(types_and_sizes),
+        cmocka_unit_test(stores),
+        cmocka_unit_test(expressions),
+        cmocka_unit_test(characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,99 @@
+/* labels: quick */
+/* fuse { } and split; in a script: the kernels that there are then, counted by hand; what cannot be
+ * is refused at the block, with the calls that stand in each other's way. */
+#include "program_support.h"
+
+#define HEAD                                                                                       \
+    "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"                                \
+    "input x, w : real[3] over cells;\n"
+
+static weft_status compile(const char *text, const weft_compile_options *options,
+                           weft_library **library, weft_device **device, weft_compilation **out,
+                           weft_error *error) {
+    const weft_fragment fragment = {"wish.weft", text};
+    assert_int_equal(weft_library_make(library, NULL), WEFT_OK);
+    assert_int_equal(weft_device_open("null", NULL, device, NULL), WEFT_OK);
+    return weft_compile(*library, weft_device_limits(*device), &fragment, 1, options, out, error);
+}
+
+static void expect_kernels(const char *text, weft_plan_kind plan, int n) {
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *c = NULL;
+    weft_error error = {0};
+    const weft_compile_options options = {.plan = plan};
+    case_check(compile(text, &options, &library, &device, &c, &error), &error);
+    if (weft_compilation_kernels(c) != n)
+        fail_msg("%d kernels, not %d, in\n%s", weft_compilation_kernels(c), n, text);
+    weft_compilation_free(&c);
+    weft_device_free(&device);
+    weft_library_free(&library);
+}
+
+static void expect_refused(const char *text, const char *message) {
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *c = NULL;
+    weft_error error = {0};
+    assert_int_equal(compile(text, NULL, &library, &device, &c, &error), WEFT_ERROR_TYPE);
+    assert_string_equal(error.message, message);
+    weft_device_free(&device);
+    weft_library_free(&library);
+}
+
+static void splits(void **state) {
+    (void)state;
+    expect_kernels(HEAD "a = 2*x; b = a + x; c = b*a; return c;", WEFT_PLAN_FUSED, 1);
+    expect_kernels(HEAD "a = 2*x; split; b = a + x; c = b*a; return c;", WEFT_PLAN_FUSED, 2);
+    expect_kernels(HEAD "a = 2*x; split; b = a + x; split; c = b*a; return c;", WEFT_PLAN_FUSED, 3);
+    expect_kernels(HEAD "a = 2*x; split; b = a + x; c = b*a; return c;", WEFT_PLAN_UNFUSED, 3);
+}
+
+/* Two that share nothing are no kernel unless they are asked to be. */
+static void blocks(void **state) {
+    (void)state;
+    expect_kernels(HEAD "a = 2*x; b = 3*w; return a, b;", WEFT_PLAN_FUSED, 2);
+    expect_kernels(HEAD "fuse { a = 2*x; b = 3*w; } return a, b;", WEFT_PLAN_FUSED, 1);
+    expect_kernels(HEAD "fuse { a = 2*x; b = 3*w; } c = a + b; return c;", WEFT_PLAN_FUSED, 1);
+    expect_kernels(HEAD "fuse { a = 2*x; b = 3*w; } split; c = a + b; return c;", WEFT_PLAN_FUSED,
+                   2);
+    expect_kernels(HEAD "fuse { a = 2*x; b = 3*w; } return a, b;", WEFT_PLAN_UNFUSED, 2);
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    expect_refused(HEAD "y[dofs] += x; fuse { a = 2*x; s = 2*y; } return a, s;",
+                   "'a' and 's' cannot share a kernel: they are over different index sets");
+    expect_refused(HEAD "fuse { a = x[0] + 1; r = sum(a); b = a*r; } return b;",
+                   "'a' and 'b' cannot share a kernel: there is a global barrier between them");
+}
+
+/* The text that is printed of a script says the same. */
+static void printed(void **state) {
+    (void)state;
+    static const char text[] = HEAD "a = 2*x;\nsplit;\nfuse {\nb = a + x;\nc = 3*w;\n}\n"
+                                    "return b, c;\n";
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *c = NULL;
+    weft_text out = {0};
+    assert_int_equal(compile(text, NULL, &library, &device, &c, NULL), WEFT_OK);
+    assert_int_equal(weft_compilation_print(c, "script", "text", &out, NULL), WEFT_OK);
+    const char *statements = strstr(out.data, "a = ");
+    assert_non_null(statements);
+    assert_string_equal(statements, strstr(text, "a = "));
+    weft_text_free(&out);
+    weft_compilation_free(&c);
+    weft_device_free(&device);
+    weft_library_free(&library);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits),
+        cmocka_unit_test(blocks),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(printed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
