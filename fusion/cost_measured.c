@@ -256,8 +256,12 @@ static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost
     if (routine->handle < 0 || routine->handle >= costs->n)
         return false;
     const routine_grid *grid = &costs->grids[routine->handle];
-    const double at[AXES] = {point->instances, point->threads, point->iterations,
-                             extra_of(&costs->limits, point)};
+    /* in shared memory a block of several warps' worth of instances counts as so many blocks */
+    const double blocks = routine->shared && point->instances > WEFT_CUDA_LANES && grid->n[0] == 1
+                              ? (double)point->instances / WEFT_CUDA_LANES
+                              : 1;
+    const double at[AXES] = {point->instances / blocks, point->threads / blocks, point->iterations,
+                             extra_of(&costs->limits, point) / blocks};
     int low[AXES];
     double part[AXES], sum = 0;
     for (int d = 0; d < AXES; ++d)

@@ -246,7 +246,10 @@ static void interpolation(void **state) {
     /* in shared memory 32 instances a block and the threads that were measured */
     assert_true(asks(&from, &set.list[3], 32, 2, 9 * 32, 0, &seconds));
     assert_double_near(seconds, psi(32, 2), tolerance, 0);
-    assert_false(asks(&from, &set.list[3], 64, 2, 9 * 32, 0, &seconds));
+    /* a block of 64 counts as two of 32 */
+    assert_true(asks(&from, &set.list[3], 64, 2, 18 * 32, 1000, &seconds));
+    assert_double_near(seconds, psi(32, 2), tolerance, 0);
+    assert_false(asks(&from, &set.list[3], 64, 2, 32, 0, &seconds));
     assert_false(asks(&from, &set.list[3], 32, 2, 33 * 32, 0, &seconds));
     weft_measured_costs_free(&from.costs);
     assert_null(from.costs);
