@@ -31,6 +31,8 @@
          0,                                                                                          \
          "Take the kernels of a saved plan (--print plan --format json)",                            \
          0},                                                                                         \
+        {"max-fusion", TOOL_MAX_FUSION, "N", 0, "Calls of a candidate, at most (8)", 0},             \
+        {"n", TOOL_INSTANCES, "N", 0, "Instances that the plan is made for (a million)", 0},         \
         {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default), gathered or cells", 0}, {          \
         "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
     }
@@ -96,6 +98,8 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_compile_options compile_options = {.plan = options->plan,
                                             .scatter = options->scatter,
                                             .single = options->single,
+                                            .max_fusion = options->max_fusion,
+                                            .instances = options->instances,
                                             .expressions = options->expressions,
                                             .n_expressions = options->n_expressions,
                                             .parameters = options->parameters,

@@ -159,6 +159,10 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
         return WEFT_OK;
     case TOOL_SECONDS:
         return app_parse_number("--seconds", text, 0.001, 1e6, &options->seconds, error);
+    case TOOL_MAX_FUSION:
+        return app_parse_integer("--max-fusion", text, 1, 512, &options->max_fusion, error);
+    case TOOL_INSTANCES:
+        return app_parse_integer("--n", text, 1, 2000000000, &options->instances, error);
     case TOOL_TUNE:
         return app_parse_integer("--tune", text, 1, 1000, &options->tune, error);
     case TOOL_CHECK:

@@ -65,6 +65,7 @@ typedef struct weft_tool_options {
     int tune;                     /* covers to be measured; 0: not given */
     const char *why[2];           /* two calls */
     const char *force, *html;     /* files; NULL: none */
+    int max_fusion, instances;    /* 0: not given */
     double seconds;               /* 0: not given */
     weft_expression *expressions; /* malloc'd */
     int n_expressions;
@@ -99,7 +100,9 @@ enum {
     TOOL_TUNE,
     TOOL_WHY,
     TOOL_FORCE,
-    TOOL_HTML
+    TOOL_HTML,
+    TOOL_MAX_FUSION,
+    TOOL_INSTANCES
 };
 
 /** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
