@@ -36,13 +36,21 @@ bool weft_call_accumulates(const weft_graph *graph, int call) {
     return false;
 }
 
-/* One rows call a kernel, and no accumulating stores beside it. */
+static bool loads_through_map(const weft_call *call) {
+    for (int i = 0; i < call->n_operands; ++i)
+        if (call->operands[i].map >= 0)
+            return true;
+    return false;
+}
+
+/* One rows call a kernel, and neither accumulating stores nor loads through maps beside it. */
 static bool may_join(const weft_graph *graph, const int *group, int n, int a, int b) {
     int n_rows = 0, n_accumulating = 0;
     for (int i = 0; i < n; ++i)
         if (group[i] == a || group[i] == b) {
             n_rows += graph->calls[i].routine != NULL;
-            n_accumulating += weft_call_accumulates(graph, i);
+            n_accumulating +=
+                weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
         }
     return n_rows == 0 || (n_rows == 1 && n_accumulating == 0);
 }
@@ -94,7 +102,8 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
     int rows = -1, n_rows = 0, n_accumulating = 0;
     for (int i = 0; i < graph->n_calls; ++i)
         if (weft_set_has(set, i)) {
-            n_accumulating += weft_call_accumulates(graph, i);
+            n_accumulating +=
+                weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
             if (graph->calls[i].routine != NULL) {
                 rows = i;
                 ++n_rows;

@@ -47,7 +47,8 @@ static weft_status operator_number(graph_builder *builder, const char *name, int
     return WEFT_OK;
 }
 
-/* v as a list that can be read at any row: scalar, direct, over the operator's index set. */
+/* v as a list that can be read at any row: scalar, direct, over the operator's index set. A
+ * component of a list of vectors, or what is seen through a connectivity, becomes one. */
 static weft_status operand(graph_builder *builder, const weft_node *node,
                            const weft_script_operator *op, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -56,12 +57,13 @@ static weft_status operand(graph_builder *builder, const weft_node *node,
     TRY(weft_value_make(builder, node, &v, error));
     TRY(weft_value_materialise(builder, &v, UNIFORM, node->place, out, error));
     const weft_datum *datum = &graph->data[out->datum];
-    if (datum->index_set == UNIFORM || out->map >= 0 || out->shape.rank != 0 ||
-        strcmp(graph->index_sets[datum->index_set].name, op->over) != 0)
+    const int set = out->map >= 0 ? graph->maps[out->map].from : datum->index_set;
+    if (set == UNIFORM || out->shape.rank != 0 ||
+        strcmp(graph->index_sets[set].name, op->over) != 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "'%s' works on scalars over %s: this is something else", op->name,
                              op->over);
-    if (datum->shape.rank != 0) /* a component of a list of vectors */
+    if (datum->shape.rank != 0 || out->map >= 0)
         TRY(weft_operand_copy(builder, out, node->place, out, error));
 done:
     return status;

@@ -36,7 +36,7 @@ bool random_shape_equal(const random_shape *a, const random_shape *b) {
 
 /* ---- statements ---- */
 
-static int list_add(maker *m, const char *prefix, int set, const random_shape *shape) {
+int random_list_add(maker *m, const char *prefix, int set, const random_shape *shape) {
     random_script *s = m->script;
     if (s->n_lists == RANDOM_LISTS)
         return -1;
@@ -76,11 +76,11 @@ static bool make_assignment(maker *m, int set) {
     const bool uniform = !root->over;
     if (uniform && (root->kind == RANDOM_LIST || root->shape.rank > 0))
         return false;
-    one.list = list_add(m,
-                        uniform                     ? "u"
-                        : root->kind == RANDOM_LIST ? "a"
-                                                    : "v",
-                        uniform ? UNIFORM_SET : set, &root->shape);
+    one.list = random_list_add(m,
+                               uniform                     ? "u"
+                               : root->kind == RANDOM_LIST ? "a"
+                                                           : "v",
+                               uniform ? UNIFORM_SET : set, &root->shape);
     if (one.list < 0)
         return false;
     random_list *made = &m->script->lists[one.list];
@@ -105,14 +105,15 @@ static bool make_accumulation(maker *m) {
     const random_shape *source = &s->nodes[one.root].shape;
     const random_shape shape = {source->rank - 1, {source->rank > 1 ? source->sizes[1] : 0, 0}};
     one.list = -1;
-    for (int i = 0; i < s->n_lists && random_maker_below(m, 2) == 0; ++i)
+    for (int i = 0, n = 1; i < s->n_lists; ++i)
         if (m->target[i] && !m->gone[i] && s->lists[i].set == map->to &&
             (i < s->n_inputs || s->lists[i].maker > m->loop) &&
-            random_shape_equal(&s->lists[i].shape, &shape) && !random_node_reads(s, one.root, i))
+            random_shape_equal(&s->lists[i].shape, &shape) && !random_node_reads(s, one.root, i) &&
+            random_maker_below(m, ++n) == 0)
             one.list = i;
     const bool is_new = one.list < 0;
     if (is_new)
-        one.list = list_add(m, "b", map->to, &shape);
+        one.list = random_list_add(m, "b", map->to, &shape);
     if (one.list < 0)
         return false;
     m->target[one.list] = true;
@@ -162,6 +163,25 @@ static bool make_update(maker *m) {
     return make_update_of(m, random_maker_below(m, m->script->n_lists));
 }
 
+static int operation_add(maker *m, random_kind kind, int a, int b) {
+    const random_script *s = m->script;
+    if (a < 0 || (b < 0 && kind != RANDOM_SQUARE && kind != RANDOM_NEGATE))
+        return -1;
+    random_node node = {.kind = kind, .list = -1, .map = -1, .children = {a, b, -1, -1}};
+    node.shape = s->nodes[s->nodes[a].shape.rank > 0 || b < 0 ? a : b].shape;
+    node.over = s->nodes[a].over || (b >= 0 && s->nodes[b].over);
+    return random_node_add(m, &node);
+}
+
+/* Above 0 everywhere, or below: a reduction that joins a 0 too many shows. */
+static int bounded_away(maker *m, int root, bool below) {
+    const random_node one = {
+        .kind = RANDOM_NUMBER, .number = 1, .list = -1, .map = -1, .children = {-1, -1, -1, -1}};
+    const int square = operation_add(m, RANDOM_SQUARE, root, -1);
+    const int sum = operation_add(m, RANDOM_ADD, square, random_node_add(m, &one));
+    return below ? operation_add(m, RANDOM_NEGATE, sum, -1) : sum;
+}
+
 static bool make_reduction(maker *m, int set) {
     static const char ops[] = {'+', '.', '<', '>'};
     random_script *s = m->script;
@@ -170,6 +190,8 @@ static bool make_reduction(maker *m, int set) {
     one.root = random_expression_add(m, set, random_maker_below(m, 3));
     if (one.op == '.')
         one.second = random_expression_add(m, set, random_maker_below(m, 2));
+    else if (one.op != '+' && one.root >= 0 && random_maker_below(m, 2) == 0)
+        one.root = bounded_away(m, one.root, one.op == '>');
     if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank > 0 ||
         (one.op == '.' &&
          (one.second < 0 || s->nodes[one.second].shape.rank > 0 || !s->nodes[one.second].over)))
@@ -177,7 +199,7 @@ static bool make_reduction(maker *m, int set) {
     const int list = random_maker_below(m, s->n_lists);
     one.update = s->flows && s->lists[list].set == UNIFORM_SET && may_update(m, list) &&
                  s->lists[list].shape.rank == 0;
-    one.list = one.update ? list : list_add(m, "r", UNIFORM_SET, &(random_shape){0});
+    one.list = one.update ? list : random_list_add(m, "r", UNIFORM_SET, &(random_shape){0});
     if (one.list < 0 || !statement_add(m, &one))
         return false;
     m->updated[one.list] = true;
@@ -190,7 +212,7 @@ static bool make_apply(maker *m) {
     one.root = random_expression_add(m, NODES, random_maker_below(m, 2));
     if (one.root < 0 || !s->nodes[one.root].over || s->nodes[one.root].shape.rank > 0)
         return false;
-    one.list = list_add(m, "q", NODES, &(random_shape){0});
+    one.list = random_list_add(m, "q", NODES, &(random_shape){0});
     return one.list >= 0 && statement_add(m, &one);
 }
 
@@ -201,7 +223,8 @@ static bool reads_maps(const random_script *s, int node) {
     return reads;
 }
 
-/* update p = ...; q = apply(A, p): what a rows routine may compute wherever it reads p. */
+/* update p = ...; q = apply(A, p); update r = r - q: a rows routine may compute the first wherever
+ * it reads p. */
 static bool make_folded(maker *m) {
     random_script *s = m->script;
     random_statement one = {.kind = RANDOM_APPLY, .map = -1, .second = -1, .set = NODES};
@@ -212,11 +235,23 @@ static bool make_folded(maker *m) {
         s->n_statements = n;
         return false;
     }
-    const random_node node = {
+    random_node node = {
         .kind = RANDOM_LIST, .list = list, .map = -1, .over = true, .children = {-1, -1, -1, -1}};
     one.root = random_node_add(m, &node);
-    one.list = one.root >= 0 ? list_add(m, "q", NODES, &(random_shape){0}) : -1;
-    return one.list >= 0 && statement_add(m, &one);
+    one.list = one.root >= 0 ? random_list_add(m, "q", NODES, &(random_shape){0}) : -1;
+    if (one.list < 0 || !statement_add(m, &one))
+        return false;
+    random_statement last = {
+        .kind = RANDOM_UPDATE, .map = -1, .second = -1, .list = FIRST_OVER_NODES, .set = NODES};
+    if (list == last.list || !may_update(m, last.list))
+        return true;
+    node.list = last.list;
+    const int old = random_node_add(m, &node);
+    node.list = one.list;
+    last.root = operation_add(m, RANDOM_SUBTRACT, old, random_node_add(m, &node));
+    m->updated[last.list] = last.root >= 0 && statement_add(m, &last);
+    m->target[last.list] = false;
+    return true;
 }
 
 static bool is_scalar(const maker *m, int node) {
@@ -268,16 +303,16 @@ static bool make_statement(maker *m) {
     const int set = random_maker_below(m, 3) > 0 ? CELLS : random_maker_below(m, s->n_sets);
     const int n_lists = s->n_lists, n_nodes = s->n_nodes;
     bool made = false;
-    const int choice = random_maker_below(m, 16);
+    const int choice = random_maker_below(m, 18);
     if (s->op.row_start != NULL && random_maker_below(m, 5) == 0)
         made = make_apply(m);
     else if (choice < 9)
         made = make_assignment(m, choice == 8 && s->flows ? UNIFORM_SET : set);
     else if (choice < 12)
         made = make_accumulation(m);
-    else if (choice < 13)
-        made = make_update(m);
     else if (choice < 15)
+        made = make_update(m);
+    else if (choice < 17)
         made = make_reduction(m, set);
     else
         return make_loop(m);
@@ -288,102 +323,6 @@ static bool make_statement(maker *m) {
     return made;
 }
 
-/* ---- declarations ---- */
-
-static void make_map(maker *m, const char *name, int from, int to, int width) {
-    random_script *s = m->script;
-    random_map *map = &s->maps[s->n_maps++];
-    const int64_t n_from = s->sets[from].n, n_to = s->sets[to].n;
-    int *valence = random_alloc((size_t)n_to + 1, sizeof *valence);
-    *map = (random_map){.name = name, .from = from, .to = to, .width = width};
-    map->indices = random_alloc((size_t)(n_from * width) + 1, sizeof *map->indices);
-    for (int64_t i = 0; i < n_from; ++i)
-        for (int a = 0; a < width; ++a) {
-            bool fresh = false;
-            while (!fresh) { /* near its own place, as in a mesh with a sensible order */
-                const int64_t near = i * n_to / n_from + random_maker_below(m, 3 * width) - width;
-                map->indices[i * width + a] = (int32_t)((near % n_to + n_to) % n_to);
-                fresh = true;
-                for (int b = 0; b < a; ++b)
-                    fresh &= map->indices[i * width + b] != map->indices[i * width + a];
-            }
-            const int now = ++valence[map->indices[i * width + a]];
-            map->valence = now > map->valence ? now : map->valence;
-        }
-    free(valence);
-}
-
-/* About whole and partial blocks of lanes, thread blocks and chunks of reductions. */
-static int64_t make_size(maker *m) {
-    static const int sizes[] = {1,  2,  7,   8,   9,   15,  16,  17,  31,  32,  33,
-                                63, 65, 100, 127, 129, 255, 300, 511, 512, 513, 700};
-    static const int large[] = {0, 1025, 2047, 2049, 2100};
-    if (random_maker_below(m, 12) == 0)
-        return large[random_maker_below(m, 5)];
-    return sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
-}
-
-static void make_operator(maker *m) {
-    random_operator *op = &m->script->op;
-    const int64_t n = m->script->sets[NODES].n;
-    op->row_start = random_alloc((size_t)n + 1, sizeof *op->row_start);
-    op->columns = random_alloc((size_t)n * 4 + 1, sizeof *op->columns);
-    op->entries = random_alloc((size_t)n * 4 + 1, sizeof *op->entries);
-    op->row_bound = 8;
-    for (int64_t i = 0, k = 0; i < n; ++i) {
-        const int length = random_maker_below(m, 5);
-        op->row_start[i] = k;
-        for (int j = 0; j < length; ++j, ++k) {
-            op->columns[k] = (int32_t)((i + random_maker_below(m, 9) + n - 4) % n);
-            op->entries[k] = random_maker_below(m, 5) - 2;
-        }
-        op->row_start[i + 1] = k;
-    }
-}
-
-static void declare_sets(maker *m) {
-    random_script *s = m->script;
-    s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 6) == 0, make_size(m)};
-    s->sets[s->n_sets++] = (random_set){"nodes", false, make_size(m) / 2 + 9};
-    make_map(m, "dofs", CELLS, NODES, 3);
-    if (random_maker_below(m, 2) == 0)
-        make_map(m, "sides", CELLS, NODES, 1 + random_maker_below(m, 4));
-    if (random_maker_below(m, 4) == 0) {
-        s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
-        make_map(m, "near", NODES, GROUPS, 2);
-    }
-    if (random_maker_below(m, 3) == 0 && s->n_maps < RANDOM_MAPS)
-        make_map(m, "around", NODES, NODES, 2);
-    if (s->flows && random_maker_below(m, 2) == 0)
-        make_operator(m);
-}
-
-static void declare(maker *m, int set, int rank, int a, int b) {
-    const int list = list_add(m, "i", set, &(random_shape){rank, {a, b}});
-    m->script->lists[list].maker = -1;
-    m->target[list] = set >= 0 && (set != CELLS) && rank < 2;
-}
-
-static void declare_inputs(maker *m) {
-    random_script *s = m->script;
-    const int n = 2 + random_maker_below(m, 4), square = 2 + random_maker_below(m, 3);
-    declare(m, CELLS, 2, square, square);
-    declare(m, CELLS, 1, 3, 0);
-    declare(m, NODES, 0, 0, 0);
-    declare(m, UNIFORM_SET, 0, 0, 0);
-    if (s->flows)
-        declare(m, UNIFORM_SET, 0, 0, 0);
-    for (int i = 0; i < n; ++i) {
-        const int set =
-            random_maker_below(m, 8) == 0 ? UNIFORM_SET : random_maker_below(m, s->n_sets);
-        const int rank = random_maker_below(m, set == CELLS ? 3 : 2);
-        declare(m, set, rank,
-                1 + random_maker_below(m, random_maker_below(m, 4) == 0 ? RANDOM_SIZE : 3),
-                1 + random_maker_below(m, random_maker_below(m, 4) == 0 ? RANDOM_SIZE : 3));
-    }
-    s->n_inputs = s->n_lists;
-}
-
 random_script *random_script_make(uint64_t seed) {
     maker *m = random_alloc(1, sizeof *m);
     random_script *s = random_alloc(1, sizeof *s);
@@ -392,8 +331,7 @@ random_script *random_script_make(uint64_t seed) {
     s->single = random_maker_below(m, 4) == 0;
     s->flows = random_maker_below(m, 3) == 0;
     s->limit = s->single ? 0x1p23 : 0x1p52;
-    declare_sets(m);
-    declare_inputs(m);
+    random_declare(m);
     const int wanted = 2 + random_maker_below(m, random_maker_below(m, 3) == 0 ? 24 : 10);
     for (int tries = 0; tries < 400 && s->n_statements < wanted; ++tries)
         make_statement(m);

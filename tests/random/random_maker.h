@@ -15,6 +15,10 @@ typedef struct maker {
 
 /** In [0, n). */
 int random_maker_below(maker *m, int n);
+enum { FIRST_OVER_NODES = 2 /* an input of scalars */ };
+/** Sets, maps, operator and inputs. */
+void random_declare(maker *m);
+int random_list_add(maker *m, const char *prefix, int set, const random_shape *shape);
 int random_node_add(maker *m, const random_node *node);
 /** A random expression over a set, its operations `depth` deep; its node, or -1: what was picked
  *  does not fit together. */

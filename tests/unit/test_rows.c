@@ -77,7 +77,7 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
     (void)state;
     static const char cg[] =
         "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nreturn s, q, sq;\n";
-    assert_int_equal(kernels(cg, WEFT_PLAN_FUSED), 2); /* and one that joins partial results */
+    assert_int_equal(kernels(cg, WEFT_PLAN_FUSED), 2);   /* and one that joins partial results */
     assert_int_equal(kernels(cg, WEFT_PLAN_UNFUSED), 4); /* here too */
     /* what comes behind it does, row by row */
     assert_int_equal(kernels("q = apply(A, z);\nr = p - d*q;\nreturn r;\n", WEFT_PLAN_FUSED), 1);
@@ -96,6 +96,15 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
     /* each routine has a kernel of its own */
     assert_int_equal(
         kernels("q = apply(A, z);\nr = apply(A, p);\ns = q + r;\nreturn s;\n", WEFT_PLAN_FUSED), 2);
+    /* what loads through a connectivity stands in a kernel of its own, also where it is v */
+    assert_int_equal(kernels("connectivity around : nodes -> nodes[2];\nq = apply(A, z);\n"
+                             "r = q + p[around][0];\nreturn q, r;\n",
+                             WEFT_PLAN_FUSED),
+                     2);
+    assert_int_equal(kernels("connectivity around : nodes -> nodes[2];\n"
+                             "q = apply(A, p[around][1]);\nreturn q;\n",
+                             WEFT_PLAN_FUSED),
+                     2);
     assert_int_equal(kernels("q = apply(A, z);\nr = apply(A, q);\nreturn r;\n", WEFT_PLAN_FUSED),
                      2);
 }

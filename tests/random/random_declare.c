@@ -1,0 +1,105 @@
+/* What a random script declares: sets of sizes about whole blocks, maps, an operator, inputs. */
+#include "random_maker.h"
+
+#include <stdlib.h>
+
+static void make_map(maker *m, const char *name, int from, int to, int width) {
+    random_script *s = m->script;
+    random_map *map = &s->maps[s->n_maps++];
+    const int64_t n_from = s->sets[from].n, n_to = s->sets[to].n;
+    int *valence = random_alloc((size_t)n_to + 1, sizeof *valence);
+    *map = (random_map){.name = name, .from = from, .to = to, .width = width};
+    map->indices = random_alloc((size_t)(n_from * width) + 1, sizeof *map->indices);
+    for (int64_t i = 0; i < n_from; ++i)
+        for (int a = 0; a < width; ++a) {
+            bool fresh = false;
+            while (!fresh) { /* near its own place, as in a mesh with a sensible order */
+                const int64_t near = i * n_to / n_from + random_maker_below(m, 3 * width) - width;
+                map->indices[i * width + a] = (int32_t)((near % n_to + n_to) % n_to);
+                fresh = true;
+                for (int b = 0; b < a; ++b)
+                    fresh &= map->indices[i * width + b] != map->indices[i * width + a];
+            }
+            const int now = ++valence[map->indices[i * width + a]];
+            map->valence = now > map->valence ? now : map->valence;
+        }
+    free(valence);
+}
+
+/* About whole and partial blocks of lanes, thread blocks and chunks of reductions. */
+static int64_t make_size(maker *m) {
+    static const int sizes[] = {1,  2,  7,   8,   9,   15,  16,  17,  31,  32,  33,
+                                63, 65, 100, 127, 129, 255, 300, 511, 512, 513, 700};
+    static const int large[] = {0, 1025, 2047, 2049, 2100};
+    if (random_maker_below(m, 12) == 0)
+        return large[random_maker_below(m, 5)];
+    return sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
+}
+
+static void make_operator(maker *m) {
+    random_operator *op = &m->script->op;
+    const int64_t n = m->script->sets[NODES].n;
+    op->row_start = random_alloc((size_t)n + 1, sizeof *op->row_start);
+    op->columns = random_alloc((size_t)n * 4 + 1, sizeof *op->columns);
+    op->entries = random_alloc((size_t)n * 4 + 1, sizeof *op->entries);
+    op->row_bound = 8;
+    for (int64_t i = 0, k = 0; i < n; ++i) {
+        const int length = random_maker_below(m, 5);
+        op->row_start[i] = k;
+        for (int j = 0; j < length; ++j, ++k) {
+            op->columns[k] = (int32_t)((i + random_maker_below(m, 9) + n - 4) % n);
+            op->entries[k] = random_maker_below(m, 5) - 2;
+        }
+        op->row_start[i + 1] = k;
+    }
+}
+
+static void declare_sets(maker *m) {
+    random_script *s = m->script;
+    s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 6) == 0, make_size(m)};
+    s->sets[s->n_sets++] = (random_set){"nodes", false, make_size(m) / 2 + 9};
+    make_map(m, "dofs", CELLS, NODES, 3);
+    if (random_maker_below(m, 2) == 0)
+        make_map(m, "sides", CELLS, NODES, 1 + random_maker_below(m, 4));
+    if (random_maker_below(m, 4) == 0) {
+        s->sets[s->n_sets++] = (random_set){"groups", false, 5 + random_maker_below(m, 70)};
+        make_map(m, "near", NODES, GROUPS, 2);
+    }
+    if (random_maker_below(m, 2) == 0 && s->n_maps < RANDOM_MAPS)
+        make_map(m, "around", NODES, NODES, 2);
+    if (s->flows && random_maker_below(m, 2) == 0)
+        make_operator(m);
+}
+
+static void declare(maker *m, int set, int rank, int a, int b) {
+    const int list = random_list_add(m, "i", set, &(random_shape){rank, {a, b}});
+    m->script->lists[list].maker = -1;
+    m->target[list] = set >= 0 && (set != CELLS) && rank < 2;
+}
+
+static void declare_inputs(maker *m) {
+    random_script *s = m->script;
+    const int n = 2 + random_maker_below(m, 4), square = 2 + random_maker_below(m, 3);
+    declare(m, CELLS, 2, square, square);
+    declare(m, CELLS, 1, 3, 0);
+    declare(m, NODES, 0, 0, 0); /* FIRST_OVER_NODES */
+    declare(m, UNIFORM_SET, 0, 0, 0);
+    if (s->op.row_start != NULL)
+        declare(m, NODES, 0, 0, 0);
+    if (s->flows)
+        declare(m, UNIFORM_SET, 0, 0, 0);
+    for (int i = 0; i < n; ++i) {
+        const int set =
+            random_maker_below(m, 8) == 0 ? UNIFORM_SET : random_maker_below(m, s->n_sets);
+        const int rank = random_maker_below(m, set == CELLS ? 3 : 2);
+        declare(m, set, rank,
+                1 + random_maker_below(m, random_maker_below(m, 4) == 0 ? RANDOM_SIZE : 3),
+                1 + random_maker_below(m, random_maker_below(m, 4) == 0 ? RANDOM_SIZE : 3));
+    }
+    s->n_inputs = s->n_lists;
+}
+
+void random_declare(maker *m) {
+    declare_sets(m);
+    declare_inputs(m);
+}
