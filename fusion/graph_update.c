@@ -59,6 +59,17 @@ done:
     return status;
 }
 
+/* Does a call read a list at other members than its own? Then it cannot put the next value in its
+ * place: others still read there. */
+static bool reads_around(const weft_graph *graph, int call, int list) {
+    const weft_call *reader = &graph->calls[call];
+    for (int i = 0; i < reader->n_operands; ++i)
+        if (reader->operands[i].datum == list &&
+            (reader->operands[i].map >= 0 || reader->routine != NULL))
+            return true;
+    return false;
+}
+
 weft_status weft_graph_update(graph_builder *builder, const weft_script_statement *statement,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -75,6 +86,7 @@ weft_status weft_graph_update(graph_builder *builder, const weft_script_statemen
                                error));
     const int producer = graph->data[next.datum].producer;
     if (producer < n_before || producer != graph->n_calls - 1 || next.map >= 0 ||
+        reads_around(graph, producer, storage) ||
         !weft_shape_equal(&graph->data[next.datum].shape, &next.shape)) {
         builder->keep_apart = true;
         status = weft_operand_copy(builder, &next, statement->place, &next, error);
