@@ -44,7 +44,7 @@ ninja -C "$folder" fuzz_plans test_cell_colours test_connectivity >"$folder.log"
 
 run() { # does this test pass?
     case $1 in
-    batch | emulated) "$folder/fuzz_plans" --plain --device "$1" --count 120 --seed 1 ;;
+    batch | emulated) "$folder/fuzz_plans" --plain --device "$1" --count 260 --seed 1 ;;
     *) "$folder/tests/$1" ;;
     esac >"$folder.out" 2>&1
 }
