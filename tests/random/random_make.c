@@ -116,7 +116,7 @@ static bool make_accumulation(maker *m) {
         one.list = random_list_add(m, "b", map->to, &shape);
     if (one.list < 0)
         return false;
-    m->target[one.list] = true;
+    m->target[one.list] = m->accumulated[one.list] = true;
     return statement_add(m, &one);
 }
 
@@ -133,7 +133,7 @@ static bool has_flow(const random_script *s) {
 
 static bool may_update(const maker *m, int list) {
     const random_script *s = m->script;
-    if (m->gone[list] || s->lists[list].part)
+    if (m->gone[list] || m->accumulated[list] || s->lists[list].part)
         return false;
     if (s->flows && m->loop >= 0)
         return s->lists[list].maker < m->loop;

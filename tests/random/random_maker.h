@@ -9,6 +9,7 @@ typedef struct maker {
     uint64_t state;
     bool target[RANDOM_LISTS];  /* may still be accumulated into */
     bool updated[RANDOM_LISTS]; /* has its next value: a straight script gives one alone */
+    bool accumulated[RANDOM_LISTS];
     bool gone[RANDOM_LISTS];    /* made in a loop that has ended */
     int loop;                   /* statement that opens the loop being made, or -1 */
 } maker;
