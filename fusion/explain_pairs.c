@@ -119,6 +119,22 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
     explain_passing(e, a, b);
 }
 
+/* Do they share a kernel of the fused plan? They may, and yet another cover take less time. */
+static bool share_a_kernel(const explanation *e, int a, int b) {
+    const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
+    for (int i = 0; plan != NULL && i < plan->n_kernels; ++i) {
+        const weft_implementation *one = plan->kernels[i].implementation;
+        bool has_a = false, has_b = false;
+        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
+            has_a |= one->fusion->calls[k] == a;
+            has_b |= one->fusion->calls[k] == b;
+        }
+        if (has_a || has_b)
+            return has_a && has_b;
+    }
+    return plan == NULL;
+}
+
 void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     weft_text *out = e->out;
@@ -126,6 +142,13 @@ void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) 
     int through = -1;
     switch (weft_fusion_split(graph, e->compilation->fusions, a->id, b->id, &through)) {
     case SPLIT_NONE:
+        if (!share_a_kernel(e, a->id, b->id)) {
+            weft_text_add(
+                out,
+                "not fused: they may be, but the kernels chosen are predicted to take less time");
+            explain_passing(e, a, b);
+            break;
+        }
         weft_text_add(out, "fused: ");
         if (spared > 0) {
             weft_text_add(out, "spares ");

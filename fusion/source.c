@@ -154,25 +154,6 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
     }
 }
 
-/* On a GPU a thread block makes one chunk of its reductions, several instances a thread. */
-static bool is_chunked(const source_writer *w, const weft_plan_kernel *kernel) {
-    return w->backend->is_threaded && kernel->n_reductions > 0 && !kernel->finishes &&
-           kernel->rows < 0 && kernel->implementation->warps == 0;
-}
-
-#define CHUNK_INSTANCE "blockIdx.x * (int64_t)CHUNK + k * THREADS + threadIdx.x"
-enum { AHEAD_COMPONENTS = 8 /* an instance: four instances of so many are 64 registers */ };
-
-/* Are all loads of a thread's instances issued before the first is waited for? Loads behind a store
- * could not be: the compiler must keep their order. */
-static bool loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
-    int n = 0;
-    for (int i = 0; i < kernel->n_loads; ++i)
-        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
-            n += weft_shape_count(&kernel->loads[i].shape);
-    return is_chunked(w, kernel) && n <= AHEAD_COMPONENTS;
-}
-
 int weft_source_block_threads(const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
     return one == NULL || kernel->rows >= 0 || kernel->n_reductions > 0 || kernel->stars ||
@@ -207,7 +188,7 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
                       !w->plan->guarded ? ""
-                      : kernel->rows >= 0 || loads_ahead(w, kernel)
+                      : kernel->rows >= 0 || weft_source_loads_ahead(w, kernel)
                           ? "    const uint32_t going = *go;\n"
                           : WEFT_GUARD);
 }
@@ -227,47 +208,11 @@ static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) 
             weft_source_load(w, &kernel->loads[i]);
 }
 
-static void write_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        if (w->graph->data[load->datum].index_set >= 0)
-            weft_text_add(w->out, "    real ahead_%s[CHUNK / THREADS][%d];\n",
-                          weft_source_variable(w, load->datum, load->map) + 2,
-                          weft_shape_count(&load->shape));
-    }
-    weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-    weft_source_thread(w, "        ", CHUNK_INSTANCE);
-    weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        const char *name = weft_source_variable(w, load->datum, load->map);
-        if (w->graph->data[load->datum].index_set < 0)
-            continue;
-        weft_source_load(w, load);
-        weft_text_add(w->out,
-                      "        UNROLL for (int c = 0; c < %d; ++c)\n"
-                      "            ahead_%s[k][c] = %s[c];\n",
-                      weft_shape_count(&load->shape), name + 2, name);
-    }
-    weft_text_add(w->out, "    }\n%s",
-                  w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
-}
-
-static void write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        const char *name = weft_source_variable(w, load->datum, load->map);
-        if (w->graph->data[load->datum].index_set >= 0)
-            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s[k];\n", name,
-                          weft_shape_count(&load->shape), name + 2);
-    }
-}
-
 /* Where the loop over blocks, or the thread's own instances, starts. */
 static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
-    if (is_chunked(w, kernel)) {
+    if (weft_source_chunked(w, kernel)) {
         weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-        weft_source_thread(w, "        ", CHUNK_INSTANCE);
+        weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
         weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
         return;
     }
@@ -331,16 +276,16 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set < 0)
             weft_source_load(w, &kernel->loads[i]);
-    const bool chunked = is_chunked(w, kernel), ahead = loads_ahead(w, kernel);
+    const bool chunked = weft_source_chunked(w, kernel), ahead = weft_source_loads_ahead(w, kernel);
     if (ahead)
-        write_loads_ahead(w, kernel);
+        weft_source_write_ahead(w, kernel);
     weft_source_uniforms(w, kernel);
     if (chunked)
         weft_source_reductions_declare(w, kernel);
     weft_source_reductions_start(w, kernel);
     write_instances(w, kernel);
     if (ahead)
-        write_loaded(w, kernel);
+        weft_source_write_loaded(w, kernel);
     else
         write_loads(w, kernel);
     for (int i = 0; i < implementation->fusion->n_calls; ++i)

@@ -38,8 +38,8 @@ const char *weft_source_variable(const source_writer *w, int datum, int map);
 /** source.c: a kernel's name and arguments; the load of one of them with its declaration or
  * without; the store of a result, an accumulating store, and the numbers of the thread's instance.
  */
-/** Threads of a block of a kernel with a thread an instance, where they are not WEFT_CUDA_THREADS with
- *  one instance each; else 0. */
+/** Threads of a block of a kernel with a thread an instance, where they are not WEFT_CUDA_THREADS
+ * with one instance each; else 0. */
 int weft_source_block_threads(const weft_plan_kernel *kernel);
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_load(const source_writer *w, const weft_operand *load);
@@ -51,6 +51,14 @@ void weft_source_thread(const source_writer *w, const char *indent, const char *
 /** source_threads.c: a kernel with calls of several threads an instance. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
+/** source_ahead.c: does a thread block make one chunk of its reductions, several instances a
+ * thread, of which the k-th is WEFT_CHUNK_INSTANCE? Are their loads issued first, all together?
+ * Then write them; then, for an instance, the names under which it has them. */
+#define WEFT_CHUNK_INSTANCE "blockIdx.x * (int64_t)CHUNK + k * THREADS + threadIdx.x"
+bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel);
+bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel);
+void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel);
 /** source_gather.c: a kernel by whose threads targets sum what was stored for them. */
 void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel);
 /** source_rows.c: a kernel that starts with a rows routine. */
