@@ -339,11 +339,38 @@ static void sizes_round_blocks(void **state) {
     case_close(&c);
 }
 
+/* The same call of two parts of a list is two calls. */
+static void parts_of_a_list(void **state) {
+    (void)state;
+    program_case c = case_open(NULL, "host:1",
+                               "index n;\ninput A : real[2,3] over n;\n"
+                               "u = norm2(A[0]);\nv = norm2(A[1]);\nreturn u, v;\n",
+                               NULL);
+    double A[6 * 11];
+    for (int k = 0; k < 6 * 11; ++k)
+        A[k] = k % 7 - 2.5;
+    case_size(&c, "n", 11);
+    case_input(&c, "A", A);
+    case_run(&c);
+    double *u = case_result(&c, "u"), *v = case_result(&c, "v");
+    for (int i = 0; i < 11; ++i) {
+        const double *row = A + (ptrdiff_t)6 * i;
+        assert_double_near(u[i], sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]), ULP4,
+                           0);
+        assert_double_near(v[i], sqrt(row[3] * row[3] + row[4] * row[4] + row[5] * row[5]), ULP4,
+                           0);
+    }
+    free(u);
+    free(v);
+    case_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator),          cmocka_unit_test(every_operator_single),
         cmocka_unit_test(exact_operators_bitwise), cmocka_unit_test(broadcasting),
         cmocka_unit_test(formulas_and_parameters), cmocka_unit_test(sizes_round_blocks),
+        cmocka_unit_test(parts_of_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
