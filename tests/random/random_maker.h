@@ -10,8 +10,8 @@ typedef struct maker {
     bool target[RANDOM_LISTS];  /* may still be accumulated into */
     bool updated[RANDOM_LISTS]; /* has its next value: a straight script gives one alone */
     bool accumulated[RANDOM_LISTS];
-    bool gone[RANDOM_LISTS];    /* made in a loop that has ended */
-    int loop;                   /* statement that opens the loop being made, or -1 */
+    bool gone[RANDOM_LISTS]; /* made in a loop that has ended */
+    int loop;                /* statement that opens the loop being made, or -1 */
 } maker;
 
 /** In [0, n). */
