@@ -187,9 +187,11 @@ done:
     return status;
 }
 
-static bool has_operator(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_operators; ++i)
-        if (strcmp(graph->operators[i], name) == 0)
+/* Is it applied there, by a routine? A segment knows operators whose applications nobody reads. */
+static bool applies(const weft_graph *graph, const char *name) {
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (graph->calls[i].routine != NULL &&
+            strcmp(graph->operators[graph->calls[i].op], name) == 0)
             return true;
     return false;
 }
@@ -205,7 +207,7 @@ weft_status weft_program_flow_bind_rows(weft_program *p, const char *name, const
         if (flow->script->operators[i].routine != NULL)
             names[n++] = flow->script->operators[i].name;
     for (int i = 0; i < flow->n_segments; ++i) {
-        if (!has_operator(flow->segments[i]->graph, name))
+        if (!applies(flow->segments[i]->graph, name))
             continue;
         TRY(weft_program_bind_rows(p->flow->segments[i], name, rows, error));
         found = true;

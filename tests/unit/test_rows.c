@@ -144,12 +144,35 @@ static void binding(void **state) {
     case_close(&c);
 }
 
+/* A product that nobody reads does not keep the operator from where it is applied. */
+static void binding_beside_a_dead_product(void **state) {
+    (void)state;
+    weft_error error = {0};
+    double n = 1;
+    program_case c = open_rows("repeat at most 2 while (beta > 0) {\n"
+                               "    update p = 2*p;\n    dead = apply(A, p);\n"
+                               "    update beta = beta - 1;\n}\n"
+                               "q = apply(A, z);\nreturn q;\n",
+                               "csr", WEFT_PLAN_FUSED);
+    weft_memory *memories[3] = {case_memory(&c, 8), case_memory(&c, 8), case_memory(&c, 8)};
+    const weft_rows rows = {"csr", memories, 3, 5, 0};
+    case_check(weft_program_bind_rows(c.program, "A", &rows, &error), &error);
+    case_check(weft_program_size(c.program, "nodes", 5, &error), &error);
+    case_check(weft_program_bind(c.program, "z", case_memory(&c, 40), &error), &error);
+    case_check(weft_program_bind(c.program, "p", case_memory(&c, 40), &error), &error);
+    case_check(weft_program_bind(c.program, "d", case_memory(&c, 40), &error), &error);
+    case_check(weft_program_bind(c.program, "beta", case_memory(&c, sizeof n), &error), &error);
+    case_check(weft_program_run(c.program, &error), &error);
+    case_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files),
         cmocka_unit_test(calls_share_a_kernel_with_a_routine),
         cmocka_unit_test(every_routine_compiles),
         cmocka_unit_test(binding),
+        cmocka_unit_test(binding_beside_a_dead_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
