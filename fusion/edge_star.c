@@ -24,13 +24,6 @@ typedef struct edge_builder {
     int32_t *halo, *cells;
 } edge_builder;
 
-static weft_status no_memory(weft_error *error, int64_t n) {
-    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the edge stars of %lld cells",
-                   (long long)n);
-    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
-    return WEFT_ERROR_MEMORY;
-}
-
 static void make_patches(void *user, int64_t task) {
     edge_builder *b = user;
     weft_edge_star_scratch scratch = {0};
@@ -76,7 +69,7 @@ static weft_status build_patches(edge_builder *b, weft_error *error) {
     b->first_pair = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_pair);
     b->first_halo = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_halo);
     if (!b->patches || !b->first_pair || !b->first_halo)
-        return no_memory(error, b->n_from);
+        return weft_star_no_memory("edge stars", b->n_from, error);
     TRY(weft_device_for(b->device, count_tasks(b), make_patches, b, error));
     if (atomic_load(&b->failed)) {
         if (error)
@@ -101,30 +94,6 @@ done:
 
 /* ---- device memory ---- */
 
-/* The memory and the array to fill: the memory itself where the host can use it. */
-static weft_status place(weft_device *device, size_t count, size_t size, weft_memory **memory,
-                         void **array, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_memory_make(device, count * size, memory, error));
-    *array = weft_memory_host(*memory);
-    if (!*array && !(*array = weft_array_make(count, size)))
-        status = no_memory(error, (int64_t)count);
-done:
-    return status;
-}
-
-/* What was filled beside its memory goes there. */
-static weft_status send(weft_memory *memory, void *array, weft_error *error) {
-    if (!array || array == weft_memory_host(memory))
-        return WEFT_OK;
-    return weft_memory_write(memory, 0, array, weft_memory_bytes(memory), error);
-}
-
-static void drop(weft_memory *memory, void *array) {
-    if (!memory || array != weft_memory_host(memory))
-        free(array);
-}
-
 static weft_status store_patches(edge_builder *b, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_edge_stars *s = b->stars;
@@ -133,12 +102,15 @@ static weft_status store_patches(edge_builder *b, weft_error *error) {
     void *warps = NULL, *words = NULL, *halo = NULL, *cells = NULL;
     TRY(weft_memory_make(b->device, ((size_t)s->n_patches + 1) * sizeof *b->first_halo,
                          &s->halo_start, error));
-    TRY(place(b->device, (size_t)s->n_patches * (size_t)s->n_warps * 2, sizeof *b->warps, &s->warps,
-              &warps, error));
-    TRY(place(b->device, n_words + n_ahead, sizeof *b->words, &s->words, &words, error));
-    TRY(place(b->device, (size_t)s->n_halo, sizeof *b->halo, &s->halo, &halo, error));
+    TRY(weft_star_place(b->device, "edge stars", (size_t)s->n_patches * (size_t)s->n_warps * 2,
+                        sizeof *b->warps, &s->warps, &warps, error));
+    TRY(weft_star_place(b->device, "edge stars", n_words + n_ahead, sizeof *b->words, &s->words,
+                        &words, error));
+    TRY(weft_star_place(b->device, "edge stars", (size_t)s->n_halo, sizeof *b->halo, &s->halo,
+                        &halo, error));
     if (s->with_cells)
-        TRY(place(b->device, n_words, sizeof *b->cells, &s->cells, &cells, error));
+        TRY(weft_star_place(b->device, "edge stars", n_words, sizeof *b->cells, &s->cells, &cells,
+                            error));
     b->warps = warps;
     b->words = words;
     b->halo = halo;
@@ -147,15 +119,15 @@ static weft_status store_patches(edge_builder *b, weft_error *error) {
     TRY(weft_device_for(b->device, count_tasks(b), copy_patches, b, error));
     TRY(weft_memory_write(s->halo_start, 0, b->first_halo, weft_memory_bytes(s->halo_start),
                           error));
-    TRY(send(s->warps, warps, error));
-    TRY(send(s->words, words, error));
-    TRY(send(s->halo, halo, error));
-    TRY(send(s->cells, cells, error));
+    TRY(weft_star_send(s->warps, warps, error));
+    TRY(weft_star_send(s->words, words, error));
+    TRY(weft_star_send(s->halo, halo, error));
+    TRY(weft_star_send(s->cells, cells, error));
 done:
-    drop(s->warps, warps);
-    drop(s->words, words);
-    drop(s->halo, halo);
-    drop(s->cells, cells);
+    weft_star_drop(s->warps, warps);
+    weft_star_drop(s->words, words);
+    weft_star_drop(s->halo, halo);
+    weft_star_drop(s->cells, cells);
     return status;
 }
 
@@ -190,7 +162,7 @@ weft_status weft_edge_stars_make(weft_device *device, const weft_connectivity *c
                                         .with_cells = with_cells};
     b.stars = calloc(1, sizeof *b.stars);
     if (!b.stars)
-        return no_memory(error, b.n_from);
+        return weft_star_no_memory("edge stars", b.n_from, error);
     *b.stars = (weft_edge_stars){.nodes = nodes,
                                  .n_warps = n_warps,
                                  .n_nodes = n_to,

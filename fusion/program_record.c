@@ -136,14 +136,11 @@ static weft_status launch_turn(weft_program *p, const weft_flow_step *loop, cons
         return launch(p, kernel, n_arguments, error);
     weft_program *segment = p->flow->segments[step->number];
     TRY(weft_program_kernel_arguments(segment, joined, p->arguments + n_arguments, error));
-    const weft_launch whole = {.module = p->module,
-                               .kernel = kernel,
-                               .arguments = p->arguments,
-                               .n_arguments = n_arguments + joined->n_arguments,
-                               .n_instances = segment->sizes[joined->index_set],
-                               .n_blocks = 1,
-                               .lanes = WEFT_CUDA_LANES,
-                               .block_threads = WEFT_CUDA_CHUNK};
+    weft_launch whole = {.module = p->module,
+                         .kernel = kernel,
+                         .arguments = p->arguments,
+                         .n_arguments = n_arguments + joined->n_arguments};
+    weft_program_rows_launch(segment, joined, &whole);
     TRY(weft_device_launch(p->device, &whole, error));
 done:
     return status;
@@ -185,26 +182,21 @@ static weft_status record_loop(weft_program *p, const weft_flow_step *loop, weft
     weft_status status = WEFT_OK;
     const weft_flow_step *last = weft_flow_last_scalars(loop);
     const weft_flow_step *joined = NULL;
-    (void)weft_flow_joined(p->compilation->flow, loop, &joined);
+    if (weft_flow_joined(p->compilation->flow, loop, &joined) != NULL)
+        p->flow->segments[joined->number]->leaves_join = true;
     const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : ITERATIONS;
     TRY(launch_loop(p, loop, true, error));
     TRY(weft_recording_while(p->device, p->flow->graph->go[loop->number], error));
     for (int k = 0; k < iterations; ++k) {
-        for (int i = 0; i < loop->body.n; ++i) {
-            const weft_flow_step *step = &loop->body.list[i];
-            if (step == joined)
-                p->flow->segments[step->number]->leaves_join = true;
-            if (step != last)
-                status = record_step(p, step, error);
-            if (step == joined)
-                p->flow->segments[step->number]->leaves_join = false;
-            if (status != WEFT_OK)
-                goto done;
-        }
+        for (int i = 0; i < loop->body.n; ++i)
+            if (&loop->body.list[i] != last)
+                TRY(record_step(p, &loop->body.list[i], error));
         TRY(launch_loop(p, loop, false, error));
     }
     TRY(weft_recording_end_while(p->device, error));
 done:
+    if (joined != NULL)
+        p->flow->segments[joined->number]->leaves_join = false;
     return status;
 }
 

@@ -18,6 +18,16 @@ bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *ker
     return weft_source_chunked(w, kernel) && n <= AHEAD_COMPONENTS;
 }
 
+void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        const weft_operand *load = &kernel->loads[i];
+        const char *name = weft_source_variable(w, load->datum, load->map);
+        if (w->graph->data[load->datum].index_set >= 0)
+            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s[k];\n", name,
+                          weft_shape_count(&load->shape), name + 2);
+    }
+}
+
 void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
@@ -29,27 +39,10 @@ void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *ker
     weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
     weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
     weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        const char *name = weft_source_variable(w, load->datum, load->map);
-        if (w->graph->data[load->datum].index_set < 0)
-            continue;
-        weft_source_load(w, load);
-        weft_text_add(w->out,
-                      "        UNROLL for (int c = 0; c < %d; ++c)\n"
-                      "            ahead_%s[k][c] = %s[c];\n",
-                      weft_shape_count(&load->shape), name + 2, name);
-    }
+    weft_source_write_loaded(w, kernel);
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+            weft_source_load_statement(w, &kernel->loads[i]);
     weft_text_add(w->out, "    }\n%s",
                   w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
-}
-
-void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
-    for (int i = 0; i < kernel->n_loads; ++i) {
-        const weft_operand *load = &kernel->loads[i];
-        const char *name = weft_source_variable(w, load->datum, load->map);
-        if (w->graph->data[load->datum].index_set >= 0)
-            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s[k];\n", name,
-                          weft_shape_count(&load->shape), name + 2);
-    }
 }

@@ -68,17 +68,16 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     const bool rows = kernel->rows >= 0;
     const char *threads = rows ? "ROWS_THREADS" : "THREADS";
     const char *per_thread = rows ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
-    const char *indent = "    ";
     int place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const int count = result_count(w, call);
         for (int c = 0; c < count; ++c)
-            weft_text_add(w->out, "%sgroups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n", indent,
+            weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n",
                           join_name(call), threads, per_thread, place++, result_name(w, call), c,
                           count);
     }
-    weft_text_add(w->out, "%s__syncthreads();\n", indent);
+    weft_text_add(w->out, "    __syncthreads();\n");
     place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
@@ -86,15 +85,14 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
         for (int c = 0; c < count; ++c, ++place)
             weft_text_add(
                 w->out,
-                "%sif (threadIdx.x / LANES == %d %% (%s / LANES))\n"
-                "%s    UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
-                "%s        const scalar partial = chunk_%s(tree + %d * TREE + j * GROUPS);\n"
-                "%s        const int64_t number = chunk * (TREE / GROUPS) + j;\n"
-                "%s        if (threadIdx.x %% LANES == 0 && number * CHUNK < n_instances)\n"
-                "%s            partials_%s[number * %d + %d] = partial;\n"
-                "%s    }\n",
-                indent, place, threads, indent, indent, join_name(call), place, indent, indent,
-                indent, result_name(w, call), count, c, indent);
+                "    if (threadIdx.x / LANES == %d %% (%s / LANES))\n"
+                "        UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
+                "            const scalar partial = chunk_%s(tree + %d * TREE + j * GROUPS);\n"
+                "            const int64_t number = chunk * (TREE / GROUPS) + j;\n"
+                "            if (threadIdx.x %% LANES == 0 && number * CHUNK < n_instances)\n"
+                "                partials_%s[number * %d + %d] = partial;\n"
+                "        }\n",
+                place, threads, join_name(call), place, result_name(w, call), count, c);
     }
 }
 

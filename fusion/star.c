@@ -24,12 +24,6 @@ typedef struct star_builder {
     int32_t *halo, *cells;
 } star_builder;
 
-static weft_status no_memory(weft_error *error, int64_t n) {
-    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of %lld cells", (long long)n);
-    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
-    return WEFT_ERROR_MEMORY;
-}
-
 /* ---- the patches ---- */
 
 static void make_patches(void *user, int64_t task) {
@@ -78,7 +72,7 @@ static weft_status build_patches(star_builder *b, weft_error *error) {
     b->first_group = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_group);
     b->first_halo = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_halo);
     if (!b->patches || !b->first_group || !b->first_halo)
-        return no_memory(error, b->n_from);
+        return weft_star_no_memory("stars", b->n_from, error);
     TRY(weft_device_for(b->device, count_tasks(b), make_patches, b, error));
     if (atomic_load(&b->failed)) {
         if (error)
@@ -103,30 +97,6 @@ done:
 
 /* ---- device memory ---- */
 
-/* The memory and the array to fill: the memory itself where the host can use it. */
-static weft_status place(weft_device *device, size_t count, size_t size, weft_memory **memory,
-                         void **array, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_memory_make(device, count * size, memory, error));
-    *array = weft_memory_host(*memory);
-    if (!*array && !(*array = weft_array_make(count, size)))
-        status = no_memory(error, (int64_t)count);
-done:
-    return status;
-}
-
-/* What was filled beside its memory goes there. */
-static weft_status send(weft_memory *memory, void *array, weft_error *error) {
-    if (!array || array == weft_memory_host(memory))
-        return WEFT_OK;
-    return weft_memory_write(memory, 0, array, weft_memory_bytes(memory), error);
-}
-
-static void drop(weft_memory *memory, void *array) {
-    if (!memory || array != weft_memory_host(memory))
-        free(array);
-}
-
 static weft_status store_patches(star_builder *b, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_stars *s = b->stars;
@@ -135,13 +105,15 @@ static weft_status store_patches(star_builder *b, weft_error *error) {
     void *order = NULL, *rows = NULL, *words = NULL, *halo = NULL, *cells = NULL;
     TRY(weft_memory_make(b->device, ((size_t)s->n_patches + 1) * sizeof *b->first_halo,
                          &s->halo_start, error));
-    TRY(place(b->device, n_slots, sizeof *b->order, &s->order, &order, error));
-    TRY(place(b->device, n_slots / (WEFT_STAR_LANES * WEFT_STAR_TURNS) * 4, sizeof *b->rows,
-              &s->rows, &rows, error));
-    TRY(place(b->device, n_words, sizeof *b->words, &s->words, &words, error));
-    TRY(place(b->device, (size_t)s->n_halo, sizeof *b->halo, &s->halo, &halo, error));
+    TRY(weft_star_place(b->device, "stars", n_slots, sizeof *b->order, &s->order, &order, error));
+    TRY(weft_star_place(b->device, "stars", n_slots / (WEFT_STAR_LANES * WEFT_STAR_TURNS) * 4,
+                        sizeof *b->rows, &s->rows, &rows, error));
+    TRY(weft_star_place(b->device, "stars", n_words, sizeof *b->words, &s->words, &words, error));
+    TRY(weft_star_place(b->device, "stars", (size_t)s->n_halo, sizeof *b->halo, &s->halo, &halo,
+                        error));
     if (s->with_cells)
-        TRY(place(b->device, n_words, sizeof *b->cells, &s->cells, &cells, error));
+        TRY(weft_star_place(b->device, "stars", n_words, sizeof *b->cells, &s->cells, &cells,
+                            error));
     b->order = order;
     b->rows = rows;
     b->words = words;
@@ -150,17 +122,17 @@ static weft_status store_patches(star_builder *b, weft_error *error) {
     TRY(weft_device_for(b->device, count_tasks(b), copy_patches, b, error));
     TRY(weft_memory_write(s->halo_start, 0, b->first_halo, weft_memory_bytes(s->halo_start),
                           error));
-    TRY(send(s->order, order, error));
-    TRY(send(s->rows, rows, error));
-    TRY(send(s->words, words, error));
-    TRY(send(s->halo, halo, error));
-    TRY(send(s->cells, cells, error));
+    TRY(weft_star_send(s->order, order, error));
+    TRY(weft_star_send(s->rows, rows, error));
+    TRY(weft_star_send(s->words, words, error));
+    TRY(weft_star_send(s->halo, halo, error));
+    TRY(weft_star_send(s->cells, cells, error));
 done:
-    drop(s->order, order);
-    drop(s->rows, rows);
-    drop(s->words, words);
-    drop(s->halo, halo);
-    drop(s->cells, cells);
+    weft_star_drop(s->order, order);
+    weft_star_drop(s->rows, rows);
+    weft_star_drop(s->words, words);
+    weft_star_drop(s->halo, halo);
+    weft_star_drop(s->cells, cells);
     return status;
 }
 
@@ -195,7 +167,7 @@ weft_status weft_stars_make(weft_device *device, const weft_connectivity *connec
                                         .with_cells = with_cells};
     b.stars = calloc(1, sizeof *b.stars);
     if (!b.stars)
-        return no_memory(error, b.n_from);
+        return weft_star_no_memory("stars", b.n_from, error);
     *b.stars = (weft_stars){.nodes = nodes,
                             .width = width,
                             .n_nodes = n_to,

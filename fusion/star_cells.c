@@ -74,9 +74,7 @@ weft_status weft_star_sort_cells(weft_device *device, weft_star_source_cells *so
         s.list = malloc(((size_t)s.start[n_patches] + 1) * sizeof *s.list);
     }
     if (!s.list) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of %lld cells",
-                                (long long)n_from);
-        weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+        status = weft_star_no_memory("stars", n_from, error);
         goto done;
     }
     TRY(weft_device_for(device, CHUNKS, list_cells, &s, error));

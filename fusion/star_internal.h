@@ -94,6 +94,17 @@ weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t p
                                  weft_star_scratch *scratch, weft_star_patch *out,
                                  weft_error *error);
 
+/* ---- memory of all patches (star_memory.c) ---- */
+
+/** MEMORY error: no memory for the `what` ("stars") of n cells. */
+weft_status weft_star_no_memory(const char *what, int64_t n, weft_error *error);
+/** A memory, and the array to fill: the memory itself where the host can use it. */
+weft_status weft_star_place(weft_device *device, const char *what, size_t count, size_t size,
+                            weft_memory **memory, void **array, weft_error *error);
+/** What was filled beside its memory goes there. */
+weft_status weft_star_send(weft_memory *memory, void *array, weft_error *error);
+void weft_star_drop(weft_memory *memory, void *array);
+
 /* ---- all patches (star.c) ---- */
 
 typedef struct weft_stars weft_stars;
