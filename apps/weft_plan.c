@@ -4,58 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- explain --html ---- */
-
-/* What the tuning database knows of a kernel by its name: the measurement nearest to the number of
- * instances that plans are made for. */
-static void find_measured(const weft_tuning_kernel *known, size_t n, const char *name,
-                          double *seconds) {
-    for (size_t i = 0; i < n; ++i)
-        if (known[i].measured > 0 && strcmp(known[i].name, name) == 0)
-            *seconds = known[i].measured * 1e6 /
-                       (double)(known[i].instances > 0 ? known[i].instances : 1000000);
-}
-
-weft_status weft_tool_page(const char *path, weft_device *device,
-                           const weft_compilation *compilation, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_text page = {0};
-    weft_arena *arena = NULL;
-    weft_tuning *tuning = NULL;
-    weft_tuning_kernel *known = NULL;
-    size_t n_known = 0;
-    FILE *file = NULL;
-    const int n = weft_compilation_kernels(compilation);
-    double *seconds = calloc((size_t)n + 1, sizeof *seconds);
-    if (seconds == NULL)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    TRY(weft_arena_make(&arena, error));
-    if (weft_tuning_open(NULL, &tuning, NULL) != WEFT_OK ||
-        weft_tuning_kernels(tuning, weft_device_limits(device)->name, arena, &known, &n_known,
-                            NULL) != WEFT_OK)
-        n_known = 0; /* the page says that nothing was measured */
-    for (int i = 0; i < n; ++i) {
-        weft_kernel_info info;
-        weft_compilation_kernel(compilation, i, &info);
-        seconds[i] = -1;
-        find_measured(known, n_known, info.name, &seconds[i]);
-    }
-    TRY(weft_compilation_html(compilation, seconds, &page, error));
-    file = fopen(path, "w");
-    if (file == NULL || fwrite(page.data, 1, page.length, file) != page.length)
-        status = weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path);
-done:
-    if (file != NULL && fclose(file) != 0 && status == WEFT_OK)
-        status = weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path);
-    weft_tuning_close(&tuning);
-    weft_arena_free(&arena);
-    weft_text_free(&page);
-    free(seconds);
-    return status;
-}
-
-/* ---- plan diff ---- */
-
 enum { MOST_CALLS = 1024 };
 
 typedef struct saved_call {

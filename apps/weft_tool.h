@@ -139,6 +139,8 @@ void weft_tool_tune_told(const weft_tool_tuned *tuned, const weft_compile_option
 void weft_tool_tune_explain(const weft_compile_options *options,
                             const weft_compilation *compilation, weft_text *out);
 void weft_tool_tune_clear(weft_tool_tuned *tuned);
+/** The instances that a plan is made and measured for. */
+int64_t weft_tool_instances(const weft_compile_options *options);
 
 /** A function of the user's that is run against its reference. */
 typedef struct weft_tool_trial {
@@ -164,9 +166,15 @@ weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int
 weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
                               weft_text *out, weft_error *error);
 
-/** weft_compilation_html, with what the tuning database has measured, into a file. (weft_plan.c)
+/** Measure each kernel of a plan alone and keep that in the tuning database. (weft_page.c)
+ *  Errors  those of weft_search_kernels and of the database */
+weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
+                                   const weft_compilation *compilation,
+                                   const weft_compile_options *options, weft_error *error);
+/** weft_compilation_html, with what weft_tool_kernels_keep has kept, into a file; - is stdout.
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
-weft_status weft_tool_page(const char *path, weft_device *device,
-                           const weft_compilation *compilation, weft_error *error);
+weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
+                           const weft_compilation *compilation, const weft_compile_options *options,
+                           weft_error *error);
 
 #endif

@@ -6,8 +6,12 @@
 
 enum { DEFAULT_INSTANCES = 1000000 };
 
+int64_t weft_tool_instances(const weft_compile_options *options) {
+    return options->instances > 0 ? options->instances : DEFAULT_INSTANCES;
+}
+
 static int size_class_of(const weft_compile_options *options) {
-    return weft_tuning_size_class(options->instances > 0 ? options->instances : DEFAULT_INSTANCES);
+    return weft_tuning_size_class(weft_tool_instances(options));
 }
 
 static void print_trials(const weft_search_result *result) {

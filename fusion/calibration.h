@@ -134,6 +134,11 @@ weft_status weft_search_covers(weft_device *device, const weft_library *library,
                                const weft_compile_options *options, const weft_search_options *how,
                                weft_arena *arena, weft_search_result *out, weft_error *error);
 
+/** Seconds of a launch of each kernel of a plan, [weft_compilation_kernels], over the instances
+ * that it was made for, measured on the device. Errors  as weft_search_covers */
+weft_status weft_search_kernels(weft_device *device, const weft_compilation *compilation,
+                                double *seconds, weft_error *error);
+
 /* ---- how good predictions are (prediction_fit.c) ----------------------------------------------
  */
 

@@ -196,6 +196,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
+        .seconds = kernel->implementation != NULL ? kernel->implementation->cost : 0,
         .stars = kernel->stars,
         .star_cells = reads_star_cells(kernel),
         .cell_colours = kernel->cell_colours,

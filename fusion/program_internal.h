@@ -104,6 +104,8 @@ int64_t weft_program_chunks(const weft_program *program, int index_set);
 /* program_run.c */
 /** What a segment's launches would make when first needed. */
 weft_status weft_program_touch(weft_program *program, weft_error *error);
+/** Run one kernel of a program without a flow, prepared, whatever the others have left for it. */
+weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error);
 /** The arguments of a kernel, into out [n_arguments]. */
 weft_status weft_program_kernel_arguments(weft_program *program, const weft_plan_kernel *kernel,
                                           weft_memory **out, weft_error *error);

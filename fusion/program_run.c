@@ -151,6 +151,10 @@ done:
     return status;
 }
 
+weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error) {
+    return launch_kernel(program, &program->compilation->plan->kernels[kernel], error);
+}
+
 weft_status weft_program_run(weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = program->compilation->plan;

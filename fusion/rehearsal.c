@@ -197,7 +197,8 @@ done:
     return status;
 }
 
-static weft_status time_runs(weft_rehearsal *r, weft_program *program, double worthless,
+/* Of a run, or of one kernel alone (-1: all), for which the others have run once before. */
+static weft_status time_runs(weft_rehearsal *r, weft_program *program, int kernel, double worthless,
                              double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool gpu = weft_device_limits(r->device)->kind == WEFT_DEVICE_CUDA;
@@ -206,7 +207,8 @@ static weft_status time_runs(weft_rehearsal *r, weft_program *program, double wo
     for (int round = 0; round <= ROUNDS; ++round) { /* the first warms up */
         TRY(weft_timer_start(r->timer, error));
         for (int i = 0; i < repeats; ++i)
-            TRY(weft_program_run(program, error));
+            TRY(kernel < 0 ? weft_program_run(program, error)
+                           : weft_program_launch_kernel(program, kernel, error));
         TRY(weft_timer_stop(r->timer, error));
         TRY(weft_timer_seconds(r->timer, &once, error));
         once /= repeats;
@@ -231,7 +233,19 @@ weft_status weft_rehearsal_time(weft_rehearsal *r, weft_program *program,
         compilation->graph->n_maps != r->n_maps)
         return weft_error_set(error, WEFT_ERROR_USAGE, "the data are another script's");
     TRY(bind_all(r, compilation->graph, program, error));
-    TRY(time_runs(r, program, worthless, seconds, error));
+    TRY(time_runs(r, program, -1, worthless, seconds, error));
+done:
+    return status;
+}
+
+weft_status weft_rehearsal_time_kernels(weft_rehearsal *r, weft_program *program,
+                                        const weft_compilation *compilation, double *seconds,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(bind_all(r, compilation->graph, program, error));
+    TRY(weft_program_run(program, error));
+    for (int i = 0; i < compilation->plan->n_kernels; ++i)
+        TRY(time_runs(r, program, i, 0, &seconds[i], error));
 done:
     return status;
 }

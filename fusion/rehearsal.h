@@ -16,5 +16,10 @@ void weft_rehearsal_free(weft_rehearsal **rehearsal);
 weft_status weft_rehearsal_time(weft_rehearsal *rehearsal, weft_program *program,
                                 const weft_compilation *compilation, double worthless,
                                 double *seconds, weft_error *error);
+/** The same of each of its kernels alone: seconds [n_kernels]. The rehearsal is the compilation's
+ *  own. */
+weft_status weft_rehearsal_time_kernels(weft_rehearsal *rehearsal, weft_program *program,
+                                        const weft_compilation *compilation, double *seconds,
+                                        weft_error *error);
 
 #endif

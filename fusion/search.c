@@ -171,3 +171,18 @@ done:
     weft_rehearsal_free(&s.rehearsal);
     return status;
 }
+
+weft_status weft_search_kernels(weft_device *device, const weft_compilation *compilation,
+                                double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_rehearsal *rehearsal = NULL;
+    weft_program *program = NULL;
+    const int64_t n = compilation->options.instances;
+    TRY(weft_rehearsal_make(device, compilation, n > 0 ? n : 1000000, &rehearsal, error));
+    TRY(weft_program_make(device, compilation, &program, error));
+    TRY(weft_rehearsal_time_kernels(rehearsal, program, compilation, seconds, error));
+done:
+    weft_program_free(&program);
+    weft_rehearsal_free(&rehearsal);
+    return status;
+}

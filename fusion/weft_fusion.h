@@ -234,6 +234,7 @@ typedef struct weft_kernel_info {
     int n_calls;
     double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
     double flops;
+    double seconds;    /* of a launch over options.instances, predicted; 0: not known */
     bool stars;        /* it accumulates by stars */
     bool star_cells;   /* and reads lists over the cells, so that it needs their numbers */
     bool cell_colours; /* it accumulates by colours of instances, a launch each */

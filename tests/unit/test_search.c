@@ -107,10 +107,35 @@ static void on_the_host(void **state) {
     weft_arena_free(&arena);
 }
 
+/* Each kernel alone; a plan that is not fused has one a call. */
+static void kernels(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_compilation *compilation = NULL;
+    weft_error error = {0};
+    double seconds[5] = {-1, -1, -1, -1, -1};
+    const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .instances = 1000};
+    tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
+    tuning_ok(weft_library_make(&library, &error), &error);
+    tuning_ok(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
+                           &compilation, &error),
+              &error);
+    assert_int_equal(weft_compilation_kernels(compilation), 4);
+    tuning_ok(weft_search_kernels(device, compilation, seconds, &error), &error);
+    for (int i = 0; i < 4; ++i)
+        assert_true(seconds[i] > 0 && seconds[i] < 10);
+    assert_true(seconds[4] == -1);
+    weft_compilation_free(&compilation);
+    weft_library_free(&library);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops),
         cmocka_unit_test(on_the_host),
+        cmocka_unit_test(kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

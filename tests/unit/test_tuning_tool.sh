@@ -42,6 +42,20 @@ expect 0 "the best" "$weft" fuse "$scratch/my.weft" --device host:1 --tune 3 --p
 expect 0 "the cover that a search found best is used" \
     env WEFT_LOG=info "$weft" fuse "$scratch/my.weft" --device host:1 --print cover
 expect 0 "1 winners" "$weft" tuning list
+
+# Each kernel of the winner was measured: the page has a number for it, on that device and for as many instances alone.
+# measured PAGE: the last column of its kernels, which is microseconds
+measured() { sed -n 's|^<tr style.*<td>\([^<]*\)</td></tr>$|\1|p' "$1"; }
+page=$scratch/page.html
+"$weft" explain "$scratch/my.weft" --device host:1 --html "$page"
+[ "$(measured "$page" | wc -l)" -ge 1 ] || { echo "no kernel in the page"; exit 1; }
+! measured "$page" | grep -qvE '^[0-9.e+]+$' || { echo "a kernel without a time:"; measured "$page"; exit 1; }
+for other in "--device null" "--device host:1 --n 1000"; do
+    # shellcheck disable=SC2086
+    "$weft" explain "$scratch/my.weft" $other --html "$page"
+    ! measured "$page" | grep -qvx -- - || { echo "a time of another device or size:"; measured "$page"; exit 1; }
+done
+echo "ok: measured kernels in the page"
 expect 0 "predicted times: measured for every routine of" "$weft" explain "$scratch/my.weft" --device host:1
 expect 0 "predicted times: analytic" "$weft" explain "$scratch/my.weft" --device null
 expect 2 "there is nothing to measure" "$weft" fuse "$scratch/my.weft" --device null --tune 3
