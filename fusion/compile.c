@@ -151,6 +151,34 @@ done:
     return status;
 }
 
+weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
+                               weft_compilation **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_compilation *made = NULL;
+    weft_numbers numbers = {0};
+    TRY(weft_numbers_begin(&numbers, error));
+    TRY(weft_arena_make(&arena, error));
+    made = weft_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    *made = *base;
+    made->arena = arena;
+    made->cover = cover;
+    TRY(weft_plan_make(arena, made->graph, cover, &made->limits, &made->options, &made->plan,
+                       error));
+    TRY(weft_source_make(arena, made->graph, made->plan, &made->limits, &made->options,
+                         &made->source, error));
+    *out = made;
+    arena = NULL;
+done:
+    weft_numbers_end(&numbers);
+    weft_arena_free(&arena);
+    return status;
+}
+
 void weft_compilation_free(weft_compilation **compilation) {
     if (compilation == NULL || *compilation == NULL)
         return;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-typedef struct coverer {
+struct weft_covers {
     weft_arena *arena;
     const weft_graph *graph;
     const weft_relations *relations;
@@ -14,11 +14,11 @@ typedef struct coverer {
     double *costs;
     int n_columns;
     weft_partition *partition;
-    weft_error *error;
-} coverer;
+    weft_error *error; /* of the call that goes on */
+};
 
 /* Has any call of a to be done before one of b? */
-static bool precedes(const coverer *c, const weft_fusion *a, const weft_fusion *b) {
+static bool precedes(const weft_covers *c, const weft_fusion *a, const weft_fusion *b) {
     if (weft_planted("wrong_order"))
         return false;
     for (int i = 0; i < a->n_calls; ++i)
@@ -37,7 +37,7 @@ static bool before(const weft_implementation *a, const weft_implementation *b) {
 
 /* Sort list[0 .. n) so that nothing comes before what it needs; the number sorted: less than n
  * where a ring is left, behind those. */
-static int sort_by_execution(const coverer *c, const weft_implementation **list, int n) {
+static int sort_by_execution(const weft_covers *c, const weft_implementation **list, int n) {
     for (int done = 0; done < n; ++done) {
         int next = -1;
         for (int i = done; i < n; ++i) {
@@ -56,7 +56,7 @@ static int sort_by_execution(const coverer *c, const weft_implementation **list,
     return n;
 }
 
-static int column_of(const coverer *c, const weft_implementation *one) {
+static int column_of(const weft_covers *c, const weft_implementation *one) {
     for (int i = 0; i < c->n_columns; ++i)
         if (c->columns[i] == one)
             return i;
@@ -65,7 +65,7 @@ static int column_of(const coverer *c, const weft_implementation *one) {
 
 /* Those that wait for each other among list[0 .. n): go from one to one that precedes it until one
  * comes again. */
-static int find_ring(const coverer *c, const weft_implementation **list, int n, int *ring) {
+static int find_ring(const weft_covers *c, const weft_implementation **list, int n, int *ring) {
     int path[WEFT_CALLS_MAX], length = 0, at = 0;
     for (;;) {
         for (int i = 0; i < length; ++i)
@@ -83,7 +83,7 @@ static int find_ring(const coverer *c, const weft_implementation **list, int n, 
     }
 }
 
-static weft_status columns_make(coverer *c, const weft_implementations *implementations,
+static weft_status columns_make(weft_covers *c, const weft_implementations *implementations,
                                 weft_plan_kind kind, bool all) {
     const size_t most = (size_t)implementations->n + 1;
     c->columns = weft_arena_alloc(c->arena, most, sizeof(weft_implementation *));
@@ -104,7 +104,7 @@ static weft_status columns_make(coverer *c, const weft_implementations *implemen
 }
 
 /* The next best cover; *out NULL: there is none left. */
-static weft_status next_cover(coverer *c, weft_cover **out) {
+static weft_status next_cover(weft_covers *c, weft_cover **out) {
     weft_status status = WEFT_OK;
     const size_t n_calls = (size_t)c->graph->n_calls;
     int *chosen = weft_arena_alloc(c->arena, n_calls + 1, sizeof *chosen);
@@ -137,30 +137,58 @@ done:
     return status;
 }
 
+weft_status weft_covers_begin(weft_arena *arena, const weft_graph *graph,
+                              const weft_fusions *fusions,
+                              const weft_implementations *implementations, weft_plan_kind kind,
+                              bool all, weft_covers **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_covers *c = weft_arena_alloc(arena, 1, sizeof *c);
+    if (c == NULL)
+        return weft_no_memory(error);
+    *c = (weft_covers){
+        .arena = arena, .graph = graph, .relations = fusions->relations, .error = error};
+    TRY(columns_make(c, implementations, kind, all));
+    TRY(weft_partition_make(graph->n_calls, c->n_columns, &c->partition, error));
+    for (int i = 0; i < c->n_columns; ++i)
+        weft_partition_column(c->partition, i, c->columns[i]->fusion->calls,
+                              c->columns[i]->fusion->n_calls, c->costs[i]);
+    *out = c;
+done:
+    return status;
+}
+
+weft_status weft_covers_next(weft_covers *covers, weft_cover **out, weft_error *error) {
+    covers->error = error;
+    return next_cover(covers, out);
+}
+
+void weft_covers_end(weft_covers **covers) {
+    if (covers == NULL || *covers == NULL)
+        return;
+    weft_partition_free(&(*covers)->partition);
+    *covers = NULL; /* the rest is its arena's */
+}
+
 weft_status weft_covers_make(weft_arena *arena, const weft_graph *graph,
                              const weft_fusions *fusions,
                              const weft_implementations *implementations, weft_plan_kind kind,
                              int most, weft_cover ***out, int *n, weft_error *error) {
     weft_status status = WEFT_OK;
-    coverer c = {.arena = arena, .graph = graph, .relations = fusions->relations, .error = error};
+    weft_covers *covers = NULL;
     weft_cover **list = weft_arena_alloc(arena, (size_t)most + 1, sizeof(weft_cover *));
     *n = 0;
     if (list == NULL)
         return weft_no_memory(error);
-    TRY(columns_make(&c, implementations, kind, most > 1));
-    TRY(weft_partition_make(graph->n_calls, c.n_columns, &c.partition, error));
-    for (int i = 0; i < c.n_columns; ++i)
-        weft_partition_column(c.partition, i, c.columns[i]->fusion->calls,
-                              c.columns[i]->fusion->n_calls, c.costs[i]);
+    TRY(weft_covers_begin(arena, graph, fusions, implementations, kind, most > 1, &covers, error));
     while (*n < most) {
-        TRY(next_cover(&c, &list[*n]));
+        TRY(weft_covers_next(covers, &list[*n], error));
         if (list[*n] == NULL)
             break;
         ++*n;
     }
     *out = list;
 done:
-    weft_partition_free(&c.partition);
+    weft_covers_end(&covers);
     return status;
 }
 

@@ -473,6 +473,11 @@ struct weft_compilation {
 /** Set cover, n_covers and cover_recalled from what comes before (cover_choose.c). */
 weft_status weft_cover_choose(weft_compilation *c, weft_error *error);
 
+/** The same script by another cover of its implementations: only plan and source are made anew,
+ *  everything else is base's, which outlives it. Of a script without loops. */
+weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
+                               weft_compilation **out, weft_error *error);
+
 /* printing (graph_print.c, plan_print.c) */
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);
 void weft_graph_print_dot(const weft_graph *graph, weft_text *out);

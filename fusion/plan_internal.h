@@ -127,6 +127,18 @@ weft_status weft_covers_make(weft_arena *arena, const weft_graph *graph,
                              const weft_implementations *implementations, weft_plan_kind kind,
                              int most, weft_cover ***out, int *n, weft_error *error);
 
+/** The same one by one: each costs a solution of the partition, so that who stops early has not
+ *  paid for the rest. all: every implementation of a fusion may be in one, not the best alone. The
+ *  arena, and what was passed, outlive it; the covers are the arena's. */
+typedef struct weft_covers weft_covers;
+weft_status weft_covers_begin(weft_arena *arena, const weft_graph *graph,
+                              const weft_fusions *fusions,
+                              const weft_implementations *implementations, weft_plan_kind kind,
+                              bool all, weft_covers **out, weft_error *error);
+/** The next best; *out NULL: there is none left. */
+weft_status weft_covers_next(weft_covers *covers, weft_cover **out, weft_error *error);
+void weft_covers_end(weft_covers **covers);
+
 /** Blocks of lanes whose contributions a reduction joins into one partial result. With the lanes it
  *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
  *  pairwise. On cuda it is a thread block. */

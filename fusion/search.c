@@ -1,5 +1,6 @@
 /* The best covers of a script, measured: in the order of their predictions, several compiled at
- * once, until what is left cannot win. And how good the predictions were. */
+ * once, until what is left cannot win. The script is compiled once; of each cover only plan and
+ * source are made, and given back when it has been measured. */
 #include "probe.h"
 #include "program_internal.h"
 #include "rehearsal.h"
@@ -14,13 +15,12 @@ static const double SLACK = 1.25;
 
 typedef struct searcher {
     weft_device *device;
-    const weft_library *library;
-    const weft_fragment *fragments;
-    int n_fragments;
-    weft_compile_options options;
     weft_search_options how;
     weft_arena *arena;
     weft_search_result *out;
+    weft_compilation *script; /* all stages of it, the best cover being its own */
+    weft_arena *found;        /* its other covers */
+    weft_covers *covers;
     weft_rehearsal *rehearsal;
     weft_compilation *compilations[AT_ONCE_MOST];
     weft_program *programs[AT_ONCE_MOST];
@@ -53,20 +53,36 @@ done:
     return status;
 }
 
-/* The k-th best cover; *found: there is one. */
-static weft_status compile_one(searcher *s, int k, weft_compilation **out, bool *found,
-                               weft_error *error) {
+/* The script, once, and the search for its covers. */
+static weft_status start(searcher *s, const weft_library *library, const weft_fragment *fragments,
+                         int n_fragments, const weft_compile_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compile_options options = s->options;
-    options.alternative = k;
-    options.cover = NULL;
-    options.instances = s->how.instances;
-    TRY(weft_compile(s->library, weft_device_limits(s->device), s->fragments, s->n_fragments,
-                     &options, out, error));
-    *found = weft_compilation_alternatives(*out) == k + 1;
-    if ((*out)->flow)
+    weft_compile_options own = *options;
+    own.alternative = 0;
+    own.cover = NULL;
+    own.instances = s->how.instances;
+    TRY(weft_compile(library, weft_device_limits(s->device), fragments, n_fragments, &own,
+                     &s->script, error));
+    if (s->script->flow) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "a script with loops or operators cannot be tried alone");
+        goto done;
+    }
+    TRY(weft_arena_make(&s->found, error));
+    TRY(weft_covers_begin(s->found, s->script->graph, s->script->fusions,
+                          s->script->implementations, own.plan, s->how.most > 1, &s->covers,
+                          error));
+done:
+    return status;
+}
+
+/* The next best cover; *out NULL: there is none left. */
+static weft_status compile_next(searcher *s, weft_compilation **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cover *cover = NULL;
+    TRY(weft_covers_next(s->covers, &cover, error));
+    if (cover)
+        TRY(weft_compile_cover(s->script, cover, out, error));
 done:
     return status;
 }
@@ -111,9 +127,9 @@ static weft_status measure_one(searcher *s, int i, weft_search_trial *trial, wef
 static weft_status try_chunk(searcher *s, int first, int n, bool *ended, weft_error *error) {
     weft_status status = WEFT_OK;
     int there = 0;
-    for (bool found = true; there < n; ++there) {
-        TRY(compile_one(s, first + there, &s->compilations[there], &found, error));
-        if (!found)
+    for (; there < n; ++there) {
+        TRY(compile_next(s, &s->compilations[there], error));
+        if (!s->compilations[there])
             break;
         TRY(describe(s, s->compilations[there], &s->out->trials[first + there], error));
     }
@@ -144,14 +160,7 @@ weft_status weft_search_covers(weft_device *device, const weft_library *library,
                                const weft_compile_options *options, const weft_search_options *how,
                                weft_arena *arena, weft_search_result *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    searcher s = {.device = device,
-                  .library = library,
-                  .fragments = fragments,
-                  .n_fragments = n_fragments,
-                  .options = *options,
-                  .how = *how,
-                  .arena = arena,
-                  .out = out};
+    searcher s = {.device = device, .how = *how, .arena = arena, .out = out};
     bool ended = false;
     const int threads = weft_device_limits(device)->threads;
     const int at_once = threads < 1 ? 1 : threads > AT_ONCE_MOST ? AT_ONCE_MOST : threads;
@@ -161,6 +170,7 @@ weft_status weft_search_covers(weft_device *device, const weft_library *library,
     out->trials = weft_arena_alloc(arena, (size_t)how->most + 1, sizeof *out->trials);
     if (!out->trials)
         return weft_no_memory(error);
+    TRY(start(&s, library, fragments, n_fragments, options, error));
     for (int k = 0; k < how->most && !ended; k += at_once) {
         const int n = how->most - k < at_once ? how->most - k : at_once;
         TRY(try_chunk(&s, k, n, &ended, error));
@@ -169,6 +179,9 @@ weft_status weft_search_covers(weft_device *device, const weft_library *library,
 done:
     clear_chunk(&s);
     weft_rehearsal_free(&s.rehearsal);
+    weft_covers_end(&s.covers);
+    weft_arena_free(&s.found);
+    weft_compilation_free(&s.script);
     return status;
 }
 

@@ -93,6 +93,52 @@ static void stops(void **state) {
     weft_arena_free(&arena);
 }
 
+/* The covers of a search are those that the compiler takes one by one when it is asked for the k-th
+ * best, by a search of its own for each. */
+static void the_same_covers(void **state) {
+    (void)state;
+    weft_arena *arena = NULL;
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_error error = {0};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    tuning_ok(weft_device_open("null:h200", NULL, &device, &error), &error);
+    tuning_ok(weft_library_make(&library, &error), &error);
+    fake f = {0};
+    weft_search_result found = search(arena, "null:h200", &f, 8, true);
+    assert_int_equal(found.n, 8);
+    for (int k = 0; k < 8; ++k) {
+        const weft_compile_options options = {.alternative = k, .instances = 1000000};
+        weft_compilation *made = NULL;
+        weft_text text = {0};
+        tuning_ok(weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &made,
+                               &error),
+                  &error);
+        tuning_ok(weft_compilation_cover(made, &text, &error), &error);
+        assert_string_equal(text.data, found.trials[k].cover);
+        weft_text_free(&text);
+        weft_compilation_free(&made);
+    }
+    weft_library_free(&library);
+    weft_device_free(&device);
+    weft_arena_free(&arena);
+}
+
+/* There are only so many: all of them, and no more is said. */
+static void not_so_many(void **state) {
+    (void)state;
+    weft_arena *arena = NULL;
+    weft_error error = {0};
+    fake f = {0};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    weft_search_result found = search(arena, "null", &f, 64, true);
+    assert_int_equal(found.n_measured, found.n);
+    assert_int_equal(f.n, found.n);
+    /* a chain of four calls on the host, one implementation a fusion: cut at any of three places */
+    assert_int_equal(found.n, 8);
+    weft_arena_free(&arena);
+}
+
 static void on_the_host(void **state) {
     (void)state;
     weft_arena *arena = NULL;
@@ -134,6 +180,8 @@ static void kernels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops),
+        cmocka_unit_test(the_same_covers),
+        cmocka_unit_test(not_so_many),
         cmocka_unit_test(on_the_host),
         cmocka_unit_test(kernels),
     };
