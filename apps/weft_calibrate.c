@@ -11,6 +11,9 @@ static const struct argp_option table[] = {
     {"check", TOOL_CHECK, NULL, 0,
      "Run the best covers of scripts and print predicted against measured time", 0},
     {"tune", TOOL_TUNE, "N", 0, "--check: covers of each script (10)", 0},
+    {"n", TOOL_INSTANCES, "N", 0, "--check: instances (as many as fill four times the last cache)",
+     0},
+    {"json", TOOL_JSON, "FILE", 0, "--check: write every cover and its times", 0},
     {"kernels", TOOL_KERNELS, "DIR", 0, "Add or replace functions from this directory", 0},
     {0}};
 

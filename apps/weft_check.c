@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRIPTS_MOST = 32 };
+enum { SCRIPTS_MOST = 32, LEAST = 1 << 14, MOST = 1 << 23 /* instances */ };
 
 typedef struct checker {
     const weft_tool_options *options;
@@ -16,7 +16,7 @@ typedef struct checker {
     weft_arena *arena;
     weft_cost_source source;
     char identity[33];
-    int64_t instances;
+    json_t *json; /* of --json; NULL: none */
     weft_search_case cases[SCRIPTS_MOST];
     int n;
     int within, n_ranked,
@@ -24,25 +24,28 @@ typedef struct checker {
 } checker;
 
 static weft_status keep(checker *c, const char *name, const char *script,
-                        const weft_search_result *result, weft_error *error) {
+                        const weft_search_case *one_case, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_search_result *result = &one_case->result;
     char hash[33];
     for (int k = 0; k < result->n_measured; ++k) {
         const weft_search_trial *one = &result->trials[k];
         weft_hash(one->cover, strlen(one->cover), hash);
-        const weft_tuning_kernel kernel = {hash, name, c->instances, one->predicted, one->measured};
+        const weft_tuning_kernel kernel = {hash, name, one_case->instances, one->predicted,
+                                           one->measured};
         TRY(weft_tuning_add_kernel(c->tuning, c->identity, &kernel, error));
     }
     const weft_search_trial *best = &result->trials[result->best];
-    const weft_tuning_winner winner = {script, weft_tuning_size_class(c->instances), best->cover,
-                                       best->predicted, best->measured};
+    const weft_tuning_winner winner = {script, weft_tuning_size_class(one_case->instances),
+                                       best->cover, best->predicted, best->measured};
     TRY(weft_tuning_remember(c->tuning, c->identity, &winner, error));
 done:
     return status;
 }
 
-static weft_status print_case(checker *c, const char *name, const weft_search_result *result,
+static weft_status print_case(checker *c, const char *name, const weft_search_case *one,
                               weft_error *error) {
+    const weft_search_result *result = &one->result;
     const int n = result->n_measured;
     double *values = calloc(2 * (size_t)(n > 0 ? n : 1), sizeof *values), error_sum = 0;
     char seconds[32], note[32] = "";
@@ -61,10 +64,59 @@ static weft_status print_case(checker *c, const char *name, const weft_search_re
     c->above += n >= 10 && correlation >= 0.8;
     if (!result->trials[0].all_measured)
         snprintf(note, sizeof note, "  partly analytic");
-    printf("%-20s %4d %9s %8.2f %9.0f %% %8.2f %6d%s\n", name, n, app_print_seconds(best, seconds),
-           first, 100 * error_sum / n, correlation, result->best + 1, note);
+    printf("%-20s %9lld %4d %9s %8.2f %9.0f %% %8.2f %6d%s\n", name, (long long)one->instances, n,
+           app_print_seconds(best, seconds), first, 100 * error_sum / n, correlation,
+           result->best + 1, note);
     fflush(stdout);
     free(values);
+    return WEFT_OK;
+}
+
+/* As many as move four times what the last cache holds, in kernels of their own; a power of 2. */
+static weft_status choose_instances(const checker *c, const weft_fragment *fragments, int n,
+                                    const weft_compile_options *options, int64_t *out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(c->device);
+    weft_compilation *compilation = NULL;
+    double bytes = 0;
+    *out = c->options->instances;
+    if (*out > 0)
+        return WEFT_OK;
+    TRY(weft_compile(c->library, limits, fragments, n, options, &compilation, error));
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        bytes += info.bytes_loaded + info.bytes_stored;
+    }
+    for (*out = LEAST; *out < MOST && bytes * (double)*out < 4.0 * (double)limits->l2_bytes;)
+        *out *= 2;
+done:
+    weft_compilation_free(&compilation);
+    return status;
+}
+
+static json_t *json_of_trial(const weft_search_trial *trial) {
+    json_t *kernels = json_array();
+    for (int i = 0; kernels && i < trial->n_parts; ++i)
+        json_array_append_new(kernels,
+                              json_pack("{s:f,s:f,s:f}", "transfer_seconds",
+                                        trial->parts[i].transfer, "compute_seconds",
+                                        trial->parts[i].compute, "bytes", trial->parts[i].bytes));
+    return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", trial->cover, "predicted_seconds",
+                     trial->predicted, "measured_seconds", trial->measured, "calibrated",
+                     trial->all_measured, "kernels", kernels);
+}
+
+static weft_status add_json(checker *c, const char *name, const weft_search_case *one,
+                            weft_error *error) {
+    json_t *trials = json_array();
+    for (int k = 0; trials && k < one->result.n_measured; ++k)
+        json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
+    json_t *script = json_pack("{s:s,s:I,s:o}", "script", name, "instances",
+                               (json_int_t)one->instances, "covers", trials);
+    if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     return WEFT_OK;
 }
 
@@ -72,21 +124,24 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     char hash[33];
-    const weft_compile_options options = {.single = c->options->single,
-                                          .parameters = c->options->parameters,
-                                          .n_parameters = c->options->n_parameters,
-                                          .costs = &c->source};
+    weft_compile_options options = {.single = c->options->single,
+                                    .parameters = c->options->parameters,
+                                    .n_parameters = c->options->n_parameters,
+                                    .costs = &c->source};
+    weft_search_case *one = &c->cases[c->n];
+    TRY(choose_instances(c, fragments, n, &options, &one->instances, error));
+    options.instances = one->instances;
     const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
                                      .all = true,
-                                     .instances = c->instances};
-    weft_search_case *one = &c->cases[c->n];
-    one->instances = c->instances;
+                                     .instances = one->instances};
     TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena,
                            &one->result, error));
     ++c->n;
-    TRY(print_case(c, name, &one->result, error));
+    TRY(print_case(c, name, one, error));
     TRY(weft_script_hash(c->library, fragments, n, &options, hash, error));
-    TRY(keep(c, name, hash, &one->result, error));
+    TRY(keep(c, name, hash, one, error));
+    if (c->json)
+        TRY(add_json(c, name, one, error));
 done:
     return status;
 }
@@ -156,15 +211,10 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     weft_status status = WEFT_OK;
     weft_measured_costs *costs = NULL;
     const weft_limits *limits = weft_device_limits(device);
-    const int64_t instances = limits->kind == WEFT_DEVICE_CUDA ? 1 << 20 : 1 << 18;
     checker *c = calloc(1, sizeof *c);
     if (!c)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    *c = (checker){.options = options,
-                   .library = library,
-                   .device = device,
-                   .tuning = tuning,
-                   .instances = instances};
+    *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
     if (limits->kind == WEFT_DEVICE_NULL) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "%s computes nothing: there is nothing to measure", limits->name);
@@ -174,12 +224,21 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     weft_device_identity(device, c->identity);
     TRY(weft_measured_costs_make(tuning, c->identity, limits, &costs, error));
     c->source = weft_measured_costs_source(costs);
-    printf("%s, %s, %lld instances, %d measured routines\n", limits->name,
-           options->single ? "float" : "double", (long long)instances,
+    if (options->json) {
+        c->json = json_pack("{s:s,s:s,s:[]}", "device", limits->name, "type",
+                            options->single ? "float" : "double", "scripts");
+        if (!c->json) {
+            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            goto done;
+        }
+    }
+    printf("%s, %s, %d measured routines\n", limits->name, options->single ? "float" : "double",
            weft_measured_costs_size(costs));
-    printf("%-20s %4s %9s %8s %11s %8s %6s\n", "script", "run", "best", "first", "mean error",
-           "rank r", "best's");
+    printf("%-20s %9s %4s %9s %8s %11s %8s %6s\n", "script", "instances", "run", "best", "first",
+           "mean error", "rank r", "best's");
     TRY(check_scripts(c, error));
+    if (c->json)
+        TRY(app_json_write(options->json, c->json, error));
     printf("%d of %d scripts: the first predicted is within 5 %% of the best; %d of %d with ten "
            "covers "
            "or more: rank correlation at least 0.8\n",
@@ -188,6 +247,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
 done:
     weft_measured_costs_free(&costs);
     weft_arena_free(&c->arena);
+    json_decref(c->json);
     free(c);
     return status;
 }

@@ -174,6 +174,9 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
     case TOOL_HTML:
         options->html = text;
         return WEFT_OK;
+    case TOOL_JSON:
+        options->json = text;
+        return WEFT_OK;
     case TOOL_AGAIN:
         options->again = true;
         return WEFT_OK;

@@ -62,12 +62,12 @@ typedef struct weft_tool_options {
     weft_plan_kind plan;
     weft_scatter scatter;
     bool single, invalid, again, check;
-    int tune;                     /* covers to be measured; 0: not given */
-    const char *why[2];           /* two calls */
-    const char *force, *html;     /* files; NULL: none */
-    int max_fusion, instances;    /* 0: not given */
-    double seconds;               /* 0: not given */
-    weft_expression *expressions; /* malloc'd */
+    int tune;                        /* covers to be measured; 0: not given */
+    const char *why[2];              /* two calls */
+    const char *force, *html, *json; /* files; NULL: none */
+    int max_fusion, instances;       /* 0: not given */
+    double seconds;                  /* 0: not given */
+    weft_expression *expressions;    /* malloc'd */
     int n_expressions;
     weft_parameter *parameters; /* malloc'd */
     int n_parameters;
@@ -101,6 +101,7 @@ enum {
     TOOL_WHY,
     TOOL_FORCE,
     TOOL_HTML,
+    TOOL_JSON,
     TOOL_MAX_FUSION,
     TOOL_INSTANCES
 };

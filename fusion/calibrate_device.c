@@ -2,14 +2,15 @@
  * once, memory that all of them share, and batches of launches between two marks of the device's
  * timer. */
 #include "calibrate.h"
+#include "stopwatch.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 12 /* routines a module */, WIDTHS = 32, LAUNCHES = 4, ROUNDS = 3 };
-static const double LONG_ENOUGH = 2e-3; /* seconds between marks, where launches are cheap */
+enum { BATCH = 12 /* routines a module */, WIDTHS = 32, ROUNDS = 3 };
+/* Seconds between marks; a GPU's clock tells less, and what disturbs it is rarer. */
+static const double LONG_ENOUGH = 2e-3, LONG_ENOUGH_GPU = 3e-4, SLOW = 0.2;
 
 typedef struct batch {
     int first, n;
@@ -209,29 +210,27 @@ done:
 
 /* ---- time ---- */
 
-/* Seconds of one launch: the best of a few batches, as what disturbs only adds. */
+typedef struct one_launch {
+    weft_device *device;
+    const weft_launch *launch;
+} one_launch;
+
+static weft_status do_launch(void *user, weft_error *error) {
+    const one_launch *one = user;
+    return weft_device_launch(one->device, one->launch, error);
+}
+
 static weft_status time_launch(bench *b, const weft_launch *launch, double *seconds,
                                weft_error *error) {
-    weft_status status = WEFT_OK;
-    double best = INFINITY, once = 0;
-    int repeats = b->is_gpu ? LAUNCHES : 1;
-    for (int round = 0; round <= ROUNDS; ++round) { /* the first warms up */
-        TRY(weft_timer_start(b->timer, error));
-        for (int i = 0; i < repeats; ++i)
-            TRY(weft_device_launch(b->device, launch, error));
-        TRY(weft_timer_stop(b->timer, error));
-        TRY(weft_timer_seconds(b->timer, &once, error));
-        once /= repeats;
-        if (round > 0 && once < best)
-            best = once;
-        if (round == 0 && !b->is_gpu && once < LONG_ENOUGH)
-            repeats = once > LONG_ENOUGH / 50 ? (int)(LONG_ENOUGH / once) + 1 : 50;
-        if (round == 0 && once > 0.2)
-            round = ROUNDS - 1; /* slow: once more is enough */
-    }
-    *seconds = best;
-done:
-    return status;
+    one_launch one = {b->device, launch};
+    const weft_stopwatch watch = {.device = b->device,
+                                  .timer = b->timer,
+                                  .work = do_launch,
+                                  .user = &one,
+                                  .rounds = ROUNDS,
+                                  .round = b->is_gpu ? LONG_ENOUGH_GPU : LONG_ENOUGH,
+                                  .slow = SLOW};
+    return weft_stopwatch_time(&watch, seconds, error);
 }
 
 static weft_status measure(void *user, const weft_cost_routine *routine,

@@ -3,12 +3,12 @@
 #include "rehearsal.h"
 #include "probe.h"
 #include "program_internal.h"
+#include "stopwatch.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, LAUNCHES = 3, MOST_REPEATS = 200 };
+enum { ROUNDS = 5 };
 static const double LONG_ENOUGH = 2e-3, SLOW = 0.1; /* seconds */
 
 struct weft_rehearsal {
@@ -197,32 +197,30 @@ done:
     return status;
 }
 
-/* Of a run, or of one kernel alone (-1: all), for which the others have run once before. */
-static weft_status time_runs(weft_rehearsal *r, weft_program *program, int kernel, double worthless,
-                             double *seconds, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const bool gpu = weft_device_limits(r->device)->kind == WEFT_DEVICE_CUDA;
-    double best = INFINITY, once = 0;
-    int repeats = gpu ? LAUNCHES : 1;
-    for (int round = 0; round <= ROUNDS; ++round) { /* the first warms up */
-        TRY(weft_timer_start(r->timer, error));
-        for (int i = 0; i < repeats; ++i)
-            TRY(kernel < 0 ? weft_program_run(program, error)
-                           : weft_program_launch_kernel(program, kernel, error));
-        TRY(weft_timer_stop(r->timer, error));
-        TRY(weft_timer_seconds(r->timer, &once, error));
-        once /= repeats;
-        best = round > 0 && once < best ? once : best;
-        if (round == 1 && (best > SLOW || (worthless > 0 && best > 1.5 * worthless)))
-            break; /* it takes long, or cannot win any more */
-        if (round == 0 && !gpu)
-            repeats = once > LONG_ENOUGH                  ? 1
-                      : once > LONG_ENOUGH / MOST_REPEATS ? (int)(LONG_ENOUGH / once) + 1
-                                                          : MOST_REPEATS;
-    }
-    *seconds = best;
-done:
-    return status;
+/* A run, or one kernel alone. */
+typedef struct timed_run {
+    weft_program *program;
+    int kernel; /* -1: all of them */
+} timed_run;
+
+static weft_status run(void *user, weft_error *error) {
+    const timed_run *one = user;
+    return one->kernel < 0 ? weft_program_run(one->program, error)
+                           : weft_program_launch_kernel(one->program, one->kernel, error);
+}
+
+static weft_status time_runs(const weft_rehearsal *r, weft_program *program, int kernel,
+                             double worthless, double *seconds, weft_error *error) {
+    timed_run one = {program, kernel};
+    const weft_stopwatch watch = {.device = r->device,
+                                  .timer = r->timer,
+                                  .work = run,
+                                  .user = &one,
+                                  .rounds = ROUNDS,
+                                  .round = LONG_ENOUGH,
+                                  .slow = SLOW,
+                                  .worthless = worthless};
+    return weft_stopwatch_time(&watch, seconds, error);
 }
 
 weft_status weft_rehearsal_time(weft_rehearsal *r, weft_program *program,

@@ -59,7 +59,22 @@ echo "ok: measured kernels in the page"
 expect 0 "predicted times: measured for every routine of" "$weft" explain "$scratch/my.weft" --device host:1
 expect 0 "predicted times: analytic" "$weft" explain "$scratch/my.weft" --device null
 expect 2 "there is nothing to measure" "$weft" fuse "$scratch/my.weft" --device null --tune 3
-expect 0 "the first predicted is within 5 %" "$weft" calibrate --check --tune 2 --device host:1 "$scratch/my.weft"
+expect 0 "the first predicted is within 5 %" "$weft" calibrate --check --tune 2 --n 5000 --device host:1 \
+    --json "$scratch/check.json" "$scratch/my.weft"
+"${PYTHON:-$(command -v python3)}" - "$scratch/check.json" <<'PYTHON'
+import json
+import sys
+
+(script,) = json.load(open(sys.argv[1]))["scripts"]
+assert script["script"].endswith("my.weft") and script["instances"] == 5000, script
+assert len(script["covers"]) == 2
+assert script["covers"][0]["cover"] != script["covers"][1]["cover"]
+for cover in script["covers"]:
+    # both read A, B and x and write y, in one kernel or through P: 24 or 42 doubles an instance
+    assert sum(kernel["bytes"] for kernel in cover["kernels"]) in (8.0 * 24, 8.0 * 42), cover
+    assert 0 < cover["measured_seconds"] < 1 and cover["predicted_seconds"] > 0
+PYTHON
+
 
 # What is damaged is found, and only that is removed.
 file=$XDG_CACHE_HOME/weft/tuning-1.sqlite
