@@ -96,6 +96,12 @@ static void centre_of(const weft_mesh *mesh, int64_t cell, double centre[3]) {
             centre[k] += mesh->x[(int64_t)mesh->cells[cell * (d + 1) + v] * d + k] / (d + 1);
 }
 
+static const char *print_centre(const ad_run *run, int64_t cell, char out[64]) {
+    double centre[3];
+    centre_of(run->mesh, cell, centre);
+    return app_print_point(centre, run->mesh->dimension, out);
+}
+
 static weft_status check_finite(const ad_run *run, const ad_formulas *formulas, const means *m,
                                 weft_error *error) {
     for (int i = 0; i < m->n; ++i)
@@ -145,17 +151,13 @@ static void find_eigenvalues(double a[3][3], int d, double out[3]) {
 static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *eigenvalues,
                                  weft_error *error) {
     const int d = run->mesh->dimension;
-    double centre[3];
-    char z[32] = "", third[32] = "";
-    centre_of(run->mesh, cell, centre);
-    if (d == 3) {
-        snprintf(z, sizeof z, ", %g", centre[2]);
+    char centre[64], third[32] = "";
+    if (d == 3)
         snprintf(third, sizeof third, ", %g", eigenvalues[2]);
-    }
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this tensor is not positive definite at (%g, %g%s): its eigenvalues there are "
+                   "this tensor is not positive definite at %s: its eigenvalues there are "
                    "%g, %g%s",
-                   centre[0], centre[1], z, eigenvalues[0], eigenvalues[1], third);
+                   print_centre(run, cell, centre), eigenvalues[0], eigenvalues[1], third);
     weft_error_place(error, "--diffusivity", NULL, 0, 0);
     weft_error_hint(error, "heat would flow towards the warmer side: all eigenvalues must be above "
                            "0");
@@ -164,14 +166,10 @@ static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *
 
 static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k, double a[3][3],
                                   weft_error *error) {
-    double centre[3];
-    char z[32] = "";
-    centre_of(run->mesh, cell, centre);
-    if (run->mesh->dimension == 3)
-        snprintf(z, sizeof z, ", %g", centre[2]);
+    char centre[64];
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this tensor is not symmetric at (%g, %g%s): E%d%d is %g, E%d%d is %g",
-                   centre[0], centre[1], z, i + 1, k + 1, a[i][k], k + 1, i + 1, a[k][i]);
+                   "this tensor is not symmetric at %s: E%d%d is %g, E%d%d is %g",
+                   print_centre(run, cell, centre), i + 1, k + 1, a[i][k], k + 1, i + 1, a[k][i]);
     weft_error_place(error, "--diffusivity", NULL, 0, 0);
     weft_error_hint(error, "write the same expression at both places");
     return WEFT_ERROR_INPUT;
@@ -180,15 +178,11 @@ static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k,
 static weft_status check_scalar(const ad_run *run, const means *m, weft_error *error) {
     for (int64_t cell = 0; cell < run->mesh->n_cells; ++cell) {
         const double mu = mean_of(m, 0, cell);
-        double centre[3];
-        char z[32] = "";
+        char centre[64];
         if (mu >= 0)
             continue;
-        centre_of(run->mesh, cell, centre);
-        if (run->mesh->dimension == 3)
-            snprintf(z, sizeof z, ", %g", centre[2]);
-        weft_error_set(error, WEFT_ERROR_INPUT, "the diffusivity is negative at (%g, %g%s): %g",
-                       centre[0], centre[1], z, mu);
+        weft_error_set(error, WEFT_ERROR_INPUT, "the diffusivity is negative at %s: %g",
+                       print_centre(run, cell, centre), mu);
         weft_error_place(error, "--diffusivity", run->options->diffusivity.list[0].text, 1, 1);
         weft_error_hint(error,
                         "heat would flow towards the warmer side: give one that is not below "

@@ -54,12 +54,9 @@ weft_status ad_array_pull(const weft_memory *memory, double *values, int64_t n, 
 
 weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
                             int dimension, double t, weft_error *error) {
-    char z[32] = "";
-    if (dimension == 3)
-        snprintf(z, sizeof z, ", %g", point[2]);
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this expression is not finite at or near (%g, %g%s) at t = %g", point[0],
-                   point[1], z, t);
+    char where[64];
+    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s at t = %g",
+                   app_print_point(point, dimension, where), t);
     weft_error_place(error, origin, text, 1, 1);
     weft_error_hint(
         error,

@@ -39,12 +39,10 @@ weft_status app_array_push(weft_memory *memory, const double *values, int64_t n,
 
 weft_status app_refuse_value(const weft_mesh *mesh, const char *origin, const char *text,
                              int64_t node, weft_error *error) {
-    const double *x = &mesh->x[node * mesh->dimension];
-    char z[32] = "";
-    if (mesh->dimension == 3)
-        snprintf(z, sizeof z, ", %g", x[2]);
-    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near (%g, %g%s)",
-                   x[0], x[1], z);
+    const int d = mesh->dimension;
+    char point[64];
+    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s",
+                   app_print_point(&mesh->x[node * d], d, point));
     weft_error_place(error, origin, text, 1, 1);
     weft_error_hint(
         error,

@@ -90,5 +90,7 @@ weft_status app_file_check(const char *path, weft_error *error);
 const char *app_print_bytes(double bytes, char out[32]);
 /** "12.3 s", "4.56 ms": seconds for people, in out. */
 const char *app_print_seconds(double seconds, char out[32]);
+/** "(0.5, 1)": a point of 2 or 3 coordinates, in out. */
+const char *app_print_point(const double *point, int dimension, char out[64]);
 
 #endif

@@ -51,14 +51,12 @@ static void mark_fixed(const poisson *run, int32_t *parent, char *fixed) {
 
 static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t node,
                                weft_error *error) {
-    const double *x = &mesh->x[node * mesh->dimension];
-    char z[32] = "";
-    if (mesh->dimension == 3)
-        snprintf(z, sizeof z, ", %g", x[2]);
+    const int d = mesh->dimension;
+    char point[64];
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the mesh falls into %" PRId64
-                   " parts that do not touch, and nothing fixes u on that of (%g, %g%s)",
-                   n_parts, x[0], x[1], z);
+                   " parts that do not touch, and nothing fixes u on that of %s",
+                   n_parts, app_print_point(&mesh->x[node * d], d, point));
     weft_error_place(error, mesh->source, NULL, 0, 0);
     weft_error_hint(
         error,

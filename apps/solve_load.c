@@ -97,14 +97,14 @@ done:
 }
 
 static weft_status check_finite(const solve *run, weft_error *error) {
+    const int d = run->mesh->dimension;
+    char point[64];
     for (int64_t i = 0; i < run->n_dofs && !run->options->nonlinear; ++i) {
         if (isfinite(run->b_values[i]))
             continue;
-        const double *x = &run->mesh->x[i / run->components * run->mesh->dimension];
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "the vector '%s' is not finite at the node (%g, %g%s%.0g)",
-                       run->script.vector ? run->script.vector : "b", x[0], x[1],
-                       run->mesh->dimension == 3 ? ", " : "", run->mesh->dimension == 3 ? x[2] : 0);
+        weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
+                       run->script.vector ? run->script.vector : "b",
+                       app_print_point(&run->mesh->x[i / run->components * d], d, point));
         weft_error_place(error, run->options->script, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");
