@@ -329,6 +329,8 @@ typedef struct app_seconds {
 } app_seconds;
 
 void app_seconds_print(const app_seconds *seconds);
+/** weft_clock less what the context has spent on planning and compiling, which count alone. */
+double app_clock(const weft_context *context);
 /** Some twenty of the iterations, the last among them: a page, however many there were. */
 void app_history_print(const weft_cg_result *cg);
 /** NaN without its sign, which says nothing. */

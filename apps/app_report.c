@@ -20,6 +20,10 @@ void app_seconds_print(const app_seconds *s) {
            app_print_seconds(s->solve, solve), app_print_seconds(s->output, output));
 }
 
+double app_clock(const weft_context *context) {
+    return weft_clock() - context->plan_seconds - context->compile_seconds;
+}
+
 double app_plain(double value) {
     return isnan(value) ? fabs(value) : value;
 }

@@ -23,13 +23,12 @@ static weft_status solve(poisson *run, weft_error *error) {
     TRY(poisson_mesh_make(run, error));
     TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));
     TRY(poisson_forecast_make(run, error));
-    double start = weft_clock();
+    const double start = app_clock(&run->context);
     TRY(poisson_dofs_make(run, error));
     TRY(poisson_data_make(run, error));
     TRY(poisson_operator_make(run, error));
     TRY(poisson_load_make(run, error));
-    run->seconds.assembly =
-        weft_clock() - start - run->context.plan_seconds - run->context.compile_seconds;
+    run->seconds.assembly = app_clock(&run->context) - start;
     if (run->is_null) {
         TRY(poisson_plan_print(run, error));
     } else {

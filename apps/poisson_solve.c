@@ -14,15 +14,11 @@ weft_status poisson_solve(poisson *run, weft_error *error) {
                                 .n_constrained = run->n_constrained,
                                 .project_mean = run->pure_neumann,
                                 .monitor = &run->messages->monitor};
-    /* CG's own script is planned and compiled within; that counts there. */
-    const weft_context *context = &run->context;
-    const double before = context->plan_seconds + context->compile_seconds;
-    double start = weft_clock();
+    const double start = app_clock(&run->context);
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
     TRY(app_array_pull(run->u, run->u_values, run->mesh->n_nodes, error));
 done:
-    run->seconds.solve =
-        weft_clock() - start - (context->plan_seconds + context->compile_seconds - before);
+    run->seconds.solve = app_clock(&run->context) - start;
     return status;
 }
 

@@ -8,6 +8,7 @@
 static weft_status solve_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
+    run->seconds.started = weft_clock();
     TRY(app_device_open(options->device, options->plan, &run->messages->monitor, &run->device,
                         &run->library, &run->context, error));
     run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
@@ -15,14 +16,13 @@ static weft_status solve_all(solve *run, weft_error *error) {
     TRY(solve_check(run, error));
     TRY(solve_mesh_make(run, error));
     TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));
-    const double start = weft_clock();
+    const double start = app_clock(&run->context);
     TRY(solve_script_fit(run, error));
     TRY(solve_dofs_make(run, error));
     TRY(solve_data_make(run, error));
     TRY(solve_operator_make(run, error));
     TRY(solve_load_make(run, error));
-    run->seconds.assembly =
-        weft_clock() - start - run->context.plan_seconds - run->context.compile_seconds;
+    run->seconds.assembly = app_clock(&run->context) - start;
     if (run->is_null) {
         TRY(solve_plan_print(run, error));
     } else {
@@ -56,6 +56,7 @@ void solve_clear(solve *run) {
     free(run->pieces);
     app_free_list(&run->exact, run->components);
     free(run->constrained);
+    free(run->given);
     weft_connectivity_free(&run->cells);
     weft_memory_free(&run->x);
     weft_memory_free(&run->u);

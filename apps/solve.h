@@ -104,6 +104,7 @@ typedef struct solve {
     solve_part *pieces; /* conditions, component by component */
     int n_pieces;
     int32_t *constrained; /* dofs, ascending */
+    double *given;        /* [n_constrained] their values, at full load */
     int64_t n_constrained;
     bool project; /* nothing fixes the constant of a scalar problem */
 
@@ -152,8 +153,10 @@ weft_status solve_data_make(solve *run, weft_error *error);
 /** Evaluate a formula at the nodes; values [nodes] and memory are the caller's. */
 weft_status solve_evaluate(solve *run, const char *text, const char *origin, weft_memory *memory,
                            double *values, weft_error *error);
-/** Set the Dirichlet values of u_values, times the factor. (solve_dofs.c) */
-weft_status solve_dirichlet_set(solve *run, double factor, weft_error *error);
+/** Evaluate what Dirichlet conditions give. (solve_dofs.c) */
+weft_status solve_dirichlet_make(solve *run, weft_error *error);
+/** Set those values in u_values, times the factor. */
+void solve_dirichlet_set(solve *run, double factor);
 /** Start the form of the cells: the script with its inputs, parameters and expressions.
  * (solve_forms.c) */
 weft_status solve_form_cells(solve *run, app_form *out, weft_error *error);

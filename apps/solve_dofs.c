@@ -103,7 +103,8 @@ static weft_status collect_marks(solve *run, const char *marks, weft_error *erro
     for (int64_t i = 0; i < run->n_dofs; ++i)
         n += marks[i];
     run->constrained = weft_array_make((size_t)n, sizeof *run->constrained);
-    if (!run->constrained)
+    run->given = weft_array_make((size_t)n, sizeof *run->given);
+    if (!run->constrained || !run->given)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     for (int64_t i = 0; i < run->n_dofs; ++i)
         if (marks[i])
@@ -140,8 +141,7 @@ done:
     return status;
 }
 
-static weft_status set_piece(solve *run, const solve_part *piece, double factor,
-                             weft_error *error) {
+static weft_status set_piece(solve *run, const solve_part *piece, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_condition *condition = piece->condition;
     weft_memory *memory = NULL;
@@ -156,7 +156,7 @@ static weft_status set_piece(solve *run, const solve_part *piece, double factor,
     TRY(app_condition_group(run->mesh, condition, &group, error));
     TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &n, error));
     for (int64_t i = 0; i < n && !run->is_null; ++i) {
-        const double value = factor * (values ? values[nodes[i]] : constant);
+        const double value = values ? values[nodes[i]] : constant;
         if (!isfinite(value))
             TRY(app_refuse_value(run->mesh, condition->origin, piece->value, nodes[i], error));
         run->u_values[(int64_t)nodes[i] * run->components + piece->component] = value;
@@ -168,14 +168,21 @@ done:
     return status;
 }
 
-weft_status solve_dirichlet_set(solve *run, double factor, weft_error *error) {
+/* Where groups meet the later condition holds: u_values are written in their order, then read. */
+weft_status solve_dirichlet_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->options->run.conditions.n == 0)
-        for (int64_t i = 0; i < run->n_constrained; ++i)
-            run->u_values[run->constrained[i]] = 0;
+    for (int64_t i = 0; i < run->n_constrained; ++i)
+        run->u_values[run->constrained[i]] = 0;
     for (int i = 0; i < run->n_pieces; ++i)
         if (run->pieces[i].condition->kind == APP_DIRICHLET)
-            TRY(set_piece(run, &run->pieces[i], factor, error));
+            TRY(set_piece(run, &run->pieces[i], error));
+    for (int64_t i = 0; i < run->n_constrained; ++i)
+        run->given[i] = run->u_values[run->constrained[i]];
 done:
     return status;
+}
+
+void solve_dirichlet_set(solve *run, double factor) {
+    for (int64_t i = 0; i < run->n_constrained; ++i)
+        run->u_values[run->constrained[i]] = factor * run->given[i];
 }

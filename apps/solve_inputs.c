@@ -251,7 +251,8 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     run->load_value = 1;
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
     TRY(make_inputs(run, error));
-    TRY(solve_dirichlet_set(run, run->options->nonlinear ? 0 : 1, error));
+    TRY(solve_dirichlet_make(run, error));
+    solve_dirichlet_set(run, run->options->nonlinear ? 0 : 1);
     TRY(app_array_push(run->u, run->u_values, run->n_dofs, error));
 done:
     return status;

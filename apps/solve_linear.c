@@ -42,11 +42,11 @@ weft_status solve_linear(solve *run, weft_error *error) {
                                 .n_constrained = run->n_constrained,
                                 .project_mean = run->project,
                                 .monitor = &run->messages->monitor};
-    const double start = weft_clock();
+    const double start = app_clock(&run->context);
     TRY(check_balance(run, error));
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
     TRY(app_array_pull(run->u, run->u_values, run->n_dofs, error));
 done:
-    run->seconds.solve = weft_clock() - start;
+    run->seconds.solve = app_clock(&run->context) - start;
     return status;
 }

@@ -65,9 +65,31 @@ static void a_script_without_a_vector(void **state) {
     json_decref(a);
 }
 
+/* The parts of a run do not overlap, so that they are not more than all of it: above all compiling
+ * and what it is done for, where no cache makes it short. */
+static void seconds_add_up(void **state) {
+    static const char *const parts[] = {"mesh", "plan", "compile", "assembly", "solve", "output"};
+    (void)state;
+    assert_int_equal(setenv("WEFT_CACHE", "off", 1), 0);
+    for (int i = 0; i < 2; ++i) {
+        json_t *a = i == 0 ? SOLVE(0, "diffusion.weft", "--mesh", "square:4")
+                           : SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:4",
+                                   "--dirichlet", "left=0,0", "--dirichlet", "right=0.1,0");
+        const json_t *seconds = json_object_get(a, "seconds");
+        double sum = 0;
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k)
+            sum += poisson_number(seconds, parts[k]);
+        assert_true(sum > 0);
+        assert_true(sum <= poisson_number(seconds, "total"));
+        json_decref(a);
+    }
+    unsetenv("WEFT_CACHE");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_boundary), cmocka_unit_test(every_condition),
-        cmocka_unit_test(insulated), cmocka_unit_test(a_script_without_a_vector)};
+        cmocka_unit_test(insulated), cmocka_unit_test(a_script_without_a_vector),
+        cmocka_unit_test(seconds_add_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

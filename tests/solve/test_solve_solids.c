@@ -185,6 +185,29 @@ static void newton_converges_quadratically(void **state) {
     }
 }
 
+/* What is given is evaluated once, however many load steps and iterations there are: as many
+ * kernels, and at the end it holds whole. */
+static void conditions_are_evaluated_once(void **state) {
+    static const char *const steps[] = {"1", "3"};
+    int64_t kernels[2] = {0};
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        json_t *result =
+            SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:4", "--dirichlet",
+                  "left=0,0", "--dirichlet", "right=0.1*y+0.2,0.1*sin(y)", "--load-steps", steps[i],
+                  "--probe", "1,0.5");
+        const json_t *value =
+            json_object_get(json_array_get(json_object_get(result, "probes"), 0), "u");
+        kernels[i] =
+            json_integer_value(json_object_get(json_object_get(result, "plan"), "kernels"));
+        assert_double_near(json_number_value(json_array_get(value, 0)), 0.25, 1e-14, 0);
+        assert_double_near(json_number_value(json_array_get(value, 1)), 0.1 * sin(0.5), 1e-14, 0);
+        json_decref(result);
+    }
+    assert_true(kernels[0] > 0);
+    assert_int_equal(kernels[0], kernels[1]);
+}
+
 /* A scalar problem: -div grad u + u^3 = f with u = sin sin, by a script of the user's. */
 static void a_scalar_nonlinear_script(void **state) {
     (void)state;
@@ -227,6 +250,7 @@ int main(void) {
                                        cmocka_unit_test(homogeneous_stretch),
                                        cmocka_unit_test(stretch_by_traction),
                                        cmocka_unit_test(newton_converges_quadratically),
+                                       cmocka_unit_test(conditions_are_evaluated_once),
                                        cmocka_unit_test(a_scalar_nonlinear_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
