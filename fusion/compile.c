@@ -268,9 +268,9 @@ weft_status weft_compilation_print_stage(const weft_compilation *c, const char *
          : json ? weft_graph_print_json
                 : weft_graph_print_text)(c->graph, out);
     else if (strcmp(stage, "fusions") == 0)
-        weft_fusions_print(c->graph, c->fusions, out);
+        weft_fusions_print(c, out);
     else if (strcmp(stage, "implementations") == 0)
-        weft_implementations_print(c->graph, c->implementations, out);
+        weft_implementations_print(c, out);
     else if (strcmp(stage, "cover") == 0)
         weft_cover_print(c->graph, c->cover, out);
     else if (plan)

@@ -3,9 +3,12 @@
 #include "explain_internal.h"
 #include "flow_internal.h"
 #include "library_internal.h"
+#include "plan_print_counts.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { QUESTIONS_MOST = 24 };
 
 static const char *const plan_names[2] = {"fused", "unfused"};
 
@@ -194,26 +197,63 @@ static void explain_head(const explanation *e) {
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
 }
 
+/* Of calls alone, whatever the script or a forced plan asks of kernels. */
+static weft_status unfused_cover(const weft_compilation *c, weft_arena *scratch, weft_cover **out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_implementations *made = NULL;
+    weft_compile_options options = c->options;
+    weft_fusions alone = *c->fusions;
+    alone.n = c->graph->n_calls; /* they are the first */
+    options.plan = WEFT_PLAN_UNFUSED;
+    TRY(weft_implementations_make(scratch, c->graph, &alone, &c->limits, &options, &made, error));
+    TRY(weft_cover_make(scratch, c->graph, &alone, made, WEFT_PLAN_UNFUSED, out, error));
+done:
+    return status;
+}
+
+weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compilation *c = e->compilation;
+    for (int kind = 0; kind < 2; ++kind) {
+        weft_cover *cover = NULL;
+        weft_plan *plan = NULL;
+        if (kind == (int)c->options.plan) {
+            e->covers[kind] = c->cover;
+            e->plans[kind] = c->plan;
+            continue;
+        }
+        if (kind == WEFT_PLAN_UNFUSED)
+            TRY(unfused_cover(c, scratch, &cover, error));
+        else
+            TRY(weft_cover_make(scratch, c->graph, c->fusions, c->implementations, WEFT_PLAN_FUSED,
+                                &cover, error));
+        TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &c->options, &plan, error));
+        e->covers[kind] = cover;
+        e->plans[kind] = plan;
+    }
+done:
+    return status;
+}
+
 weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_compilation *c = compilation;
     weft_arena *scratch = NULL;
     weft_numbers numbers = {0};
+    weft_planner_counts counts = {0};
+    int questions = QUESTIONS_MOST;
     if (c->flow != NULL)
         return weft_flow_explain(c, out, error);
-    explanation e = {.compilation = c, .graph = c->graph, .out = out};
+    explanation e = {.compilation = c, .graph = c->graph, .out = out, .questions = &questions};
     e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
     TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&scratch, error));
-    for (int kind = 0; kind < 2; ++kind) {
-        weft_cover *cover = NULL;
-        TRY(weft_cover_make(scratch, c->graph, c->fusions, c->implementations, (weft_plan_kind)kind,
-                            &cover, error));
-        TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &c->options, &e.plans[kind],
-                           error));
-    }
+    TRY(explain_plans(&e, scratch, error));
+    weft_planner_counts_add(c, &counts);
     explain_head(&e);
+    weft_planner_counts_explain(&counts, out);
     explain_totals(&e);
     explain_kernels(&e, WEFT_PLAN_UNFUSED);
     explain_kernels(&e, WEFT_PLAN_FUSED);

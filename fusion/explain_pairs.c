@@ -1,5 +1,6 @@
 /* Why two calls share a kernel or do not, with the bytes that it spares or would spare. */
 #include "explain_internal.h"
+#include "implementations.h"
 
 enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
 
@@ -121,18 +122,54 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
 
 /* Do they share a kernel of the fused plan? They may, and yet another cover take less time. */
 static bool share_a_kernel(const explanation *e, int a, int b) {
-    const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
-    for (int i = 0; plan != NULL && i < plan->n_kernels; ++i) {
-        const weft_implementation *one = plan->kernels[i].implementation;
-        bool has_a = false, has_b = false;
-        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
-            has_a |= one->fusion->calls[k] == a;
-            has_b |= one->fusion->calls[k] == b;
-        }
-        if (has_a || has_b)
-            return has_a && has_b;
+    const weft_cover *cover = e->covers[WEFT_PLAN_FUSED];
+    for (int i = 0; i < cover->n; ++i)
+        if (weft_fusion_contains(cover->list[i]->fusion, a))
+            return weft_fusion_contains(cover->list[i]->fusion, b);
+    return false;
+}
+
+/* Why every implementation that has both was pruned; NULL: one was kept. *any: there is one. */
+static const char *pruned_together(const explanation *e, int a, int b, bool *any) {
+    const weft_implementations *all = e->compilation->implementations;
+    const char *why = NULL;
+    *any = false;
+    for (int i = 0; i < all->n; ++i) {
+        if (!weft_fusion_contains(all->list[i].fusion, a) ||
+            !weft_fusion_contains(all->list[i].fusion, b))
+            continue;
+        *any = true;
+        if (all->list[i].reason == NULL)
+            return NULL;
+        why = all->list[i].reason;
     }
-    return plan == NULL;
+    return why;
+}
+
+/* A candidate has both, and the plan has not. */
+static void explain_candidate(const explanation *e, int a, int b) {
+    bool any = false, found = false;
+    double seconds = 0;
+    const char *why = pruned_together(e, a, b, &any);
+    if (e->compilation->options.forced_plan != NULL || why != NULL || !any) {
+        weft_text_add(e->out, "not fused: %s",
+                      e->compilation->options.forced_plan != NULL
+                          ? "the plan that is forced has them apart"
+                      : why != NULL ? why
+                                    : "no block of a kernel with both is what the script asks for");
+        return;
+    }
+    weft_text_add(e->out, "could be fused: candidate, not chosen");
+    if (*e->questions <= 0)
+        return;
+    --*e->questions;
+    if (explain_best_with(e->compilation, a, b, true, &found, &seconds, NULL) != WEFT_OK)
+        e->out->failed = true;
+    else if (found)
+        weft_text_add(e->out, " (predicted %.4g us against %.4g)", 1e6 * seconds,
+                      1e6 * e->covers[WEFT_PLAN_FUSED]->seconds);
+    else
+        weft_text_add(e->out, " (the other calls then have no kernels)");
 }
 
 void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
@@ -143,9 +180,7 @@ void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) 
     switch (weft_fusion_split(graph, e->compilation->fusions, a->id, b->id, &through)) {
     case SPLIT_NONE:
         if (!share_a_kernel(e, a->id, b->id)) {
-            weft_text_add(
-                out,
-                "not fused: they may be, but the kernels chosen are predicted to take less time");
+            explain_candidate(e, a->id, b->id);
             explain_passing(e, a, b);
             break;
         }

@@ -41,17 +41,19 @@ static bool has(const weft_fusion *fusion, int call) {
     return false;
 }
 
-/* The least time of a cover in which a and b are together, or apart; *found false: there is none.
- */
-static weft_status best_with(const weft_compilation *c, weft_arena *scratch, int a, int b,
-                             bool together, bool *found, double *seconds, weft_error *error) {
+weft_status explain_best_with(const weft_compilation *c, int a, int b, bool together, bool *found,
+                              double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_implementations some = *c->implementations;
+    weft_arena *scratch = NULL;
     weft_cover **covers = NULL;
     int n = 0;
+    TRY(weft_arena_make(&scratch, error));
     some.list = weft_arena_alloc(scratch, (size_t)some.n + 1, sizeof *some.list);
-    if (some.list == NULL)
-        return weft_no_memory(error);
+    if (some.list == NULL) {
+        status = weft_no_memory(error);
+        goto done;
+    }
     for (int i = 0; i < some.n; ++i) {
         some.list[i] = c->implementations->list[i];
         const bool has_a = has(some.list[i].fusion, a), has_b = has(some.list[i].fusion, b);
@@ -63,6 +65,7 @@ static weft_status best_with(const weft_compilation *c, weft_arena *scratch, int
     *found = n > 0;
     *seconds = n > 0 ? covers[0]->seconds : 0;
 done:
+    weft_arena_free(&scratch);
     return status;
 }
 
@@ -94,19 +97,21 @@ static void print_kernels(const weft_compilation *c, int a, int b, weft_text *ou
 static weft_status why(const weft_compilation *c, int a, int b, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
-    explanation e = {.compilation = c, .graph = c->graph, .out = out};
+    int questions = 1;
+    explanation e = {.compilation = c, .graph = c->graph, .out = out, .questions = &questions};
     bool together = false, apart = false;
     double seconds[2] = {0, 0};
     e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
+    TRY(weft_arena_make(&scratch, error));
+    TRY(explain_plans(&e, scratch, error));
     print_name(c->graph, c->graph->calls[a].result, out);
     weft_text_add(out, ", ");
     print_name(c->graph, c->graph->calls[b].result, out);
     weft_text_add(out, ": ");
     explain_pair(&e, &c->graph->calls[a < b ? a : b], &c->graph->calls[a < b ? b : a]);
-    TRY(weft_arena_make(&scratch, error));
     if (c->options.forced_plan == NULL) {
-        TRY(best_with(c, scratch, a, b, true, &together, &seconds[0], error));
-        TRY(best_with(c, scratch, a, b, false, &apart, &seconds[1], error));
+        TRY(explain_best_with(c, a, b, true, &together, &seconds[0], error));
+        TRY(explain_best_with(c, a, b, false, &apart, &seconds[1], error));
         print_time("together", together, seconds[0], out);
         print_time("apart", apart, seconds[1], out);
     }

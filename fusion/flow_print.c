@@ -1,6 +1,7 @@
 /* The stages of a flow: those of each segment, in the order of the program, with the steps between
  * them as comments. */
 #include "flow_internal.h"
+#include "plan_print_counts.h"
 
 #include <string.h>
 
@@ -108,7 +109,12 @@ weft_status weft_flow_explain(const weft_compilation *compilation, weft_text *ou
                               weft_error *error) {
     weft_status status = WEFT_OK;
     printer p = {.compilation = compilation, .out = out, .error = error};
+    weft_planner_counts counts = {0};
     TRY(print_steps(&p, &compilation->flow->steps));
+    for (int i = 0; i < compilation->flow->n_segments; ++i)
+        weft_planner_counts_add(compilation->flow->segments[i], &counts);
+    weft_text_add(out, "\n# all segments\n");
+    weft_planner_counts_explain(&counts, out);
     if (out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
 done:

@@ -482,9 +482,8 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);
 void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
 void weft_graph_print_json(const weft_graph *graph, weft_text *out);
-void weft_fusions_print(const weft_graph *graph, const weft_fusions *fusions, weft_text *out);
-void weft_implementations_print(const weft_graph *graph,
-                                const weft_implementations *implementations, weft_text *out);
+void weft_fusions_print(const weft_compilation *c, weft_text *out);
+void weft_implementations_print(const weft_compilation *c, weft_text *out);
 void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out);
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);

@@ -1,6 +1,7 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
 #include "implementations.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -269,6 +270,7 @@ static weft_status try_combinations(implementer *p, weft_error *error) {
         while (next_combination(p));
         return WEFT_OK;
     }
+    p->made->untried += (int64_t)fmin(combinations - finest, 1e18);
     for (int level = 0; level < finest; ++level) {
         for (int i = 0; i < n; ++i)
             if (!p->forced[i])

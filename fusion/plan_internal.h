@@ -94,8 +94,8 @@ typedef struct weft_implementation {
 typedef struct weft_implementations {
     weft_implementation *list; /* in the order of their fusions, the best of a fusion first */
     int n, capacity;
-    /* of those looked at */
-    int64_t considered, too_large, too_many_threads, dominated, slower;
+    /* of those looked at; and choices of variants that were too many to look at */
+    int64_t considered, too_large, too_many_threads, dominated, slower, not_wished, untried;
 } weft_implementations;
 
 enum { WEFT_IMPLEMENTATIONS_KEPT = 16 /* of a fusion */ };

@@ -1,5 +1,6 @@
 /* Fusions, implementations, cover and plan as text. */
 #include "graph_print_internal.h"
+#include "plan_print_counts.h"
 
 enum { NUMBER_COLUMN_MAX = 80 };
 
@@ -10,21 +11,12 @@ static void print_calls(const weft_graph *graph, const int *calls, int n, weft_t
     }
 }
 
-/* "7 sets of up to 8 calls share data; 1 is left out, since a path leaves it and comes back" */
-static void print_counts(const weft_fusions *fusions, weft_text *out) {
-    const weft_fusion_counts *counts = &fusions->counts;
-    weft_text_add(out, "%lld connected set%s of 2 to %d calls with no barrier inside%s; ",
-                  (long long)counts->connected, counts->connected == 1 ? "" : "s",
-                  fusions->max_calls, fusions->shrunk ? " (more calls make too many)" : "");
-    weft_text_add(out, "left out: %lld that a path leaves and comes back to",
-                  (long long)counts->not_convex);
-    if (counts->unfit > 0)
-        weft_text_add(out, ", %lld against the rules of operators", (long long)counts->unfit);
-    weft_text_add(out, "\n");
-}
-
-void weft_fusions_print(const weft_graph *graph, const weft_fusions *fusions, weft_text *out) {
-    print_counts(fusions, out);
+void weft_fusions_print(const weft_compilation *c, weft_text *out) {
+    const weft_graph *graph = c->graph;
+    const weft_fusions *fusions = c->fusions;
+    weft_planner_counts counts = {0};
+    weft_planner_counts_add(c, &counts);
+    weft_fusion_counts_print(&counts, out);
     for (int i = 0; i < fusions->n; ++i) {
         const weft_fusion *fusion = &fusions->list[i];
         weft_text_add(out, "fusion %d: %d call%s over %s, after %d barrier%s: ", i, fusion->n_calls,
@@ -78,14 +70,22 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
     weft_text_add(out, "\n");
     print_onchip(graph, one, out);
     weft_text_add(out, "    %d instances a block, ", one->instances_per_block);
+    if (one->warps > 0)
+        weft_text_add(out, "%d threads an instance, ", one->warps);
+    if (one->serial_iterations > 1)
+        weft_text_add(out, "%d iterations, ", one->serial_iterations);
     print_amounts(one->bytes_loaded, one->bytes_stored, one->flops, out);
     weft_text_add(out, ", %.3g ns\n", 1e9 * one->seconds);
     if (one->reason != NULL)
         weft_text_add(out, "    pruned: %s\n", one->reason);
 }
 
-void weft_implementations_print(const weft_graph *graph,
-                                const weft_implementations *implementations, weft_text *out) {
+void weft_implementations_print(const weft_compilation *c, weft_text *out) {
+    const weft_graph *graph = c->graph;
+    const weft_implementations *implementations = c->implementations;
+    weft_planner_counts counts = {0};
+    weft_planner_counts_add(c, &counts);
+    weft_implementation_counts_print(&counts, out);
     for (int i = 0; i < implementations->n; ++i) {
         const weft_implementation *one = &implementations->list[i];
         weft_text_add(out, "implementation %d: %d call%s over %s\n", i, one->fusion->n_calls,
