@@ -10,7 +10,8 @@ static const struct argp_option table[] = {
     {"single", TOOL_SINGLE, NULL, 0, "Routines in single precision alone", 0},
     {"check", TOOL_CHECK, NULL, 0,
      "Run the best covers of scripts and print predicted against measured time", 0},
-    {"tune", TOOL_TUNE, "N", 0, "--check: covers of each script (10)", 0},
+    {"tune", TOOL_TUNE, "N", 0,
+     "--check: the N best covers of each script (the 10 best and 20 others)", 0},
     {"n", TOOL_INSTANCES, "N", 0, "--check: instances (as many as fill four times the last cache)",
      0},
     {"json", TOOL_JSON, "FILE", 0, "--check: write every cover and its times", 0},
@@ -28,7 +29,8 @@ static const char doc[] =
     "list) as it comes: stop at any time, and the next run goes on from there. On a device that "
     "nothing else uses, please.\n"
     "\n"
-    "--check runs the best covers of the scripts that are named, or of some that are kept for it, "
+    "--check runs the ten best covers of the scripts that are named, or of some that are kept for "
+    "it, and 20 others, "
     "and "
     "prints for each how many, the best time, that of the cover predicted best over it, the mean "
     "error "

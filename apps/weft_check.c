@@ -132,6 +132,7 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
     TRY(choose_instances(c, fragments, n, &options, &one->instances, error));
     options.instances = one->instances;
     const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
+                                     .spread = c->options->tune > 0 ? 0 : 20,
                                      .all = true,
                                      .instances = one->instances};
     TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena,

@@ -117,6 +117,7 @@ typedef struct weft_search_result {
 
 typedef struct weft_search_options {
     int most;          /* covers */
+    int spread;        /* besides, so many of the others among the best 300, at equal distances */
     bool all;          /* measure all of them, also those that cannot win any more */
     int64_t instances; /* of an index set; 0: 10^6 */
     /* what measures, for tests; NULL: the device, on data of the search's own making */

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_ONCE_MOST = 8, AT_LEAST = 3 /* measured before any is given up */ };
+enum {
+    AT_ONCE_MOST = 8,
+    AT_LEAST = 3,   /* measured before any is given up */
+    SPREAD_OF = 300 /* covers, the best ones, that a spread is taken from */
+};
 /* How far beyond the worst prediction so far the next ones may be wrong. */
 static const double SLACK = 1.25;
 
@@ -21,6 +25,8 @@ typedef struct searcher {
     weft_compilation *script; /* all stages of it, the best cover being its own */
     weft_arena *found;        /* its other covers */
     weft_covers *covers;
+    weft_cover **queue; /* [n_queue] taken instead of the next ones, from next on; NULL: none */
+    int n_queue, next;
     weft_rehearsal *rehearsal;
     weft_compilation *compilations[AT_ONCE_MOST];
     weft_program *programs[AT_ONCE_MOST];
@@ -80,7 +86,10 @@ done:
 static weft_status compile_next(searcher *s, weft_compilation **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover *cover = NULL;
-    TRY(weft_covers_next(s->covers, &cover, error));
+    if (s->queue)
+        cover = s->next < s->n_queue ? s->queue[s->next++] : NULL;
+    else
+        TRY(weft_covers_next(s->covers, &cover, error));
     if (cover)
         TRY(weft_compile_cover(s->script, cover, out, error));
 done:
@@ -155,26 +164,59 @@ done:
     return status;
 }
 
+/* From the covers behind the best ones, some at equal distances, the last of them too. */
+static weft_status spread_queue(searcher *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int most = SPREAD_OF - s->out->n, wanted = s->how.spread;
+    int n = 0;
+    weft_cover **all = weft_arena_alloc(s->arena, SPREAD_OF + 1, sizeof(weft_cover *));
+    s->queue = weft_arena_alloc(s->arena, (size_t)wanted + 1, sizeof(weft_cover *));
+    if (!all || !s->queue)
+        return weft_no_memory(error);
+    for (; n < most; ++n) {
+        TRY(weft_covers_next(s->covers, &all[n], error));
+        if (!all[n])
+            break;
+    }
+    for (int i = 0; i < n && i < wanted; ++i)
+        s->queue[s->n_queue++] = all[n > wanted ? (int)((int64_t)(i + 1) * n / wanted) - 1 : i];
+done:
+    return status;
+}
+
+static weft_status try_covers(searcher *s, int most, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool ended = false;
+    const int threads = weft_device_limits(s->device)->threads, from = s->out->n;
+    const int at_once = threads < 1 ? 1 : threads > AT_ONCE_MOST ? AT_ONCE_MOST : threads;
+    for (int k = 0; k < most && !ended; k += at_once) {
+        const int n = most - k < at_once ? most - k : at_once;
+        TRY(try_chunk(s, from + k, n, &ended, error));
+        weft_progress(weft_device_monitor(s->device), "search", from + k + n,
+                      s->how.most + s->how.spread);
+    }
+done:
+    return status;
+}
+
 weft_status weft_search_covers(weft_device *device, const weft_library *library,
                                const weft_fragment *fragments, int n_fragments,
                                const weft_compile_options *options, const weft_search_options *how,
                                weft_arena *arena, weft_search_result *out, weft_error *error) {
     weft_status status = WEFT_OK;
     searcher s = {.device = device, .how = *how, .arena = arena, .out = out};
-    bool ended = false;
-    const int threads = weft_device_limits(device)->threads;
-    const int at_once = threads < 1 ? 1 : threads > AT_ONCE_MOST ? AT_ONCE_MOST : threads;
     *out = (weft_search_result){0};
     if (s.how.instances <= 0)
         s.how.instances = 1000000;
-    out->trials = weft_arena_alloc(arena, (size_t)how->most + 1, sizeof *out->trials);
+    out->trials =
+        weft_arena_alloc(arena, (size_t)(how->most + how->spread) + 1, sizeof *out->trials);
     if (!out->trials)
         return weft_no_memory(error);
     TRY(start(&s, library, fragments, n_fragments, options, error));
-    for (int k = 0; k < how->most && !ended; k += at_once) {
-        const int n = how->most - k < at_once ? how->most - k : at_once;
-        TRY(try_chunk(&s, k, n, &ended, error));
-        weft_progress(weft_device_monitor(device), "search", k + n, how->most);
+    TRY(try_covers(&s, how->most, error));
+    if (how->spread > 0 && out->n == how->most) {
+        TRY(spread_queue(&s, error));
+        TRY(try_covers(&s, s.n_queue, error));
     }
 done:
     clear_chunk(&s);

@@ -16,7 +16,7 @@ static const weft_fragment fragment = {"search.weft", script};
 
 typedef struct fake {
     int n;
-    double seconds[64]; /* of the k-th; 0: what is predicted */
+    double seconds[300]; /* of the k-th; 0: what is predicted */
 } fake;
 
 static weft_status measure(void *user, const weft_compilation *compilation, double *seconds,
@@ -28,13 +28,15 @@ static weft_status measure(void *user, const weft_compilation *compilation, doub
     return WEFT_OK;
 }
 
-static weft_search_result search(weft_arena *arena, const char *name, fake *f, int most, bool all) {
+static weft_search_result search(weft_arena *arena, const char *name, fake *f, int most, int spread,
+                                 bool all) {
     weft_device *device = NULL;
     weft_library *library = NULL;
     weft_error error = {0};
     weft_search_result result;
     const weft_compile_options options = {0};
     const weft_search_options how = {.most = most,
+                                     .spread = spread,
                                      .all = all,
                                      .instances = f ? 1000000 : 1000,
                                      .measure = f ? measure : NULL,
@@ -56,7 +58,7 @@ static void stops(void **state) {
     tuning_ok(weft_arena_make(&arena, &error), &error);
     /* all: as many as are asked for, in order, distinct */
     fake f = {0};
-    weft_search_result all = search(arena, "null:h200", &f, 6, true);
+    weft_search_result all = search(arena, "null:h200", &f, 6, 0, true);
     assert_int_equal(all.n_measured, 6);
     assert_int_equal(f.n, 6);
     for (int k = 1; k < 6; ++k) {
@@ -71,7 +73,7 @@ static void stops(void **state) {
 
     /* predictions that are right: three, and those within a quarter of the best */
     f = (fake){0};
-    weft_search_result few = search(arena, "null:h200", &f, 40, false);
+    weft_search_result few = search(arena, "null:h200", &f, 40, 0, false);
     const double best = few.trials[0].measured;
     assert_true(few.n_measured >= 3);
     for (int k = 3; k < few.n_measured; ++k)
@@ -82,13 +84,13 @@ static void stops(void **state) {
     /* the third takes a tenth of what is predicted: predictions may be ten times too high, so that
      * nothing near can be given up; it wins */
     f = (fake){.seconds = {[2] = best / 10}};
-    weft_search_result won = search(arena, "null:h200", &f, 6, false);
+    weft_search_result won = search(arena, "null:h200", &f, 6, 0, false);
     assert_int_equal(won.n_measured, 6);
     assert_int_equal(won.best, 2);
 
     /* the first takes a hundredth of anybody else's: nothing else can win */
     f = (fake){.seconds = {best, 100 * best, 100 * best}};
-    won = search(arena, "null:h200", &f, 40, false);
+    won = search(arena, "null:h200", &f, 40, 0, false);
     assert_int_equal(won.best, 0);
     weft_arena_free(&arena);
 }
@@ -105,7 +107,7 @@ static void the_same_covers(void **state) {
     tuning_ok(weft_device_open("null:h200", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     fake f = {0};
-    weft_search_result found = search(arena, "null:h200", &f, 8, true);
+    weft_search_result found = search(arena, "null:h200", &f, 8, 0, true);
     assert_int_equal(found.n, 8);
     for (int k = 0; k < 8; ++k) {
         const weft_compile_options options = {.alternative = k, .instances = 1000000};
@@ -131,11 +133,33 @@ static void not_so_many(void **state) {
     weft_error error = {0};
     fake f = {0};
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    weft_search_result found = search(arena, "null", &f, 64, true);
+    weft_search_result found = search(arena, "null", &f, 64, 0, true);
     assert_int_equal(found.n_measured, found.n);
     assert_int_equal(f.n, found.n);
     /* a chain of four calls on the host, one implementation a fusion: cut at any of three places */
     assert_int_equal(found.n, 8);
+    weft_arena_free(&arena);
+}
+
+/* The best 4 and 5 of the others: their ranks are equally far apart, as a search of all tells. */
+static void spreads(void **state) {
+    (void)state;
+    weft_arena *arena = NULL;
+    weft_error error = {0};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    static fake f;
+    f = (fake){0};
+    weft_search_result some = search(arena, "null:h200", &f, 4, 5, true);
+    static fake g;
+    g = (fake){0};
+    weft_search_result all = search(arena, "null:h200", &g, 300, 0, true);
+    assert_int_equal(some.n_measured, 9);
+    const int others = all.n_measured - 4;
+    assert_true(others > 10);
+    for (int k = 0; k < 9; ++k) {
+        const int rank = k < 4 ? k : 4 + (k - 3) * others / 5 - 1;
+        assert_string_equal(some.trials[k].cover, all.trials[rank].cover);
+    }
     weft_arena_free(&arena);
 }
 
@@ -144,7 +168,7 @@ static void on_the_host(void **state) {
     weft_arena *arena = NULL;
     weft_error error = {0};
     tuning_ok(weft_arena_make(&arena, &error), &error);
-    weft_search_result result = search(arena, "host:1", NULL, 3, true);
+    weft_search_result result = search(arena, "host:1", NULL, 3, 0, true);
     assert_int_equal(result.n_measured, 3);
     for (int k = 0; k < 3; ++k)
         assert_true(result.trials[k].measured > 0 && result.trials[k].measured < 10);
@@ -179,11 +203,9 @@ static void kernels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops),
-        cmocka_unit_test(the_same_covers),
-        cmocka_unit_test(not_so_many),
-        cmocka_unit_test(on_the_host),
-        cmocka_unit_test(kernels),
+        cmocka_unit_test(stops),           cmocka_unit_test(spreads),
+        cmocka_unit_test(the_same_covers), cmocka_unit_test(not_so_many),
+        cmocka_unit_test(on_the_host),     cmocka_unit_test(kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
