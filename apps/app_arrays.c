@@ -37,6 +37,22 @@ weft_status app_array_push(weft_memory *memory, const double *values, int64_t n,
     return weft_memory_write(memory, 0, values, (size_t)n * sizeof *values, error);
 }
 
+weft_status app_marks_collect(const char *marks, int64_t n, int32_t **out, int64_t *n_out,
+                              weft_error *error) {
+    int64_t n_marked = 0;
+    for (int64_t i = 0; i < n; ++i)
+        n_marked += marks[i];
+    int32_t *list = weft_array_make((size_t)n_marked, sizeof *list);
+    if (!list)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    for (int64_t i = 0, k = 0; i < n; ++i)
+        if (marks[i])
+            list[k++] = (int32_t)i;
+    *out = list;
+    *n_out = n_marked;
+    return WEFT_OK;
+}
+
 weft_status app_refuse_value(const weft_mesh *mesh, const char *origin, const char *text,
                              int64_t node, weft_error *error) {
     const int d = mesh->dimension;

@@ -227,6 +227,8 @@ app_run_options app_run_options_default(void);
 weft_status app_run_option_read(app_run_options *options, int key, const char *text,
                                 weft_error *error);
 void app_run_options_clear(app_run_options *options);
+/** Is nothing but errors, or JSON, to be printed? */
+bool app_is_silent(const app_run_options *options);
 /** A text that is not blank; borrowed. */
 weft_status app_parse_text(const char *option, const char *text, const char **out,
                            weft_error *error);
@@ -260,6 +262,9 @@ weft_status app_array_make(weft_device *device, int64_t n, double **values, weft
  *  the same memory. */
 weft_status app_array_pull(const weft_memory *memory, double *values, int64_t n, weft_error *error);
 weft_status app_array_push(weft_memory *memory, const double *values, int64_t n, weft_error *error);
+/** The positions of what is marked among n, ascending; *out is the caller's: free(). */
+weft_status app_marks_collect(const char *marks, int64_t n, int32_t **out, int64_t *n_out,
+                              weft_error *error);
 /** Is the text a plain number, which needs no kernel? */
 bool app_constant(const char *text, double *value);
 /** Refuse an expression that is not finite at or near a node. */
@@ -288,6 +293,9 @@ void app_form_input(app_form *form, const char *name, weft_memory *memory);
 /** Bind text to an expression of the script; origin names it in messages. */
 void app_form_expression(app_form *form, const char *name, const char *text, const char *origin);
 void app_form_parameter(app_form *form, const char *name, int value);
+/** Run a form over the cells into n lists, at most two, of a number each, and sum them. */
+weft_status app_form_sum(weft_context *context, const app_form *form, int64_t n_cells,
+                         const char *const *names, int n, double *sums, weft_error *error);
 
 /* ---- scripts of the user's (app_script.c) --------------------------------------------------- */
 
@@ -337,7 +345,18 @@ void app_history_print(const weft_cg_result *cg);
 double app_plain(double value);
 /** Was everything that stands on stdout written?  Errors  WEFT_ERROR_IO */
 weft_status app_stdout_check(weft_error *error);
+/** The lines about device and plan, on stdout; assembly and what follows it. */
+void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more);
+/** name(X,Y) with its values [probes][components], NaN outside, a line each, on stdout. */
+void app_probes_print(const app_probes *probes, const char *name, const double *values,
+                      int components);
 bool app_json_set_mesh(json_t *root, const weft_mesh *mesh);
+bool app_json_set_plan(json_t *root, const weft_context *context, weft_assembly assembly);
+/** A number for one component, else a list; NULL when memory is out. */
+json_t *app_json_values(const double *values, int components);
+/** values  as above; NULL: null for each */
+bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
+                         int components);
 bool app_json_set_history(json_t *root, const weft_cg_result *cg);
 /** Peak of memory, and seconds; "total" is from the start until now. */
 bool app_json_set_costs(json_t *root, const app_seconds *seconds);

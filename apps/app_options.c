@@ -137,6 +137,44 @@ done:
     return status;
 }
 
+typedef struct reading {
+    app_option_reader read;
+    void *user;
+    weft_error *error;
+    weft_status status;
+} reading;
+
+static error_t take_option(int key, char *text, struct argp_state *state) {
+    reading *in = state->input;
+    if ((key & 0x1000000) != 0)
+        return ARGP_ERR_UNKNOWN; /* argp's own events */
+    in->status = in->read(in->user, key, text, in->error);
+    return in->status == WEFT_OK ? 0 : EINVAL;
+}
+
+weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
+                              int argc, char **argv, app_option_reader read, void *user,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const struct argp argp = {options, take_option, usage, doc, NULL, NULL, NULL};
+    reading in = {read, user, error, WEFT_OK};
+    TRY(app_options_check(options, argc, argv, error));
+    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0)
+        status = in.status != WEFT_OK
+                     ? in.status
+                     : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
+done:
+    return status;
+}
+
+weft_status app_argument_refuse(const char *text, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%s'", text);
+    weft_error_hint(
+        error, "a mesh is given by --mesh %s; put expressions with blanks or brackets in quotes",
+        text);
+    return WEFT_ERROR_USAGE;
+}
+
 static weft_status refuse_value(weft_error *error, const char *option, const char *text,
                                 size_t offset, const char *message) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);

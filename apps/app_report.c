@@ -37,6 +37,26 @@ weft_status app_stdout_check(weft_error *error) {
     return WEFT_OK;
 }
 
+void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more) {
+    printf("device      %s\n", weft_device_limits(context->device)->name);
+    printf("plan        %s, %d kernels, assembly %s%s\n",
+           context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", context->n_kernels,
+           weft_assembly_name(assembly), more);
+}
+
+void app_probes_print(const app_probes *probes, const char *name, const double *values,
+                      int components) {
+    for (int i = 0; i < probes->n; ++i) {
+        const double *value = &values[i * components];
+        printf("probe       %s(%s)  ", name, probes->list[i].text);
+        if (isnan(value[0]))
+            printf("outside");
+        for (int k = 0; k < components && !isnan(value[0]); ++k)
+            printf("%s%.10g", k ? ", " : "", value[k]);
+        putchar('\n');
+    }
+}
+
 bool app_json_set_mesh(json_t *root, const weft_mesh *mesh) {
     json_t *object = json_object();
     return app_json_set(root, "mesh", object) &&
@@ -47,6 +67,43 @@ bool app_json_set_mesh(json_t *root, const weft_mesh *mesh) {
            app_json_set(object, "flipped_cells", json_integer(mesh->n_flipped_cells)) &&
            app_json_set(object, "dropped_nodes", json_integer(mesh->n_dropped_nodes)) &&
            app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
+}
+
+bool app_json_set_plan(json_t *root, const weft_context *context, weft_assembly assembly) {
+    json_t *object = json_object();
+    const char *kind = context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
+    return app_json_set(root, "assembly", json_string(weft_assembly_name(assembly))) &&
+           app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
+           app_json_set(object, "kernels", json_integer(context->n_kernels)) &&
+           app_json_set(root, "device", app_json_text(weft_device_limits(context->device)->name));
+}
+
+json_t *app_json_values(const double *values, int components) {
+    if (components == 1)
+        return app_json_real(values[0]);
+    json_t *array = json_array();
+    for (int k = 0; array && k < components; ++k)
+        if (json_array_append_new(array, app_json_real(values[k])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
+                         int components) {
+    json_t *array = json_array();
+    bool fine = app_json_set(root, "probes", array);
+    for (int i = 0; fine && i < probes->n; ++i) {
+        json_t *object = json_object(), *point = json_array();
+        fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
+        for (int k = 0; fine && k < probes->list[i].n; ++k)
+            fine = json_array_append_new(point, json_real(probes->list[i].point[k])) == 0;
+        fine = fine && app_json_set(object, "u",
+                                    values ? app_json_values(&values[i * components], components)
+                                           : json_null());
+    }
+    return fine;
 }
 
 bool app_json_set_history(json_t *root, const weft_cg_result *cg) {

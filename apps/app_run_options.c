@@ -29,6 +29,10 @@ void app_run_options_clear(app_run_options *options) {
     app_probes_clear(&options->probes);
 }
 
+bool app_is_silent(const app_run_options *options) {
+    return options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0);
+}
+
 static weft_status read_choice(app_run_options *options, int key, const char *text,
                                weft_error *error) {
     static const char *const assemblies[] = {"lma",         "lma-gather", "csr",

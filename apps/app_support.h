@@ -48,6 +48,18 @@ int app_messages_fail(app_messages *messages, const weft_error *error);
 weft_status app_options_check(const struct argp_option *options, int argc, char *const *argv,
                               weft_error *error);
 
+/** Takes one option, or with ARGP_KEY_ARG an argument that is none; text is NULL where the option
+ * has none, and may be kept: it is argv's. */
+typedef weft_status (*app_option_reader)(void *user, int key, const char *text, weft_error *error);
+/** app_options_check, then each option in its turn to `read`. usage and doc are argp's; --help,
+ *  --usage and --version print and exit.
+ *  Errors  WEFT_ERROR_USAGE, and those of read, which end it */
+weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
+                              int argc, char **argv, app_option_reader read, void *user,
+                              weft_error *error);
+/** For apps that take options alone: an argument is a mesh without --mesh, or half of a formula. */
+weft_status app_argument_refuse(const char *text, weft_error *error);
+
 /** Parse the text of an option. Errors are WEFT_ERROR_USAGE, placed in the user's own text under
  * the name of the option ("--tolerance:1:3"). number   a finite number in [low, high] integer  the
  * same without fraction choice   the position in names; the nearest is suggested point    2 or 3

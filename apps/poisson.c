@@ -36,7 +36,7 @@ static weft_status solve(poisson *run, weft_error *error) {
         TRY(poisson_measure(run, error));
         TRY(poisson_output_write(run, error));
     }
-    poisson_forecast_compare(run);
+    app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
     if (!run->is_null)

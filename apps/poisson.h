@@ -70,8 +70,6 @@ weft_status poisson_mesh_make(poisson *run, weft_error *error);
 /** Choose the assembly where the user has not, and say what the run will hold on the device;
  * refused where that cannot fit. (poisson_forecast.c) Errors  WEFT_ERROR_MEMORY */
 weft_status poisson_forecast_make(poisson *run, weft_error *error);
-/** Log what was held at most beside what was foreseen. */
-void poisson_forecast_compare(const poisson *run);
 /** Connectivities of cells and of the conditions' facets, constrained nodes. (poisson_mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
  * coordinates */

@@ -35,7 +35,3 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
 done:
     return status;
 }
-
-void poisson_forecast_compare(const poisson *run) {
-    app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
-}

@@ -2,15 +2,6 @@
 
 #include <math.h>
 
-static bool set_plan(json_t *root, const poisson *run) {
-    json_t *object = json_object();
-    const char *kind = run->options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
-    return app_json_set(root, "assembly", json_string(weft_assembly_name(run->assembly))) &&
-           app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
-           app_json_set(object, "kernels", json_integer(run->context.n_kernels)) &&
-           app_json_set(root, "device", app_json_text(weft_device_limits(run->device)->name));
-}
-
 /* On the null device nothing was solved: "planned", and null for every number. */
 static bool set_results(json_t *root, const poisson *run) {
     bool solved = !run->is_null;
@@ -23,20 +14,6 @@ static bool set_results(json_t *root, const poisson *run) {
            app_json_set(root, "h1_error", app_json_real(run->h1_error)) &&
            app_json_set(root, "integral_u", app_json_real(solved ? run->integral_u : NAN)) &&
            app_json_set(root, "energy", app_json_real(solved ? run->energy : NAN));
-}
-
-static bool set_probes(json_t *root, const poisson *run) {
-    json_t *array = json_array();
-    bool fine = app_json_set(root, "probes", array);
-    for (int i = 0; fine && i < run->options->run.probes.n; ++i) {
-        const app_probe *probe = &run->options->run.probes.list[i];
-        json_t *object = json_object(), *point = json_array();
-        fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
-        for (int k = 0; fine && k < probe->n; ++k)
-            fine = json_array_append_new(point, json_real(probe->point[k])) == 0;
-        fine = fine && app_json_set(object, "u", app_json_real(run->probes ? run->probes[i] : NAN));
-    }
-    return fine;
 }
 
 static bool set_history(json_t *root, const poisson *run) {
@@ -55,9 +32,11 @@ weft_status poisson_json_write(const poisson *run, weft_error *error) {
     if (!run->options->run.json)
         return WEFT_OK;
     json_t *root = json_object();
-    if (!root || !app_json_set_mesh(root, run->mesh) || !set_plan(root, run) ||
-        !set_results(root, run) || !set_probes(root, run) || !set_history(root, run) ||
-        !set_amounts(root, run) || !app_json_set_costs(root, &run->seconds)) {
+    if (!root || !app_json_set_mesh(root, run->mesh) ||
+        !app_json_set_plan(root, &run->context, run->assembly) || !set_results(root, run) ||
+        !app_json_set_probes(root, &run->options->run.probes, run->probes, 1) ||
+        !set_history(root, run) || !set_amounts(root, run) ||
+        !app_json_set_costs(root, &run->seconds)) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }

@@ -23,19 +23,6 @@ done:
     return status;
 }
 
-static weft_status collect_marks(poisson *run, const char *marks, weft_error *error) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
-        n += marks[i];
-    run->constrained = weft_array_make((size_t)n, sizeof *run->constrained);
-    if (!run->constrained)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
-        if (marks[i])
-            run->constrained[run->n_constrained++] = (int32_t)i;
-    return WEFT_OK;
-}
-
 weft_status poisson_dofs_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
@@ -63,7 +50,7 @@ weft_status poisson_dofs_make(poisson *run, weft_error *error) {
         int64_t n = 0;
         TRY(mark_nodes(run, -1, marks, &n, error));
     }
-    TRY(collect_marks(run, marks, error));
+    TRY(app_marks_collect(marks, mesh->n_nodes, &run->constrained, &run->n_constrained, error));
     TRY(poisson_parts_check(run, error));
     TRY(weft_connectivity_make(run->device, mesh->cells, mesh->n_cells, mesh->dimension + 1,
                                mesh->n_nodes, &run->cells, error));

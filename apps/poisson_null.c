@@ -96,18 +96,13 @@ done:
 
 weft_status poisson_plan_print(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const poisson_options *options = run->options;
     char bytes[32];
     TRY(weft_operator_apply(run->op, run->u, run->b, error));
-    if (options->run.verbosity == APP_QUIET ||
-        (options->run.json && strcmp(options->run.json, "-") == 0))
+    if (app_is_silent(&run->options->run))
         return WEFT_OK;
     app_messages_clear(run->messages);
     app_mesh_print(run->mesh, &run->mesh_made);
-    printf("device      %s\n", weft_device_limits(run->device)->name);
-    printf("plan        %s, %d kernels, assembly %s\n",
-           options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
-           weft_assembly_name(run->assembly));
+    app_plan_print(&run->context, run->assembly, "");
     TRY(print_operator(run, error));
     TRY(print_load(run, error));
     printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",

@@ -46,21 +46,8 @@ static const char doc[] =
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
     "WEFT_KEEP=FOLDER, CC.";
 
-typedef struct reader {
-    poisson_options *options;
-    weft_error *error;
-    weft_status status;
-} reader;
-
-static weft_status read_argument(const char *text, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%s'", text);
-    weft_error_hint(
-        error, "a mesh is given by --mesh %s; put expressions with blanks or brackets in quotes",
-        text);
-    return WEFT_ERROR_USAGE;
-}
-
-static weft_status read_option(poisson_options *o, int key, char *text, weft_error *error) {
+static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
+    poisson_options *o = user;
     switch (key) {
     case KEY_SOURCE:
         return app_parse_text("--source", text, &o->source, error);
@@ -69,32 +56,16 @@ static weft_status read_option(poisson_options *o, int key, char *text, weft_err
     case KEY_DIFFUSIVITY:
         return app_parse_text("--diffusivity", text, &o->diffusivity, error);
     case ARGP_KEY_ARG:
-        return read_argument(text, error);
+        return app_argument_refuse(text, error);
     default:
         return app_run_option_read(&o->run, key, text, error);
     }
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
-    reader *in = state->input;
-    if ((key & 0x1000000) != 0)
-        return ARGP_ERR_UNKNOWN; /* argp's own events */
-    in->status = read_option(in->options, key, argument, in->error);
-    return in->status == WEFT_OK ? 0 : EINVAL;
-}
-
 weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error) {
-    static const struct argp argp = {options_table, parse, NULL, doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
     *out = (poisson_options){.run = app_run_options_default(), .source = "1"};
-    reader in = {out, error, WEFT_OK};
-    TRY(app_options_check(options_table, argc, argv, error));
-    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0) {
-        status = in.status != WEFT_OK
-                     ? in.status
-                     : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
-        goto done;
-    }
+    TRY(app_options_parse(options_table, NULL, doc, argc, argv, read_option, out, error));
     if (!out->run.mesh.name) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no mesh is given");
         weft_error_hint(error,

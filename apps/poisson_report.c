@@ -23,28 +23,14 @@ done:
     return status;
 }
 
-static void print_probes(const poisson *run) {
-    for (int i = 0; i < run->options->run.probes.n; ++i) {
-        const char *text = run->options->run.probes.list[i].text;
-        if (isnan(run->probes[i]))
-            printf("probe       u(%s)  outside\n", text);
-        else
-            printf("probe       u(%s)  %.10g\n", text, run->probes[i]);
-    }
-}
-
 weft_status poisson_report_print(const poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     char bytes[32];
-    if (options->run.verbosity == APP_QUIET ||
-        (options->run.json && strcmp(options->run.json, "-") == 0))
+    if (app_is_silent(&options->run))
         return WEFT_OK;
     app_messages_clear(run->messages);
     app_mesh_print(run->mesh, &run->mesh_made);
-    printf("device      %s\n", weft_device_limits(run->device)->name);
-    printf("plan        %s, %d kernels, assembly %s\n",
-           options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
-           weft_assembly_name(run->assembly));
+    app_plan_print(&run->context, run->assembly, "");
     printf("CG          %s, %d iterations, relative residual %.2e\n",
            weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, app_plain(run->cg.residual));
     if (options->run.verbosity == APP_VERBOSE)
@@ -54,7 +40,7 @@ weft_status poisson_report_print(const poisson *run, weft_error *error) {
                app_plain(run->h1_error));
     printf("integral u  %.10g\n", app_plain(run->integral_u));
     printf("energy      %.10g\n", app_plain(run->energy));
-    print_probes(run);
+    app_probes_print(&options->run.probes, "u", run->probes, 1);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->run.output && run->cg.outcome == WEFT_CG_CONVERGED)

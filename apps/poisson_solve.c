@@ -22,30 +22,6 @@ done:
     return status;
 }
 
-/* Run a text over the cells into one or two lists of a number each, and sum them. */
-static weft_status sum_over_cells(poisson *run, app_form *form, const char *const names[2],
-                                  double sums[2], weft_error *error) {
-    weft_status status = WEFT_OK;
-    int64_t n = run->mesh->n_cells, lanes = weft_device_limits(run->device)->lanes_double;
-    int64_t room =
-        (n + lanes - 1) / lanes * lanes; /* one component, interleaved: the cells in their order */
-    double *values[2] = {NULL, NULL};
-    weft_memory *memories[2] = {NULL, NULL};
-    for (int i = 0; i < 2; ++i)
-        TRY(app_array_make(run->device, room, &values[i], &memories[i], error));
-    TRY(weft_form_run(&run->context, &form->form, names, memories, 2, "cells", n, error));
-    for (int i = 0; i < 2; ++i) {
-        TRY(app_array_pull(memories[i], values[i], n, error));
-        sums[i] = weft_sum(values[i], n);
-    }
-done:
-    for (int i = 0; i < 2; ++i) {
-        weft_memory_free(&memories[i]);
-        free(values[i]);
-    }
-    return status;
-}
-
 /* energy = int k |grad u|^2 / 2 and int u, in one pass */
 static weft_status measure_integrals(poisson *run, weft_error *error) {
     static const char *const names[2] = {"E", "I"};
@@ -65,7 +41,7 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
     form.form.name = "energy.weft";
     form.form.text = text.data;
     app_form_input(&form, "u", run->u);
-    TRY(sum_over_cells(run, &form, names, sums, error));
+    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, sums, error));
     run->energy = sums[0] / 2;
     run->integral_u = sums[1];
 done:
@@ -82,7 +58,7 @@ static weft_status measure_errors(poisson *run, weft_error *error) {
                           run->cells, &form, error));
     app_form_input(&form, "u", run->u);
     app_form_expression(&form, "exact", run->options->exact, "--exact");
-    TRY(sum_over_cells(run, &form, names, sums, error));
+    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, sums, error));
     run->l2_error = sqrt(sums[0]);
     run->h1_error = sqrt(sums[1]);
     if (!isfinite(sums[0]) || !isfinite(sums[1]))

@@ -79,12 +79,6 @@ static const char doc[] =
     "Exit status: 0 done, 1 a case failed or did not converge (the rest is done), 2 wrong usage or "
     "input, 3 the device failed, 130 stopped by Ctrl-C.";
 
-typedef struct reader {
-    scaling_options *options;
-    weft_error *error;
-    weft_status status;
-} reader;
-
 static weft_status add_refinement(scaling_options *o, int times, weft_error *error) {
     int *larger = reallocarray(o->refine, (size_t)o->n_refine + 1, sizeof *larger);
     if (!larger)
@@ -157,7 +151,8 @@ static weft_status read_app(scaling_options *o, const char *text, weft_error *er
     return app_parse_choice("--app", text, names, n, &o->app, error);
 }
 
-static weft_status read_option(scaling_options *o, int key, const char *text, weft_error *error) {
+static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
+    scaling_options *o = user;
     switch (key) {
     case KEY_APP:
         return read_app(o, text, error);
@@ -197,14 +192,6 @@ static weft_status read_option(scaling_options *o, int key, const char *text, we
         weft_error_hint(error, "what is for the app stands behind --");
         return WEFT_ERROR_USAGE;
     }
-}
-
-static error_t parse(int key, char *argument, struct argp_state *state) {
-    reader *in = state->input;
-    if ((key & 0x1000000) != 0)
-        return ARGP_ERR_UNKNOWN; /* argp's own events */
-    in->status = read_option(in->options, key, argument, in->error);
-    return in->status == WEFT_OK ? 0 : EINVAL;
 }
 
 /* What the study itself gives to the app, or what would go where it must not. */
@@ -251,23 +238,15 @@ done:
 }
 
 weft_status scaling_options_read(int argc, char **argv, scaling_options *out, weft_error *error) {
-    static const struct argp argp = {options_table, parse, "-- OPTION OF THE APP...", doc, NULL,
-                                     NULL,          NULL};
     weft_status status = WEFT_OK;
     int own = 1;
     *out = (scaling_options){.repeat = 5, .warmup = 1};
-    reader in = {out, error, WEFT_OK};
-    TRY(app_options_check(options_table, argc, argv, error));
     while (own < argc && strcmp(argv[own], "--") != 0)
         ++own;
     out->n_arguments = own < argc ? argc - own - 1 : 0;
     out->arguments = argv + argc - out->n_arguments;
-    if (argp_parse(&argp, own, argv, 0, NULL, &in) != 0) {
-        status = in.status != WEFT_OK
-                     ? in.status
-                     : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
-        goto done;
-    }
+    TRY(app_options_parse(options_table, "-- OPTION OF THE APP...", doc, own, argv, read_option,
+                          out, error));
     TRY(check(out, error));
     TRY(set_defaults(out, error));
 done:

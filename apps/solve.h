@@ -159,7 +159,7 @@ weft_status solve_dirichlet_make(solve *run, weft_error *error);
 void solve_dirichlet_set(solve *run, double factor);
 /** Start the form of the cells: the script with its inputs, parameters and expressions.
  * (solve_forms.c) */
-weft_status solve_form_cells(solve *run, app_form *out, weft_error *error);
+void solve_form_cells(solve *run, app_form *out);
 /** Make the operator, choosing its assembly where the user has not. Errors  WEFT_ERROR_INPUT: the
  * matrix is not symmetric, or nothing fixes u */
 weft_status solve_operator_make(solve *run, weft_error *error);

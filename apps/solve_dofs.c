@@ -98,20 +98,6 @@ done:
     return status;
 }
 
-static weft_status collect_marks(solve *run, const char *marks, weft_error *error) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < run->n_dofs; ++i)
-        n += marks[i];
-    run->constrained = weft_array_make((size_t)n, sizeof *run->constrained);
-    run->given = weft_array_make((size_t)n, sizeof *run->given);
-    if (!run->constrained || !run->given)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    for (int64_t i = 0; i < run->n_dofs; ++i)
-        if (marks[i])
-            run->constrained[run->n_constrained++] = (int32_t)i;
-    return WEFT_OK;
-}
-
 weft_status solve_dofs_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
@@ -133,7 +119,10 @@ weft_status solve_dofs_make(solve *run, weft_error *error) {
     }
     if (options->conditions.n == 0)
         TRY(mark_boundary(run, marks, error));
-    TRY(collect_marks(run, marks, error));
+    TRY(app_marks_collect(marks, run->n_dofs, &run->constrained, &run->n_constrained, error));
+    run->given = weft_array_make((size_t)run->n_constrained, sizeof *run->given);
+    if (!run->given)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     TRY(weft_connectivity_make(run->device, mesh->cells, mesh->n_cells, mesh->dimension + 1,
                                mesh->n_nodes, &run->cells, error));
 done:

@@ -13,11 +13,10 @@ static const double ACTION = 1e-9;
 /* What it leaves of A 1 against A's diagonal where A does not see constants. */
 static const double UNSEEN = 1e-10;
 
-weft_status solve_form_cells(solve *run, app_form *out, weft_error *error) {
+void solve_form_cells(solve *run, app_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
-    (void)error;
     app_form_start(options->script, script->cells.data, run->cells, out);
     out->form.components = run->components;
     out->form.action = script->action;
@@ -42,7 +41,6 @@ weft_status solve_form_cells(solve *run, app_form *out, weft_error *error) {
         app_form_parameter(out, options->sets.list[i].name, options->sets.list[i].number);
     if (script->has_d)
         app_form_parameter(out, "d", run->mesh->dimension);
-    return WEFT_OK;
 }
 
 static weft_status form_robin(solve *run, const solve_part *piece, app_form *out,
@@ -66,7 +64,7 @@ static weft_status make_forms(solve *run, weft_error *error) {
     run->forms = calloc((size_t)run->n_pieces + 1, sizeof *run->forms);
     if (!run->forms)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    TRY(solve_form_cells(run, &run->forms[run->n_forms++], error));
+    solve_form_cells(run, &run->forms[run->n_forms++]);
     for (int i = 0; i < run->n_pieces; ++i)
         if (run->pieces[i].condition->kind == APP_ROBIN)
             TRY(form_robin(run, &run->pieces[i], &run->forms[run->n_forms++], error));

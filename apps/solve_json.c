@@ -2,28 +2,10 @@
 
 #include <math.h>
 
-/* A number for a scalar solution, else a list. */
-static json_t *components(const double *values, int n) {
-    if (n == 1)
-        return app_json_real(values[0]);
-    json_t *array = json_array();
-    for (int k = 0; array && k < n; ++k)
-        if (json_array_append_new(array, app_json_real(values[k])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
-}
-
 static bool set_plan(json_t *root, const solve *run) {
-    json_t *object = json_object();
-    const char *kind = run->options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
     return app_json_set(root, "script", app_json_text(run->options->script)) &&
            app_json_set(root, "components", json_integer(run->components)) &&
-           app_json_set(root, "assembly", json_string(weft_assembly_name(run->assembly))) &&
-           app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
-           app_json_set(object, "kernels", json_integer(run->context.n_kernels)) &&
-           app_json_set(root, "device", app_json_text(weft_device_limits(run->device)->name));
+           app_json_set_plan(root, &run->context, run->assembly);
 }
 
 static bool set_newton(json_t *root, const solve *run) {
@@ -56,27 +38,10 @@ static bool set_results(json_t *root, const solve *run) {
            app_json_set(root, "l2_error", app_json_real(run->l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->h1_error)) &&
            app_json_set(root, "integral_u",
-                        solved ? components(run->integral_u, run->components) : json_null()) &&
+                        solved ? app_json_values(run->integral_u, run->components) : json_null()) &&
            app_json_set(root, "energy", app_json_real(run->energy)) &&
            app_json_set(root, "sum", app_json_real(run->sum)) &&
            app_json_set(root, "asymmetry", app_json_real(solved ? run->asymmetry : NAN));
-}
-
-static bool set_probes(json_t *root, const solve *run) {
-    const app_probes *probes = &run->options->run.probes;
-    json_t *array = json_array();
-    bool fine = app_json_set(root, "probes", array);
-    for (int i = 0; fine && i < probes->n; ++i) {
-        json_t *object = json_object(), *point = json_array();
-        fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
-        for (int k = 0; fine && k < probes->list[i].n; ++k)
-            fine = json_array_append_new(point, json_real(probes->list[i].point[k])) == 0;
-        fine = fine && app_json_set(object, "u",
-                                    run->probes ? components(&run->probes[i * run->components],
-                                                             run->components)
-                                                : json_null());
-    }
-    return fine;
 }
 
 weft_status solve_json_write(const solve *run, weft_error *error) {
@@ -86,7 +51,8 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         return WEFT_OK;
     json_t *root = json_object();
     if (!root || !app_json_set_mesh(root, run->mesh) || !set_plan(root, run) ||
-        !set_results(root, run) || !set_newton(root, run) || !set_probes(root, run) ||
+        !set_results(root, run) || !set_newton(root, run) ||
+        !app_json_set_probes(root, &options->probes, run->probes, run->components) ||
         (options->verbosity == APP_VERBOSE && !app_json_set_history(root, &run->cg)) ||
         !app_json_set_costs(root, &run->seconds)) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");

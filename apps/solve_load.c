@@ -51,7 +51,7 @@ static weft_status make_program(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     app_form form;
-    TRY(solve_form_cells(run, &form, error));
+    solve_form_cells(run, &form);
     weft_text_add(&text, "return %s;\n", run->script.vector);
     if (text.failed) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");

@@ -4,29 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Run a text over the cells into one or two lists of a number each, and sum them. */
-static weft_status sum_over_cells(solve *run, app_form *form, const char *const *names, int n_lists,
-                                  double *sums, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = run->mesh->n_cells, lanes = weft_device_limits(run->device)->lanes_double;
-    const int64_t room = (n + lanes - 1) / lanes * lanes; /* interleaved: cells in their order */
-    double *values[2] = {NULL, NULL};
-    weft_memory *memories[2] = {NULL, NULL};
-    for (int i = 0; i < n_lists; ++i)
-        TRY(app_array_make(run->device, room, &values[i], &memories[i], error));
-    TRY(weft_form_run(&run->context, &form->form, names, memories, n_lists, "cells", n, error));
-    for (int i = 0; i < n_lists; ++i) {
-        TRY(app_array_pull(memories[i], values[i], n, error));
-        sums[i] = weft_sum(values[i], n);
-    }
-done:
-    for (int i = 0; i < 2; ++i) {
-        weft_memory_free(&memories[i]);
-        free(values[i]);
-    }
-    return status;
-}
-
 /* Integral and errors of component k, as a list of its own; text NULL: no errors. */
 static weft_status measure_component(solve *run, int k, const char *text, double errors[2],
                                      weft_error *error) {
@@ -42,14 +19,15 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     TRY(app_array_push(memory, values, run->mesh->n_nodes, error));
     TRY(app_form_make("integral.weft", d, run->x, run->cells, &form, error));
     app_form_input(&form, "u", memory);
-    TRY(sum_over_cells(run, &form, integral, 1, &run->integral_u[k], error));
+    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, integral, 1, &run->integral_u[k],
+                     error));
     if (!text)
         goto done;
     TRY(app_form_make(d == 2 ? "errors_2.weft" : "errors_3.weft", d, run->x, run->cells, &form,
                       error));
     app_form_input(&form, "u", memory);
     app_form_expression(&form, "exact", text, "--exact");
-    TRY(sum_over_cells(run, &form, names, 2, errors, error));
+    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, errors, error));
 done:
     weft_memory_free(&memory);
     free(values);
@@ -122,8 +100,8 @@ weft_status solve_measure(solve *run, weft_error *error) {
     if (run->options->sum) {
         const char *names[] = {run->options->sum};
         app_form form;
-        TRY(solve_form_cells(run, &form, error));
-        TRY(sum_over_cells(run, &form, names, 1, &run->sum, error));
+        solve_form_cells(run, &form);
+        TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 1, &run->sum, error));
     }
     run->probes = calloc((size_t)(probes->n * run->components) + 1, sizeof *run->probes);
     if (!run->probes)

@@ -83,12 +83,6 @@ static const char doc[] =
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
     "WEFT_KEEP=FOLDER, CC.";
 
-typedef struct reader {
-    solve_options *options;
-    weft_error *error;
-    weft_status status;
-} reader;
-
 static weft_status read_binding(solve_bindings *bindings, const char *option, const char *form,
                                 const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -137,7 +131,8 @@ static weft_status read_script(solve_options *o, const char *text, weft_error *e
     return app_parse_text("SCRIPT.weft", text, &o->script, error);
 }
 
-static weft_status read_option(solve_options *o, int key, char *text, weft_error *error) {
+static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
+    solve_options *o = user;
     switch (key) {
     case KEY_MATRIX:
         return app_parse_text("--matrix", text, &o->matrix, error);
@@ -172,14 +167,6 @@ static weft_status read_option(solve_options *o, int key, char *text, weft_error
     }
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
-    reader *in = state->input;
-    if ((key & 0x1000000) != 0)
-        return ARGP_ERR_UNKNOWN; /* argp's own events */
-    in->status = read_option(in->options, key, argument, in->error);
-    return in->status == WEFT_OK ? 0 : EINVAL;
-}
-
 static weft_status check(const solve_options *o, weft_error *error) {
     const char *missing = !o->script ? "no script is given" : "no mesh is given";
     if (o->script && o->run.mesh.name)
@@ -193,20 +180,12 @@ static weft_status check(const solve_options *o, weft_error *error) {
 }
 
 weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
-    static const struct argp argp = {options_table, parse, "SCRIPT.weft", doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default(),
                            .newton_tolerance = 1e-10,
                            .newton_iterations = 25,
                            .load_steps = 1};
-    reader in = {out, error, WEFT_OK};
-    TRY(app_options_check(options_table, argc, argv, error));
-    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0) {
-        status = in.status != WEFT_OK
-                     ? in.status
-                     : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
-        goto done;
-    }
+    TRY(app_options_parse(options_table, "SCRIPT.weft", doc, argc, argv, read_option, out, error));
     TRY(check(out, error));
 done:
     if (status != WEFT_OK)

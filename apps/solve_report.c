@@ -53,18 +53,6 @@ static void print_values(const double *values, int n) {
     putchar('\n');
 }
 
-static void print_probes(const solve *run) {
-    const app_probes *probes = &run->options->run.probes;
-    const int c = run->components;
-    for (int i = 0; i < probes->n; ++i) {
-        printf("probe       u(%s)", probes->list[i].text);
-        if (isnan(run->probes[i * c]))
-            puts("  outside");
-        else
-            print_values(&run->probes[i * c], c);
-    }
-}
-
 static void print_newton(const solve *run) {
     printf("Newton      %s in %d load step%s\n", is_solved(run) ? "converged" : "not converged",
            run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
@@ -76,27 +64,19 @@ static void print_newton(const solve *run) {
     }
 }
 
-static bool is_silent(const solve *run) {
-    const app_run_options *options = &run->options->run;
-    return options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0);
-}
-
 static void print_head(const solve *run) {
     app_messages_clear(run->messages);
     app_mesh_print(run->mesh, &run->mesh_made);
     printf("script      %s: matrix %s, vector %s, %d component%s a node\n", run->options->script,
            run->script.matrix, run->script.vector ? run->script.vector : "none", run->components,
            run->components == 1 ? "" : "s");
-    printf("device      %s\n", weft_device_limits(run->device)->name);
-    printf("plan        %s, %d kernels, assembly %s\n",
-           run->options->run.plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
-           weft_assembly_name(run->assembly));
+    app_plan_print(&run->context, run->assembly, "");
 }
 
 weft_status solve_report_print(const solve *run, weft_error *error) {
     const app_run_options *options = &run->options->run;
     char bytes[32];
-    if (is_silent(run))
+    if (app_is_silent(&run->options->run))
         return WEFT_OK;
     print_head(run);
     if (run->options->nonlinear)
@@ -116,7 +96,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
         printf("energy      %.10g\n", app_plain(run->energy));
     if (run->options->sum)
         printf("sum         %s  %.10g\n", run->options->sum, app_plain(run->sum));
-    print_probes(run);
+    app_probes_print(&options->probes, "u", run->probes, run->components);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->output && is_solved(run))
@@ -129,7 +109,7 @@ weft_status solve_plan_print(solve *run, weft_error *error) {
     weft_text text = {0};
     char bytes[32];
     TRY(weft_operator_apply(run->op, run->u, run->b, error));
-    if (is_silent(run))
+    if (app_is_silent(&run->options->run))
         goto done;
     print_head(run);
     if (run->vector_compilation) {

@@ -37,13 +37,8 @@ typedef struct comparison {
     int n_cases, n_compared, n_slower, n_faster, n_alike, n_few, n_broken;
 } comparison;
 
-typedef struct reader {
-    comparison *out;
-    weft_error *error;
-    weft_status status;
-} reader;
-
-static weft_status read_option(comparison *out, int key, const char *text, weft_error *error) {
+static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
+    comparison *out = user;
     weft_status status = WEFT_OK;
     switch (key) {
     case 't':
@@ -68,23 +63,9 @@ done:
     return status;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
-    reader *in = state->input;
-    if ((key & 0x1000000) != 0)
-        return ARGP_ERR_UNKNOWN; /* argp's own events */
-    in->status = read_option(in->out, key, argument, in->error);
-    return in->status == WEFT_OK ? 0 : EINVAL;
-}
-
 static weft_status read_options(int argc, char **argv, comparison *out, weft_error *error) {
-    static const struct argp argp = {table, parse, "A.json B.json", doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
-    reader in = {out, error, WEFT_OK};
-    TRY(app_options_check(table, argc, argv, error));
-    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0)
-        TRY(in.status != WEFT_OK
-                ? in.status
-                : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood"));
+    TRY(app_options_parse(table, "A.json B.json", doc, argc, argv, read_option, out, error));
     if (out->n_paths < 2) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "two files are compared, %d %s given",
                                 out->n_paths, out->n_paths == 1 ? "is" : "are");
