@@ -4,35 +4,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-static weft_status open_device(ad_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const ad_options *options = run->options;
-    weft_device_options device_options = weft_device_options_default(&run->messages->monitor);
-    TRY(weft_device_open(options->device, &device_options, &run->device, error));
-    TRY(weft_fem_library_make(&run->library, error));
-    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
-    run->context = (weft_context){.device = run->device,
-                                  .library = run->library,
-                                  .plan = options->plan,
-                                  .monitor = &run->messages->monitor};
-done:
-    return status;
-}
-
 /* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
 static weft_status solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(open_device(run, error));
+    TRY(app_device_open(run->options->run.device, run->options->run.plan, &run->messages->monitor,
+                        &run->device, &run->library, &run->context, error));
+    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
     TRY(ad_check(run, error));
     TRY(ad_mesh_make(run, error));
-    double start = weft_clock();
+    const double start = app_clock(&run->context);
     TRY(ad_dofs_make(run, error));
     TRY(ad_initial_make(run, error));
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));
     TRY(ad_restart(run, error));
-    run->seconds.assembly =
-        weft_clock() - start - run->context.plan_seconds - run->context.compile_seconds;
+    run->seconds.assembly = app_clock(&run->context) - start;
     if (run->is_null)
         TRY(ad_plan_print(run, error));
     else
@@ -53,7 +39,7 @@ void ad_clear(ad_run *run) {
     for (int i = 0; i < run->n_records; ++i)
         free(run->records[i].probes);
     free(run->records);
-    for (int i = 0; run->kept && i < run->options->n_conditions; ++i)
+    for (int i = 0; run->kept && i < run->options->run.conditions.n; ++i)
         free((int32_t *)run->kept[i].nodes);
     free(run->kept);
     free(run->probe_cells);
@@ -107,7 +93,7 @@ int main(int argc, char **argv) {
     argp_program_version_hook = print_version;
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));
-    TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.verbosity, &error));
+    TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));
     TRY(solve(&run, &error));
 done:
     app_messages_clear(&messages);

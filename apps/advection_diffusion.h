@@ -9,17 +9,9 @@
 #ifndef ADVECTION_DIFFUSION_H
 #define ADVECTION_DIFFUSION_H
 
-#include "app_support.h"
-#include "weft_fem.h"
+#include "app_fem.h"
 
 /* ---- options (advection_diffusion_options.c, advection_diffusion_texts.c) -------------------- */
-
-typedef enum ad_ordering {
-    AD_ORDERING_AUTO, /* meshes of Gmsh everywhere, all on a GPU: by bisection */
-    AD_ORDERING_BISECTION,
-    AD_ORDERING_METIS,
-    AD_ORDERING_NONE
-} ad_ordering;
 
 typedef enum ad_reassemble {
     AD_REASSEMBLE_AUTO, /* in every step where a coefficient depends on t */
@@ -33,35 +25,15 @@ typedef struct ad_formulas {
     weft_expression list[9]; /* texts malloc'd, origin the option's name; names NULL */
 } ad_formulas;
 
-/** One --dirichlet. */
-typedef struct ad_condition {
-    char *group, *value; /* malloc'd */
-    char origin[192];    /* "--dirichlet left", for messages */
-} ad_condition;
-
-typedef struct ad_probe {
-    const char *text; /* as given; borrowed from argv */
-    double point[3];
-    int n; /* coordinates given */
-} ad_probe;
-
 typedef struct ad_options {
-    const char *mesh, *initial, *exact, *device;      /* borrowed from argv; exact may be NULL */
-    const char *output, *json, *checkpoint, *restart; /* NULL: none */
+    app_run_options run;                                /* conditions are Dirichlet's alone */
+    const char *initial, *exact, *checkpoint, *restart; /* borrowed from argv; NULL: none */
     ad_formulas velocity, diffusivity;
-    double size, dt, theta, tolerance;
-    int steps, refine, max_iterations, output_every, checkpoint_every; /* every 0: at the end */
-    ad_ordering ordering;
+    double dt, theta;
+    int steps, output_every, checkpoint_every; /* every 0: at the end */
     ad_reassemble reassemble;
     weft_splitting splitting;
-    bool lumped, assembly_auto;
-    weft_assembly assembly;
-    weft_plan_kind plan;
-    app_verbosity verbosity;
-    ad_condition *conditions;
-    int n_conditions;
-    ad_probe *probes;
-    int n_probes;
+    bool lumped;
 } ad_options;
 
 /** Read the command line. --help, --usage and --version print and exit.
@@ -75,8 +47,6 @@ weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *
 void ad_formulas_clear(ad_formulas *formulas);
 /** Does a formula use t? */
 bool ad_uses_time(const char *text);
-/** Is the text a plain number, which needs no kernel? */
-bool ad_constant(const char *text, double *value);
 /** Are all of them the number 0? */
 bool ad_formulas_vanish(const ad_formulas *formulas);
 
@@ -103,7 +73,7 @@ typedef struct ad_run {
     bool is_null; /* the device computes nothing */
 
     weft_mesh *mesh;
-    const char *ordered;      /* by what, or NULL */
+    app_mesh_made mesh_made;
     weft_connectivity *cells; /* cells -> nodes */
     weft_memory *x;           /* coordinates */
     weft_kept_nodes *kept;    /* [n_conditions], nodes ours */
@@ -163,27 +133,8 @@ weft_status ad_json_write(const ad_run *run, weft_error *error);
 /** On the null device: the script of a step and its plan, on stdout. */
 weft_status ad_plan_print(ad_run *run, weft_error *error);
 
-/* ---- forms (advection_diffusion_form.c) ----------------------------------------------------- */
+/* ---- errors (advection_diffusion_data.c) ---------------------------------------------------- */
 
-/** A weft_form with room for what is bound to it. Must not move once it is made. */
-typedef struct ad_form {
-    weft_form form;
-    weft_form_input inputs[4];
-    weft_expression expressions[9];
-    weft_parameter parameters[2];
-} ad_form;
-
-/** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
- *  Errors  WEFT_ERROR_INTERNAL: no such script */
-weft_status ad_form_make(const ad_run *run, const char *script, weft_connectivity *dofs,
-                         ad_form *out, weft_error *error);
-void ad_form_input(ad_form *form, const char *name, weft_memory *memory);
-void ad_form_expression(ad_form *form, const char *name, const weft_expression *given);
-/** n doubles of the app's that the device uses in place where it can. */
-weft_status ad_array_make(const ad_run *run, int64_t n, double **values, weft_memory **memory,
-                          weft_error *error);
-/** Bring what the device has written to the app's doubles: nothing where both are the same. */
-weft_status ad_array_pull(const weft_memory *memory, double *values, int64_t n, weft_error *error);
 /** Refuse an expression that is not finite at a point. */
 weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
                             int dimension, double t, weft_error *error);

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Every formula of the command line; out has room for 20 and one a condition. */
 static int collect(const ad_options *options, weft_expression *out) {
@@ -14,61 +13,25 @@ static int collect(const ad_options *options, weft_expression *out) {
         out[n++] = options->velocity.list[i];
     for (int i = 0; i < options->diffusivity.n; ++i)
         out[n++] = options->diffusivity.list[i];
-    for (int i = 0; i < options->n_conditions; ++i)
-        out[n++] =
-            (weft_expression){NULL, options->conditions[i].value, options->conditions[i].origin};
-    return n;
-}
-
-/* A script that uses each of them once. */
-static void write_script(int n, weft_expression *expressions, char (*names)[16], weft_text *out) {
-    weft_text_add(out, "index points;\ninput P : real[4] over points;\n");
-    for (int i = 0; i < n; ++i) {
-        snprintf(names[i], sizeof names[i], "e%d", i);
-        expressions[i].name = names[i];
-        weft_text_add(out, "expression e%d(x, y, z, t) = 0;\n", i);
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
+        out[n++] = (weft_expression){NULL, condition->value, condition->origin};
     }
-    weft_text_add(out, "v = P[0]");
-    for (int i = 0; i < n; ++i)
-        weft_text_add(out, " + e%d(P[0], P[1], P[2], P[3])", i);
-    weft_text_add(out, ";\nreturn v;\n");
+    return n;
 }
 
 static weft_status check_expressions(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text script = {0};
-    weft_compilation *compilation = NULL;
-    const size_t room = 20 + (size_t)run->options->n_conditions;
-    weft_expression *expressions = calloc(room, sizeof *expressions);
-    char(*names)[16] = calloc(room, sizeof *names);
-    if (!expressions || !names) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
-    int n = collect(run->options, expressions);
-    write_script(n, expressions, names, &script);
-    if (script.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
-    const weft_fragment fragment = {"the expressions of the command line", script.data};
-    const weft_compile_options options = {.expressions = expressions, .n_expressions = n};
-    TRY(weft_compile(run->library, weft_device_limits(run->device), &fragment, 1, &options,
-                     &compilation, error));
+    weft_expression *expressions =
+        calloc(20 + (size_t)run->options->run.conditions.n, sizeof *expressions);
+    if (!expressions)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    const int n = collect(run->options, expressions);
+    TRY(app_expressions_check(run->library, weft_device_limits(run->device), true, expressions, n,
+                              error));
 done:
-    weft_compilation_free(&compilation);
-    weft_text_free(&script);
     free(expressions);
-    free(names);
     return status;
-}
-
-static bool is_same_file(const char *a, const char *b) {
-    struct stat of_a, of_b;
-    if (!a || !b || strcmp(a, "-") == 0)
-        return false;
-    return strcmp(a, b) == 0 || (stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
-                                 of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
 static weft_status refuse_same(const char *option, const char *path, const char *other,
@@ -84,16 +47,16 @@ static weft_status check_names(const ad_options *o, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct {
         const char *option, *path, *other, *what;
-    } pairs[] = {{"--json", o->json, o->mesh, "the mesh"},
-                 {"--json", o->json, o->output, "the file of --output"},
-                 {"--json", o->json, o->checkpoint, "the file of --checkpoint"},
-                 {"--json", o->json, o->restart, "the file of --restart"},
-                 {"--output", o->output, o->mesh, "the mesh"},
-                 {"--output", o->output, o->checkpoint, "the file of --checkpoint"},
-                 {"--output", o->output, o->restart, "the file of --restart"},
-                 {"--checkpoint", o->checkpoint, o->mesh, "the mesh"}};
+    } pairs[] = {{"--json", o->run.json, o->run.mesh.name, "the mesh"},
+                 {"--json", o->run.json, o->run.output, "the file of --output"},
+                 {"--json", o->run.json, o->checkpoint, "the file of --checkpoint"},
+                 {"--json", o->run.json, o->restart, "the file of --restart"},
+                 {"--output", o->run.output, o->run.mesh.name, "the mesh"},
+                 {"--output", o->run.output, o->checkpoint, "the file of --checkpoint"},
+                 {"--output", o->run.output, o->restart, "the file of --restart"},
+                 {"--checkpoint", o->checkpoint, o->run.mesh.name, "the mesh"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
-        if (is_same_file(pairs[i].path, pairs[i].other))
+        if (app_is_same_file(pairs[i].path, pairs[i].other))
             TRY(refuse_same(pairs[i].option, pairs[i].path, pairs[i].what, error));
 done:
     return status;
@@ -112,9 +75,9 @@ static weft_status check_ending(const char *option, const char *path, weft_error
 }
 
 static weft_status check_rests(const ad_options *o, weft_error *error) {
-    const char *without = o->output_every && !o->output && !o->json ? "--output-every"
-                          : o->checkpoint_every && !o->checkpoint   ? "--checkpoint-every"
-                                                                    : NULL;
+    const char *without = o->output_every && !o->run.output && !o->run.json ? "--output-every"
+                          : o->checkpoint_every && !o->checkpoint           ? "--checkpoint-every"
+                                                                            : NULL;
     if (!without)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s says when, but not where to", without);
@@ -127,18 +90,18 @@ weft_status ad_check(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
     TRY(check_names(options, error));
-    TRY(check_ending("--output", options->output, error));
+    TRY(check_ending("--output", options->run.output, error));
     TRY(check_ending("--checkpoint", options->checkpoint, error));
     TRY(check_rests(options, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));
     run->seconds.plan += weft_clock() - start;
-    if (options->output && !run->is_null)
-        TRY(weft_result_check(options->output, error));
+    if (options->run.output && !run->is_null)
+        TRY(weft_result_check(options->run.output, error));
     if (options->checkpoint && !run->is_null)
         TRY(weft_result_check(options->checkpoint, error));
-    if (options->json)
-        TRY(app_file_check(options->json, error));
+    if (options->run.json)
+        TRY(app_file_check(options->run.json, error));
 done:
     return status;
 }

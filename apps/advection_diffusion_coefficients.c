@@ -36,10 +36,10 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
     int n = 0;
     weft_text text = {0};
     weft_memory *when = NULL;
-    ad_form form;
+    app_form form;
     TRY(weft_memory_make(run->device, sizeof zero, &when, error));
-    TRY(ad_form_make(run, "cell_points.weft", run->cells, &form, error));
-    ad_form_input(&form, "when", when);
+    TRY(app_form_make("cell_points.weft", run->mesh->dimension, run->x, run->cells, &form, error));
+    app_form_input(&form, "when", when);
     weft_text_add(&text, "%s", form.form.text);
     for (int i = 0; i < formulas->n; ++i) {
         if (!m->values[i])
@@ -48,7 +48,7 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
                       "expression %s(x, y, z, t) = 0;\n%s = quadrature_mean(%s(P, when), d = d, "
                       "degree = 2);\n",
                       e[i], c[i], e[i]);
-        ad_form_expression(&form, e[i], &formulas->list[i]);
+        app_form_expression(&form, e[i], formulas->list[i].text, formulas->list[i].origin);
         outputs[n] = c[i];
         memories[n++] = m->memories[i];
     }
@@ -61,7 +61,7 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
                       error));
     for (int i = 0; i < formulas->n && !run->is_null; ++i)
         if (m->values[i])
-            TRY(ad_array_pull(m->memories[i], m->values[i], run->mesh->n_cells, error));
+            TRY(app_array_pull(m->memories[i], m->values[i], run->mesh->n_cells, error));
 done:
     weft_text_free(&text);
     weft_memory_free(&when);
@@ -76,10 +76,10 @@ static weft_status means_make(ad_run *run, const ad_formulas *formulas, means *m
     bool is_constant = true;
     m->n = formulas->n;
     for (int i = 0; i < m->n; ++i) {
-        if (ad_constant(formulas->list[i].text, &m->constants[i]))
+        if (app_constant(formulas->list[i].text, &m->constants[i]))
             continue;
         is_constant = false;
-        TRY(ad_array_make(run, room, &m->values[i], &m->memories[i], error));
+        TRY(app_array_make(run->device, room, &m->values[i], &m->memories[i], error));
     }
     if (!is_constant)
         TRY(evaluate(run, formulas, m, error));

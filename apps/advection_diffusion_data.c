@@ -4,6 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
+                            int dimension, double t, weft_error *error) {
+    char where[64];
+    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s at t = %g",
+                   app_print_point(point, dimension, where), t);
+    weft_error_place(error, origin, text, 1, 1);
+    weft_error_hint(
+        error,
+        "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
+    return WEFT_ERROR_INPUT;
+}
+
 /* The formula at every node, at t = 0. */
 static weft_status evaluate(ad_run *run, const weft_expression *given, double *values,
                             weft_memory *memory, weft_error *error) {
@@ -11,16 +23,16 @@ static weft_status evaluate(ad_run *run, const weft_expression *given, double *v
     const char *output = "u";
     const double zero = 0;
     weft_memory *when = NULL;
-    ad_form form;
+    app_form form;
     TRY(weft_memory_make(run->device, sizeof zero, &when, error));
     TRY(weft_memory_write(when, 0, &zero, sizeof zero, error));
-    TRY(ad_form_make(run, "nodal_time.weft", NULL, &form, error));
-    ad_form_input(&form, "when", when);
-    ad_form_expression(&form, "value", given);
+    TRY(app_form_make("nodal_time.weft", run->mesh->dimension, run->x, NULL, &form, error));
+    app_form_input(&form, "when", when);
+    app_form_expression(&form, "value", given->text, given->origin);
     TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
                       error));
     if (!run->is_null)
-        TRY(ad_array_pull(memory, values, run->mesh->n_nodes, error));
+        TRY(app_array_pull(memory, values, run->mesh->n_nodes, error));
 done:
     weft_memory_free(&when);
     return status;
@@ -33,8 +45,8 @@ static weft_status set_values(ad_run *run, const weft_expression *given, const i
     const int d = run->mesh->dimension;
     weft_memory *memory = NULL;
     double *values = NULL, constant = 0;
-    if (!ad_constant(given->text, &constant)) {
-        TRY(ad_array_make(run, run->mesh->n_nodes, &values, &memory, error));
+    if (!app_constant(given->text, &constant)) {
+        TRY(app_array_make(run->device, run->mesh->n_nodes, &values, &memory, error));
         TRY(evaluate(run, given, values, memory, error));
     }
     for (int64_t i = 0; i < n; ++i) {
@@ -61,7 +73,7 @@ weft_status ad_initial_make(ad_run *run, weft_error *error) {
         goto done;
     }
     TRY(set_values(run, &initial, NULL, n, error));
-    for (int i = 0; i < run->options->n_conditions; ++i) {
+    for (int i = 0; i < run->options->run.conditions.n; ++i) {
         const weft_kept_nodes *kept = &run->kept[i];
         const weft_expression value = {NULL, kept->text, kept->origin};
         TRY(set_values(run, &value, kept->nodes, kept->n_nodes, error));

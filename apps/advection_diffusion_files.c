@@ -18,9 +18,9 @@ static int64_t count_outputs(const ad_options *options) {
 
 weft_status ad_series_open(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
-    if (!options->output)
+    if (!options->run.output)
         return WEFT_OK;
-    return weft_series_make(options->output, run->mesh, "T", count_outputs(options),
+    return weft_series_make(options->run.output, run->mesh, "T", count_outputs(options),
                             options->restart != NULL, run->state.t, &run->messages->monitor,
                             &run->series, error);
 }
@@ -46,15 +46,17 @@ static void write_problem(const ad_run *run, weft_text *out) {
                   "--tolerance %.17g --max-iterations %d --assembly %s --initial '%s'",
                   o->dt, o->theta, o->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang",
                   o->lumped ? "lumped" : "consistent", run->problem.renew ? "every-step" : "once",
-                  o->tolerance, o->max_iterations, weft_assembly_name(run->assembly), o->initial);
+                  o->run.tolerance, o->run.max_iterations, weft_assembly_name(run->assembly),
+                  o->initial);
     for (int i = 0; i < o->velocity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --velocity '" : ",", o->velocity.list[i].text,
                       i + 1 == o->velocity.n ? "'" : "");
     for (int i = 0; i < o->diffusivity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --diffusivity '" : ",", o->diffusivity.list[i].text,
                       i + 1 == o->diffusivity.n ? "'" : "");
-    for (int i = 0; i < o->n_conditions; ++i)
-        weft_text_add(out, " --dirichlet '%s=%s'", o->conditions[i].group, o->conditions[i].value);
+    for (int i = 0; i < o->run.conditions.n; ++i)
+        weft_text_add(out, " --dirichlet '%s=%s'", o->run.conditions.list[i].group,
+                      o->run.conditions.list[i].value);
 }
 
 typedef struct state_lists {

@@ -2,29 +2,15 @@
 
 #include <math.h>
 
-static bool set_mesh(json_t *root, const ad_run *run) {
-    const weft_mesh *mesh = run->mesh;
-    json_t *object = json_object();
-    return app_json_set(root, "mesh", object) &&
-           app_json_set(object, "cells", json_integer(mesh->n_cells)) &&
-           app_json_set(object, "nodes", json_integer(mesh->n_nodes)) &&
-           app_json_set(object, "dimension", json_integer(mesh->dimension)) &&
-           app_json_set(object, "source", app_json_text(mesh->source)) &&
-           app_json_set(object, "flipped_cells", json_integer(mesh->n_flipped_cells)) &&
-           app_json_set(object, "dropped_nodes", json_integer(mesh->n_dropped_nodes)) &&
-           app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets)) &&
+static bool set_mesh(json_t *root, const weft_mesh *mesh) {
+    return app_json_set_mesh(root, mesh) &&
            app_json_set(root, "cells", json_integer(mesh->n_cells)) &&
            app_json_set(root, "dofs", json_integer(mesh->n_nodes));
 }
 
 static bool set_plan(json_t *root, const ad_run *run) {
     const ad_options *options = run->options;
-    json_t *object = json_object();
-    const char *kind = options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
-    return app_json_set(root, "assembly", json_string(weft_assembly_name(run->assembly))) &&
-           app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
-           app_json_set(object, "kernels", json_integer(run->context.n_kernels)) &&
-           app_json_set(root, "device", app_json_text(weft_device_limits(run->device)->name)) &&
+    return app_json_set_plan(root, &run->context, run->assembly) &&
            app_json_set(root, "splitting",
                         json_string(options->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang")) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&
@@ -59,10 +45,10 @@ static bool set_record(json_t *array, const ad_run *run, const ad_record *record
                 app_json_set(iterations, "diffusion", json_integer(record->state.diffusion));
     for (int i = 0; fine && i < 4; ++i)
         fine = json_array_append_new(stages, json_integer(record->state.advection[i])) == 0;
-    if (fine && run->options->n_probes > 0) {
+    if (fine && run->options->run.probes.n > 0) {
         json_t *probes = json_array();
         fine = app_json_set(object, "probes", probes);
-        for (int i = 0; fine && i < run->options->n_probes; ++i)
+        for (int i = 0; fine && i < run->options->run.probes.n; ++i)
             fine = json_array_append_new(probes, app_json_real(record->probes[i])) == 0;
     }
     return fine;
@@ -88,18 +74,8 @@ static bool set_results(json_t *root, const ad_run *run) {
 }
 
 static bool set_probes(json_t *root, const ad_run *run) {
-    const ad_record *last = run->n_records > 0 ? &run->records[run->n_records - 1] : NULL;
-    json_t *array = json_array();
-    bool fine = app_json_set(root, "probes", array);
-    for (int i = 0; fine && i < run->options->n_probes; ++i) {
-        const ad_probe *probe = &run->options->probes[i];
-        json_t *object = json_object(), *point = json_array();
-        fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
-        for (int k = 0; fine && k < probe->n; ++k)
-            fine = json_array_append_new(point, json_real(probe->point[k])) == 0;
-        fine = fine && app_json_set(object, "u", app_json_real(last ? last->probes[i] : NAN));
-    }
-    return fine;
+    const double *last = run->n_records > 0 ? run->records[run->n_records - 1].probes : NULL;
+    return app_json_set_probes(root, &run->options->run.probes, last, 1);
 }
 
 static bool set_costs(json_t *root, const ad_run *run) {
@@ -122,16 +98,16 @@ static bool set_costs(json_t *root, const ad_run *run) {
 
 weft_status ad_json_write(const ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!run->options->json)
+    if (!run->options->run.json)
         return WEFT_OK;
     json_t *root = json_object();
-    if (!root || !set_mesh(root, run) || !set_plan(root, run) || !set_results(root, run) ||
+    if (!root || !set_mesh(root, run->mesh) || !set_plan(root, run) || !set_results(root, run) ||
         !set_probes(root, run) || !set_costs(root, run)) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
     app_messages_clear(run->messages);
-    TRY(app_json_write(run->options->json, root, error));
+    TRY(app_json_write(run->options->run.json, root, error));
 done:
     json_decref(root);
     return status;

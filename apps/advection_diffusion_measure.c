@@ -16,7 +16,7 @@ static double probe_value(const ad_run *run, int i) {
 
 weft_status ad_record_add(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n_probes = run->options->n_probes;
+    const int n_probes = run->options->run.probes.n;
     const double start = weft_clock(), before = run->seconds.measure;
     ad_record record = {.state = run->state};
     if (run->n_records == run->record_capacity) {

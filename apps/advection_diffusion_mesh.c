@@ -5,60 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* Files come in any order; a GPU wants the nodes of a thread block near each other. */
-static bool wants_order(const ad_run *run) {
-    const ad_options *options = run->options;
-    if (options->ordering == AD_ORDERING_AUTO)
-        return ends_with(options->mesh, ".geo") || ends_with(options->mesh, ".msh") ||
-               weft_device_limits(run->device)->kind == WEFT_DEVICE_CUDA;
-    return options->ordering != AD_ORDERING_NONE;
-}
-
-static weft_status refine_mesh(ad_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_mesh *fine = NULL;
-    TRY(weft_mesh_refine(run->device, run->mesh, run->options->refine, &run->messages->monitor,
-                         &fine, error));
-    weft_mesh_free(&run->mesh);
-    run->mesh = fine;
-done:
-    return status;
-}
-
-static weft_status order_mesh(ad_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_ordering method =
-        run->options->ordering == AD_ORDERING_METIS ? WEFT_ORDERING_METIS : WEFT_ORDERING_BISECTION;
-    double start = weft_clock();
-    TRY(weft_mesh_order(run->device, run->mesh, method, 0, &run->messages->monitor, NULL, error));
-    run->ordered = method == WEFT_ORDERING_METIS ? "METIS" : "coordinate bisection";
-done:
-    run->seconds.order = weft_clock() - start;
-    return status;
-}
-
 weft_status ad_mesh_make(ad_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const ad_options *options = run->options;
-    const weft_monitor *monitor = &run->messages->monitor;
-    double start = weft_clock();
-    TRY(weft_mesh_read(options->mesh, options->size, monitor, &run->mesh, error));
-    if (options->refine > 0)
-        TRY(refine_mesh(run, error));
-    if (wants_order(run))
-        TRY(order_mesh(run, error));
-    if (options->size > 0 && !ends_with(options->mesh, ".geo"))
-        weft_log(monitor, WEFT_LOG_WARNING, "--size changes nothing here: it is for .geo files");
-    weft_log(monitor, WEFT_LOG_INFO,
-             "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",
-             run->mesh->n_cells, run->mesh->n_nodes, run->mesh->n_boundary_facets);
-done:
-    run->seconds.mesh = weft_clock() - start;
+    weft_status status = app_mesh_make(run->device, &run->options->run.mesh,
+                                       &run->messages->monitor, &run->mesh, &run->mesh_made, error);
+    run->seconds.mesh = run->mesh_made.seconds;
+    run->seconds.order = run->mesh_made.order_seconds;
     return status;
 }
 
@@ -90,50 +41,33 @@ static weft_status check_formulas(const ad_run *run, weft_error *error) {
 }
 
 static weft_status find_probes(ad_run *run, weft_error *error) {
-    const ad_options *options = run->options;
-    const int d = run->mesh->dimension, n = options->n_probes;
-    run->probe_cells = calloc((size_t)n + 1, sizeof *run->probe_cells);
-    run->probe_weights = calloc((size_t)n + 1, sizeof *run->probe_weights);
+    weft_status status = WEFT_OK;
+    const app_probes *probes = &run->options->run.probes;
+    run->probe_cells = calloc((size_t)probes->n + 1, sizeof *run->probe_cells);
+    run->probe_weights = calloc((size_t)probes->n + 1, sizeof *run->probe_weights);
     if (!run->probe_cells || !run->probe_weights)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    for (int i = 0; i < n; ++i) {
-        const ad_probe *probe = &options->probes[i];
-        if (probe->n != d) {
-            weft_error_set(error, WEFT_ERROR_USAGE,
-                           "this point has %d coordinates, the mesh has %d dimensions", probe->n,
-                           d);
-            weft_error_place(error, "--probe", probe->text, 1, 1);
-            weft_error_hint(error, d == 2 ? "write --probe X,Y" : "write --probe X,Y,Z");
-            return WEFT_ERROR_USAGE;
-        }
-        weft_mesh_locate(run->mesh, probe->point, &run->probe_cells[i], run->probe_weights[i]);
-    }
-    return WEFT_OK;
+    TRY(app_probes_check(probes, run->mesh->dimension, error));
+    for (int i = 0; i < probes->n; ++i)
+        weft_mesh_locate(run->mesh, probes->list[i].point, &run->probe_cells[i],
+                         run->probe_weights[i]);
+done:
+    return status;
 }
 
 static weft_status keep_nodes(ad_run *run, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    const ad_condition *condition = &run->options->conditions[i];
+    const app_condition *condition = &run->options->run.conditions.list[i];
+    weft_kept_nodes *kept = &run->kept[i];
     int group = 0;
     int32_t *nodes = NULL;
-    status = weft_mesh_group(run->mesh, condition->group, &group, error);
-    if (status != WEFT_OK) {
-        if (error && !error->file[0])
-            weft_error_place(error, condition->origin, NULL, 0, 0);
-        goto done;
-    }
-    TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &run->kept[i].n_nodes, error));
-    run->kept[i].nodes = nodes;
-    run->kept[i].text = condition->value;
-    run->kept[i].origin = condition->origin;
-    if (run->kept[i].n_nodes == 0) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "the group '%s' has no facets on which a condition could hold",
-                                condition->group);
-        weft_error_place(error, condition->origin, NULL, 0, 0);
-        weft_error_hint(error, "name a group of facets of the mesh: lines in the plane, surfaces "
-                               "in space");
-    }
+    TRY(app_condition_group(run->mesh, condition, &group, error));
+    TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &kept->n_nodes, error));
+    kept->nodes = nodes;
+    kept->text = condition->value;
+    kept->origin = condition->origin;
+    if (kept->n_nodes == 0)
+        status = app_condition_refuse_empty(condition, error);
 done:
     return status;
 }
@@ -143,14 +77,14 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     const weft_mesh *mesh = run->mesh;
     const size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
-    run->kept = calloc((size_t)options->n_conditions + 1, sizeof *run->kept);
+    run->kept = calloc((size_t)options->run.conditions.n + 1, sizeof *run->kept);
     if (!run->kept) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
-    for (int i = 0; i < options->n_conditions; ++i)
+    for (int i = 0; i < options->run.conditions.n; ++i)
         TRY(keep_nodes(run, i, error));
     TRY(weft_connectivity_make(run->device, mesh->cells, mesh->n_cells, mesh->dimension + 1,
                                mesh->n_nodes, &run->cells, error));

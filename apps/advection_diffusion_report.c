@@ -4,25 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_silent(const ad_run *run) {
-    const ad_options *options = run->options;
-    return options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0);
-}
-
 static void print_mesh(const ad_run *run) {
     const weft_mesh *mesh = run->mesh;
     printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
            mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
-           run->ordered ? ", ordered by " : "", run->ordered ? run->ordered : "");
+           run->mesh_made.ordered ? ", ordered by " : "",
+           run->mesh_made.ordered ? run->mesh_made.ordered : "");
 }
 
 static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
     const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
-    printf("device      %s\n", weft_device_limits(run->device)->name);
-    printf("plan        %s, %d kernels, assembly %s, %s\n",
-           options->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", run->context.n_kernels,
-           weft_assembly_name(run->assembly), run->problem.renew ? "in every step" : "once");
+    app_plan_print(&run->context, run->assembly, run->problem.renew ? ", in every step" : ", once");
     printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
            advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "
                                                                           : ", Strang splitting, "
@@ -33,18 +26,13 @@ static void print_scheme(const ad_run *run) {
         printf("CFL         %.3g, stable up to %.3g\n", run->cfl, run->cfl_limit);
 }
 
-/* NaN without its sign, which says nothing. */
-static double plain(double value) {
-    return isnan(value) ? fabs(value) : value;
-}
-
 static void print_record(const ad_run *run, const ad_record *record) {
     const weft_field_measures *m = &record->measures;
     const int *its = record->state.advection;
     printf("%11" PRId64 " %10.4g %17.10g %12.5g %12.5g %12.5g", record->state.step, record->state.t,
-           plain(m->mass), plain(m->minimum), plain(m->maximum), plain(m->l2_norm));
+           app_plain(m->mass), app_plain(m->minimum), app_plain(m->maximum), app_plain(m->l2_norm));
     if (run->options->exact)
-        printf(" %12.5e", plain(m->l2_error));
+        printf(" %12.5e", app_plain(m->l2_error));
     printf("   %d %d %d %d, %d\n", its[0], its[1], its[2], its[3], record->state.diffusion);
 }
 
@@ -58,17 +46,6 @@ static void print_records(const ad_run *run) {
         print_record(run, &run->records[i]);
     if (last >= 0 && last % step != 0)
         print_record(run, &run->records[last]);
-}
-
-static void print_probes(const ad_run *run) {
-    for (int i = 0; i < run->options->n_probes && run->n_records > 0; ++i) {
-        const double value = run->records[run->n_records - 1].probes[i];
-        const char *text = run->options->probes[i].text;
-        if (isnan(value))
-            printf("probe       T(%s)  outside\n", text);
-        else
-            printf("probe       T(%s)  %.10g\n", text, value);
-    }
 }
 
 static void print_costs(const ad_run *run) {
@@ -86,28 +63,22 @@ static void print_costs(const ad_run *run) {
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), a));
 }
 
-static weft_status flush(weft_error *error) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
-    weft_error_hint(error, "make room where it goes, or name files with --json and --output");
-    return WEFT_ERROR_IO;
-}
-
 weft_status ad_report_print(const ad_run *run, weft_error *error) {
-    if (is_silent(run))
+    if (app_is_silent(&run->options->run))
         return WEFT_OK;
     app_messages_clear(run->messages);
     print_mesh(run);
     print_scheme(run);
     print_records(run);
-    print_probes(run);
+    if (run->n_records > 0)
+        app_probes_print(&run->options->run.probes, "T", run->records[run->n_records - 1].probes,
+                         1);
     print_costs(run);
-    if (run->options->output)
-        printf("output      %s\n", run->options->output);
+    if (run->options->run.output)
+        printf("output      %s\n", run->options->run.output);
     if (run->options->checkpoint)
         printf("checkpoint  %s\n", run->options->checkpoint);
-    return flush(error);
+    return app_stdout_check(error);
 }
 
 weft_status ad_plan_print(ad_run *run, weft_error *error) {
@@ -115,7 +86,7 @@ weft_status ad_plan_print(ad_run *run, weft_error *error) {
     weft_text text = {0};
     char bytes[32];
     TRY(weft_advection_diffusion_run(run->stepper, 1, &run->state, error));
-    if (is_silent(run))
+    if (app_is_silent(&run->options->run))
         goto done;
     TRY(weft_advection_diffusion_print(run->stepper, "plan", &text, error));
     app_messages_clear(run->messages);
@@ -127,7 +98,7 @@ weft_status ad_plan_print(ad_run *run, weft_error *error) {
            weft_device_launches(run->device),
            app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
     puts("nothing was computed: the device null only plans");
-    TRY(flush(error));
+    TRY(app_stdout_check(error));
 done:
     weft_text_free(&text);
     return status;

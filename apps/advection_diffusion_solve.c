@@ -27,12 +27,7 @@ static bool renews(const ad_run *run) {
 /* What the user has named; else the cheapest for the products of one assembly. */
 static weft_status choose_assembly(ad_run *run, bool renew, weft_error *error) {
     enum { PRODUCTS = 100 /* of a step, about */ };
-    weft_status status = WEFT_OK;
     const weft_mesh *mesh = run->mesh;
-    weft_text reason = {0};
-    run->assembly = run->options->assembly;
-    if (!run->options->assembly_auto)
-        return WEFT_OK;
     const weft_assembly_problem problem = {
         .dimension = mesh->dimension,
         .width = mesh->dimension + 1,
@@ -40,13 +35,8 @@ static weft_status choose_assembly(ad_run *run, bool renew, weft_error *error) {
         .n_cells = mesh->n_cells,
         .symmetric = true, /* those that are applied most */
         .applications = PRODUCTS * (renew ? 1.0 : fmax(1, run->options->steps))};
-    TRY(weft_assembly_choose(weft_device_limits(run->device), &problem, &run->assembly, &reason,
-                             error));
-    weft_log(&run->messages->monitor, WEFT_LOG_INFO, "%s",
-             reason.data && !reason.failed ? reason.data : weft_assembly_name(run->assembly));
-done:
-    weft_text_free(&reason);
-    return status;
+    return app_assembly_choose(run->device, &run->options->run, &problem, &run->messages->monitor,
+                               &run->assembly, error);
 }
 
 weft_status ad_stepper_make(ad_run *run, weft_error *error) {
@@ -64,7 +54,7 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
                                            .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
                                            .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
                                            .kept = run->kept,
-                                           .n_kept = options->n_conditions,
+                                           .n_kept = options->run.conditions.n,
                                            .initial = run->initial,
                                            .dt = options->dt,
                                            .theta = options->theta,
@@ -72,8 +62,8 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
                                            .lumped = options->lumped,
                                            .renew = renew,
                                            .assembly = run->assembly,
-                                           .tolerance = options->tolerance,
-                                           .max_iterations = options->max_iterations};
+                                           .tolerance = options->run.tolerance,
+                                           .max_iterations = options->run.max_iterations};
     TRY(weft_advection_diffusion_make(&run->context, &run->problem, &run->stepper, error));
     TRY(weft_field_measure_make(&run->context, run->mesh, run->cells, run->x,
                                 weft_advection_diffusion_field(run->stepper),

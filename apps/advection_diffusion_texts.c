@@ -74,14 +74,10 @@ bool ad_uses_time(const char *text) {
     return false;
 }
 
-bool ad_constant(const char *text, double *value) {
-    return app_parse_number("", text, -HUGE_VAL, HUGE_VAL, value, NULL) == WEFT_OK;
-}
-
 bool ad_formulas_vanish(const ad_formulas *formulas) {
     double value = 0;
     for (int i = 0; i < formulas->n; ++i)
-        if (!ad_constant(formulas->list[i].text, &value) || value != 0)
+        if (!app_constant(formulas->list[i].text, &value) || value != 0)
             return false;
     return true;
 }

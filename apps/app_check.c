@@ -4,23 +4,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* index points;  input P : real[3] over points;
- * expression e0(x, y, z) = 0;  ...  v = P[0] + e0(P[0], P[1], P[2]) + ...;  return v; */
-static void write_script(int n, weft_expression *expressions, char (*names)[16], weft_text *out) {
-    weft_text_add(out, "index points;\ninput P : real[3] over points;\n");
+/* index points;  input P : real[4] over points;
+ * expression e0(x, y, z, t) = 0;  ...  v = P[0] + e0(P[0], P[1], P[2], P[3]) + ...;  return v; */
+static void write_script(bool with_time, int n, weft_expression *expressions, char (*names)[16],
+                         weft_text *out) {
+    weft_text_add(out, "index points;\ninput P : real[%d] over points;\n", with_time ? 4 : 3);
     for (int i = 0; i < n; ++i) {
         snprintf(names[i], sizeof names[i], "e%d", i);
         expressions[i].name = names[i];
-        weft_text_add(out, "expression e%d(x, y, z) = 0;\n", i);
+        weft_text_add(out, "expression e%d(x, y, z%s) = 0;\n", i, with_time ? ", t" : "");
     }
     weft_text_add(out, "v = P[0]");
     for (int i = 0; i < n; ++i)
-        weft_text_add(out, " + e%d(P[0], P[1], P[2])", i);
+        weft_text_add(out, " + e%d(P[0], P[1], P[2]%s)", i, with_time ? ", P[3]" : "");
     weft_text_add(out, ";\nreturn v;\n");
 }
 
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
-                                  weft_expression *expressions, int n, weft_error *error) {
+                                  bool with_time, weft_expression *expressions, int n,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
     weft_compilation *compilation = NULL;
@@ -29,7 +31,7 @@ weft_status app_expressions_check(const weft_library *library, const weft_limits
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
-    write_script(n, expressions, names, &script);
+    write_script(with_time, n, expressions, names, &script);
     if (script.failed) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
@@ -44,9 +46,9 @@ done:
     return status;
 }
 
-static bool is_same_file(const char *a, const char *b) {
+bool app_is_same_file(const char *a, const char *b) {
     struct stat of_a, of_b;
-    if (!a || !b)
+    if (!a || !b || strcmp(a, "-") == 0)
         return false;
     return strcmp(a, b) == 0 || (stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
                                  of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
@@ -64,11 +66,9 @@ weft_status app_outputs_check(const char *mesh, const char *output, const char *
                               weft_error *error) {
     static const char ending[] = ".vtkhdf";
     weft_status status = WEFT_OK;
-    if (json && strcmp(json, "-") == 0)
-        json = NULL;
-    if (is_same_file(json, mesh))
+    if (app_is_same_file(json, mesh))
         TRY(refuse_json(json, "the mesh", error));
-    if (is_same_file(json, output))
+    if (app_is_same_file(json, output))
         TRY(refuse_json(json, "the file of --output", error));
     size_t length = output ? strlen(output) : 0, wanted = sizeof ending - 1;
     if (output && (length <= wanted || output[length - wanted - 1] == '/' ||

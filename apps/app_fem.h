@@ -317,12 +317,14 @@ void app_free_list(char ***list, int n);
 
 /* ---- checks (app_check.c) ------------------------------------------------------------------ */
 
-/** Compile formulas in x, y, z for nothing but their errors, so that a slip in the last option is
- *  reported before an hour of meshing.
- *  expressions  names are set here
- *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text */
+/** Compile formulas in x, y, z, and in t with_time, for nothing but their errors, so that a slip in
+ * the last option is reported before an hour of meshing. expressions  names are set here Errors
+ * WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text */
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
-                                  weft_expression *expressions, int n, weft_error *error);
+                                  bool with_time, weft_expression *expressions, int n,
+                                  weft_error *error);
+/** Are both names of one file? Not of "-", nor where one is NULL. */
+bool app_is_same_file(const char *a, const char *b);
 /** A result must not cost the user the geometry, mesh or script it came from, and its name ends in
  *  .vtkhdf. Any name may be NULL.
  *  Errors  WEFT_ERROR_USAGE */

@@ -26,7 +26,7 @@ static weft_status check_expressions(poisson *run, weft_error *error) {
     if (!expressions)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     const int n = collect(run->options, expressions);
-    TRY(app_expressions_check(run->library, weft_device_limits(run->device), expressions, n,
+    TRY(app_expressions_check(run->library, weft_device_limits(run->device), false, expressions, n,
                               error));
 done:
     free(expressions);

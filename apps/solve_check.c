@@ -55,7 +55,7 @@ static weft_status check_formulas(solve *run, weft_error *error) {
     formulas f = {0};
     TRY(collect(run->options, &f, error));
     if (f.n > 0)
-        TRY(app_expressions_check(run->library, weft_device_limits(run->device), f.list, f.n,
+        TRY(app_expressions_check(run->library, weft_device_limits(run->device), false, f.list, f.n,
                                   error));
 done:
     for (int i = 0; i < f.n_lists; ++i)
