@@ -45,7 +45,7 @@ typedef struct scaling_options {
     int app;
     const char *out;                  /* borrowed from argv */
     scaling_list meshes, sizes;       /* names; texts of numbers */
-    scaling_list assemblies, devices; /* names; assemblies empty: all */
+    scaling_list assemblies, devices; /* names */
     scaling_list threads;             /* texts of numbers */
     int *refine, n_refine;            /* malloc'd, ascending */
     int repeat, warmup;
@@ -85,7 +85,6 @@ typedef struct scaling_cases {
     scaling_level *levels;
     int n_levels;
     scaling_list devices;      /* with --threads worked in */
-    scaling_list *assemblies;  /* [devices.n], those that run there */
     char (*device_names)[128]; /* [devices.n], what they call themselves */
     char machine[128], program_hash[33];
     char program[4096];     /* the app, absolute */
@@ -101,6 +100,8 @@ weft_status scaling_cases_make(const scaling_options *options, const weft_monito
                                scaling_cases *out, weft_error *error);
 void scaling_cases_clear(scaling_cases *cases);
 bool scaling_find_in_path(const char *program, char *out, size_t size);
+/** The hash of a whole file. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status scaling_file_hash(const char *path, char out[33], weft_error *error);
 /** The levels of the meshes, sizes and refinements. (scaling_levels.c) */
 weft_status scaling_levels_make(const scaling_options *options, scaling_cases *out,
                                 weft_error *error);

@@ -28,20 +28,13 @@ static bool find_program(const char *name, char *out, size_t size) {
 }
 
 static weft_status find_app(const scaling_options *options, scaling_cases *out, weft_error *error) {
-    weft_status status = WEFT_OK;
     const char *name = scaling_app_at(options->app)->name;
-    char *bytes = NULL;
-    size_t length = 0;
     if (!find_program(name, out->program, sizeof out->program)) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the program %s is not there", name);
         weft_error_hint(error, "it is looked for beside scaling and in PATH");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    TRY(weft_file_read(out->program, &bytes, &length, error));
-    weft_hash(bytes, length, out->program_hash);
-done:
-    free(bytes);
-    return status;
+    return scaling_file_hash(out->program, out->program_hash, error);
 }
 
 static weft_status add_device(const char *name, scaling_cases *out, weft_error *error) {
@@ -87,34 +80,19 @@ done:
     return status;
 }
 
-/* Those that are named, else all: what the app cannot do on a device it says itself. */
-static weft_status list_assemblies(const scaling_options *options, scaling_list *out,
-                                   weft_error *error) {
-    static const char *const names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
-    weft_status status = WEFT_OK;
-    for (int i = 0; i < options->assemblies.n; ++i)
-        TRY(scaling_list_append(out, options->assemblies.items[i], error));
-    for (size_t i = 0; options->assemblies.n == 0 && i < sizeof names / sizeof *names; ++i)
-        TRY(scaling_list_append(out, names[i], error));
-done:
-    return status;
-}
-
 /* Each is opened once, so that a missing one is known before an hour of runs. */
-static weft_status open_devices(const scaling_options *options, const weft_monitor *monitor,
-                                scaling_cases *out, weft_error *error) {
+static weft_status open_devices(const weft_monitor *monitor, scaling_cases *out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = NULL;
     const weft_device_options plain = weft_device_options_default(monitor);
-    out->assemblies = calloc((size_t)out->devices.n, sizeof *out->assemblies);
     out->device_names = calloc((size_t)out->devices.n, sizeof *out->device_names);
-    if (!out->assemblies || !out->device_names)
+    if (!out->device_names)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     for (int i = 0; i < out->devices.n; ++i) {
         TRY(weft_device_open(out->devices.items[i], &plain, &device, error));
         const weft_limits *limits = weft_device_limits(device);
         snprintf(out->device_names[i], sizeof *out->device_names, "%s", limits->name);
-        TRY(list_assemblies(options, &out->assemblies[i], error));
         weft_device_free(&device);
     }
     TRY(weft_device_open("host", &plain, &device, error));
@@ -124,19 +102,18 @@ done:
     return status;
 }
 
-static weft_status list_cases(scaling_cases *out, weft_error *error) {
-    int per_level = 0;
-    for (int k = 0; k < out->devices.n; ++k)
-        per_level += out->assemblies[k].n;
-    out->cases = calloc((size_t)(per_level * out->n_levels), sizeof *out->cases);
+static weft_status list_cases(const scaling_list *assemblies, scaling_cases *out,
+                              weft_error *error) {
+    out->cases =
+        calloc((size_t)(out->n_levels * out->devices.n * assemblies->n), sizeof *out->cases);
     if (!out->cases)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     for (int l = 0; l < out->n_levels; ++l)
         for (int k = 0; k < out->devices.n; ++k)
-            for (int a = 0; a < out->assemblies[k].n; ++a) {
+            for (int a = 0; a < assemblies->n; ++a) {
                 scaling_case *item = &out->cases[out->n_cases++];
                 *item = (scaling_case){.level = &out->levels[l],
-                                       .assembly = out->assemblies[k].items[a],
+                                       .assembly = assemblies->items[a],
                                        .device = out->devices.items[k]};
                 if (asprintf(&item->name, "%s | %s | %s", item->level->name, item->assembly,
                              item->device) < 0) {
@@ -174,8 +151,8 @@ weft_status scaling_cases_make(const scaling_options *options, const weft_monito
     TRY(find_app(options, out, error));
     TRY(scaling_levels_make(options, out, error));
     TRY(list_devices(options, out, error));
-    TRY(open_devices(options, monitor, out, error));
-    TRY(list_cases(out, error));
+    TRY(open_devices(monitor, out, error));
+    TRY(list_cases(&options->assemblies, out, error));
     TRY(list_arguments(options, out, error));
     TRY(scaling_steps_check(options, out, error));
 done:
@@ -190,11 +167,8 @@ void scaling_cases_clear(scaling_cases *cases) {
         free(cases->levels[i].mesh);
         free(cases->levels[i].file);
     }
-    for (int i = 0; cases->assemblies && i < cases->devices.n; ++i)
-        scaling_list_clear(&cases->assemblies[i]);
     free(cases->cases);
     free(cases->levels);
-    free(cases->assemblies);
     free(cases->device_names);
     scaling_list_clear(&cases->devices);
     scaling_list_clear(&cases->arguments);

@@ -13,7 +13,7 @@ static bool starts_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static weft_status hash_file(const char *path, char out[33], weft_error *error) {
+weft_status scaling_file_hash(const char *path, char out[33], weft_error *error) {
     weft_status status = WEFT_OK;
     char *bytes = NULL;
     size_t length = 0;
@@ -49,7 +49,7 @@ static weft_status make_level(const char *mesh, const char *size, int refine, sc
     if (plain)
         TRY(app_parse_integer("--sizes", size, 1, 100000, &cells, error));
     if (!built_in)
-        TRY(hash_file(mesh, out->hash, error));
+        TRY(scaling_file_hash(mesh, out->hash, error));
     out->refine = refine;
     out->by_gmsh = geo || ends_with(mesh, ".msh");
     if (refine > 0)

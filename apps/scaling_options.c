@@ -131,16 +131,20 @@ done:
     return status;
 }
 
+/* What the app cannot do on a device it says itself. */
+static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
+enum { N_ASSEMBLIES = sizeof assemblies / sizeof *assemblies };
+
 static weft_status read_assemblies(scaling_options *o, const char *text, weft_error *error) {
-    static const char *const names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge", "all"};
     weft_status status = WEFT_OK;
     int choice = 0;
     scaling_list_clear(&o->assemblies);
-    if (strcmp(text, "all") == 0)
+    if (strcmp(text, "all") == 0) /* the default */
         return WEFT_OK;
     TRY(scaling_list_add("--assembly", text, &o->assemblies, error));
     for (int i = 0; i < o->assemblies.n; ++i)
-        TRY(app_parse_choice("--assembly", o->assemblies.items[i], names, 5, &choice, error));
+        TRY(app_parse_choice("--assembly", o->assemblies.items[i], assemblies, N_ASSEMBLIES,
+                             &choice, error));
 done:
     return status;
 }
@@ -229,6 +233,8 @@ static weft_status set_defaults(scaling_options *o, weft_error *error) {
     weft_status status = WEFT_OK;
     if (o->meshes.n == 0)
         TRY(scaling_list_append(&o->meshes, "square", error));
+    for (int i = 0, all = o->assemblies.n == 0; all && i < N_ASSEMBLIES; ++i)
+        TRY(scaling_list_append(&o->assemblies, assemblies[i], error));
     if (o->devices.n == 0)
         TRY(scaling_list_append(&o->devices, "host", error));
     if (o->n_refine == 0)
