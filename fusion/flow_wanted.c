@@ -55,12 +55,23 @@ done:
     return status;
 }
 
+static bool updates_twice(const weft_script *script) {
+    for (int i = 0; i < script->n_statements; ++i)
+        for (int k = 0; k < i && script->statements[i].update; ++k)
+            if (script->statements[k].update &&
+                strcmp(script->statements[k].name, script->statements[i].name) == 0)
+                return true;
+    return false;
+}
+
 weft_status weft_flow_wanted(weft_arena *arena, const weft_library *library,
                              const weft_script *script, bool *out, weft_error *error) {
     bool probe = false;
     *out = script->n_loops > 0;
     for (int i = 0; i < script->n_operators; ++i)
         *out |= script->operators[i].routine == NULL;
+    /* with an operator of either kind, so that what is legal does not hang on which it gets */
+    *out |= script->n_operators > 0 && updates_twice(script);
     for (int i = 0; i < script->n_statements && !*out; ++i) {
         const weft_script_statement *statement = &script->statements[i];
         const weft_script_input *input = find_input(script, statement->name);

@@ -1,6 +1,6 @@
 /* Random scripts, each by several plans and devices, against 64-bit integers. Scripts are tried
- * many at once in a process of their own, so that one that crashes is found too. What fails is made
- * smaller before it is shown. */
+ * many at once, a group in a process of its own, so that a compiler starts once for all of it and
+ * a script that crashes is found too. What fails is made smaller before it is shown. */
 #include "device_batch.h"
 #include "shrink.h"
 #include "trial.h"
@@ -9,21 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEVICES = 8, AT_ONCE = 20, MOST_FAILURES = 3 };
+enum { DEVICES = 8, AT_ONCE = 40, MOST_FAILURES = 3, MOST_JOBS = 256 };
+enum { OPTIMISED = 10 /* one group in so many is compiled as the host's device does it */ };
 
 typedef struct fuzz {
     const char *devices[DEVICES];
     int n_devices;
     int64_t count, seed;
+    int jobs;
     bool print, verbose, plain;
 } fuzz;
 
 static weft_status device_open(const char *name, weft_device **out, weft_error *error) {
-    if (strcmp(name, "batch") == 0 || strcmp(name, "emulated") == 0)
-        return device_batch_open(name[0] == 'e', out, error);
+    if (device_batch_is(name))
+        return device_batch_open(name, out, error);
     return weft_device_open(name, NULL, out, error);
 }
 
@@ -41,6 +44,14 @@ static void show_failure(const random_script *script, const trial_way *way,
     fflush(stdout);
 }
 
+/* Processor time of this process, or of those that it has started and that have ended. */
+static double seconds_of(int who) {
+    struct rusage usage;
+    getrusage(who, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
 /* All ways of all scripts on one device; what went wrong. */
 static int try_device(const fuzz *f, const char *name, random_script *const *scripts, int n) {
     weft_error error = {0};
@@ -49,6 +60,8 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
     trial *trials = random_alloc((size_t)(n * TRIAL_WAYS), sizeof *trials);
     weft_status *made = random_alloc((size_t)(n * TRIAL_WAYS), sizeof *made);
     int n_trials = 0, n_failures = 0, failures = 0;
+    const double own = seconds_of(RUSAGE_SELF), compilers = seconds_of(RUSAGE_CHILDREN);
+    double made_at = own;
     if (weft_library_make(&library, &error) != WEFT_OK ||
         device_open(name, &device, &error) != WEFT_OK) {
         char message[4096];
@@ -70,6 +83,7 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
             ++n_failures;
         }
     }
+    made_at = seconds_of(RUSAGE_SELF);
     for (int i = 0; i < n_trials; ++i) {
         random_values values;
         if (made[i] != WEFT_OK)
@@ -83,7 +97,9 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
         random_values_free(&values);
     }
     if (f->verbose)
-        printf("%s: %d programs, %d fail\n", name, n_trials, n_failures);
+        printf("%s: %d programs, %d fail; %.1f s planning, %.1f s running, %.1f s compilers\n",
+               name, n_trials, n_failures, made_at - own, seconds_of(RUSAGE_SELF) - made_at,
+               seconds_of(RUSAGE_CHILDREN) - compilers);
 done:
     for (int i = 0; i < n_trials; ++i)
         trial_free(&trials[i]);
@@ -94,27 +110,51 @@ done:
     return failures;
 }
 
-/* In a process of its own. */
-static int try_scripts(const fuzz *f, random_script *const *scripts, int n, bool quiet) {
-    int status = 0;
-    fflush(stdout);
+/* In a process of its own, which writes to `out`. */
+static pid_t start_scripts(const fuzz *f, random_script *const *scripts, int n, FILE *out) {
+    fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
         int failures = 0;
-        if (quiet && freopen("/dev/null", "w", stdout) == NULL)
-            _exit(2);
+        if (out == NULL || dup2(fileno(out), STDOUT_FILENO) < 0)
+            _exit(REFUSED);
         for (int i = 0; i < f->n_devices; ++i)
             failures |= try_device(f, f->devices[i], scripts, n);
         fflush(stdout);
         _exit(failures);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child) {
-        perror("fork");
+    if (child < 0 || out == NULL) {
+        perror("fuzz_plans");
         exit(2);
     }
-    if (WIFSIGNALED(status) && !quiet)
+    return child;
+}
+
+/* Shows what it wrote, and closes that; what went wrong, of a process that has ended. */
+static int end_scripts(int status, random_script *const *scripts, int n, FILE *out) {
+    char line[4096];
+    rewind(out);
+    while (fgets(line, sizeof line, out) != NULL)
+        fputs(line, stdout);
+    fclose(out);
+    if (WIFSIGNALED(status))
         printf("seeds %lld to %lld: ended by signal %d\n", (long long)scripts[0]->seed,
                (long long)scripts[n - 1]->seed, WTERMSIG(status));
+    fflush(stdout);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CRASHED;
+}
+
+static int try_script(const fuzz *f, random_script *script, bool quiet) {
+    int status = 0;
+    FILE *out = quiet ? fopen("/dev/null", "w+") : tmpfile();
+    const pid_t child = start_scripts(f, &script, 1, out);
+    if (waitpid(child, &status, 0) != child) {
+        perror("fuzz_plans");
+        exit(2);
+    }
+    if (!quiet)
+        return end_scripts(status, &script, 1, out);
+    fclose(out);
     return WIFEXITED(status) ? WEXITSTATUS(status) : CRASHED;
 }
 
@@ -126,7 +166,7 @@ typedef struct same_failure {
 static bool still_fails(void *user, const random_script *script) {
     const same_failure *wanted = user;
     random_script *copy = random_script_copy(script);
-    const int failure = try_scripts(wanted->fuzz, &copy, 1, true);
+    const int failure = try_script(wanted->fuzz, copy, true);
     random_script_free(&copy);
     return failure == wanted->failure;
 }
@@ -146,14 +186,14 @@ static void show_script(const char *what, const random_script *script) {
 static int find_failures(const fuzz *f, random_script *const *scripts, int n) {
     int failures = 0;
     for (int i = 0; i < n && failures < MOST_FAILURES; ++i) {
-        same_failure wanted = {f, try_scripts(f, &scripts[i], 1, true)};
+        same_failure wanted = {f, try_script(f, scripts[i], true)};
         if (wanted.failure == 0)
             continue;
         ++failures;
         show_script("fails", scripts[i]);
         random_script *small = random_script_copy(scripts[i]);
         shrink(small, still_fails, &wanted);
-        try_scripts(f, &small, 1, false);
+        try_script(f, small, false);
         show_script("smaller", small);
         random_script_free(&small);
     }
@@ -163,52 +203,117 @@ static int find_failures(const fuzz *f, random_script *const *scripts, int n) {
     return failures > 0 ? failures : 1;
 }
 
-static int run(const fuzz *f) {
-    int failures = 0;
-    int64_t done = 0;
+/* ---- groups ---- */
+
+typedef struct group {
+    fuzz fuzz; /* with the devices that it is tried on */
     random_script *scripts[AT_ONCE];
-    while (done < f->count && failures < MOST_FAILURES) {
-        int n = 0;
-        for (; n < AT_ONCE && done + n < f->count; ++n)
-            scripts[n] = random_script_make((uint64_t)(f->seed + done + n));
-        for (int i = 0; i < n && f->print; ++i)
-            show_script("script", scripts[i]);
-        if (!f->print && try_scripts(f, scripts, n, false) != 0)
-            failures += f->plain ? MOST_FAILURES : find_failures(f, scripts, n);
-        for (int i = 0; i < n; ++i)
-            random_script_free(&scripts[i]);
-        done += n;
+    int n;
+    pid_t child; /* 0: none */
+    FILE *out;
+} group;
+
+static void group_make(const fuzz *f, int64_t first, group *out) {
+    *out = (group){.fuzz = *f};
+    if (f->n_devices == 0) {
+        out->fuzz.devices[0] = first / AT_ONCE % OPTIMISED == 0 ? "optimised" : "batch";
+        out->fuzz.devices[1] = "emulated";
+        out->fuzz.n_devices = 2;
     }
-    if (!f->print)
-        printf("%lld random scripts from seed %lld, %d fail\n", (long long)done, (long long)f->seed,
-               failures);
+    for (; out->n < AT_ONCE && first + out->n < f->count; ++out->n)
+        out->scripts[out->n] = random_script_make((uint64_t)(f->seed + first + out->n));
+}
+
+static void group_free(group *g) {
+    for (int i = 0; i < g->n; ++i)
+        random_script_free(&g->scripts[i]);
+    *g = (group){0};
+}
+
+/* Waits for any group; how many of its scripts fail. */
+static int group_end(group *groups, int n) {
+    int status = 0, failures = 0;
+    const pid_t child = waitpid(-1, &status, 0);
+    for (int i = 0; i < n; ++i) {
+        group *g = &groups[i];
+        if (child <= 0 || g->child != child)
+            continue;
+        g->child = 0;
+        if (end_scripts(status, g->scripts, g->n, g->out) != 0)
+            failures = g->fuzz.plain ? MOST_FAILURES : find_failures(&g->fuzz, g->scripts, g->n);
+        group_free(g);
+        return failures;
+    }
+    perror("fuzz_plans");
+    exit(2);
+}
+
+static group *group_idle(group *groups, int n) {
+    for (int i = 0; i < n; ++i)
+        if (groups[i].child == 0)
+            return &groups[i];
+    return NULL;
+}
+
+static void print_scripts(const fuzz *f) {
+    for (int64_t i = 0; i < f->count; ++i) {
+        random_script *script = random_script_make((uint64_t)(f->seed + i));
+        show_script("script", script);
+        random_script_free(&script);
+    }
+}
+
+static int run(const fuzz *f) {
+    int failures = 0, n_running = 0;
+    int64_t done = 0;
+    group *groups = random_alloc((size_t)f->jobs, sizeof *groups);
+    while (n_running > 0 || (done < f->count && failures < MOST_FAILURES)) {
+        group *idle = group_idle(groups, f->jobs);
+        if (idle != NULL && done < f->count && failures < MOST_FAILURES) {
+            group_make(f, done, idle);
+            idle->out = tmpfile();
+            idle->child = start_scripts(&idle->fuzz, idle->scripts, idle->n, idle->out);
+            done += idle->n;
+            ++n_running;
+        } else {
+            failures += group_end(groups, f->jobs);
+            --n_running;
+        }
+    }
+    free(groups);
+    printf("%lld random scripts from seed %lld, %d fail\n", (long long)done, (long long)f->seed,
+           failures);
+    if (f->verbose)
+        printf("%.1f s of processors\n", seconds_of(RUSAGE_CHILDREN));
     return failures > 0;
 }
 
 static int usage(void) {
-    fputs(
-        "usage: fuzz_plans [--count N] [--seed S] [--device D]... [--print] [--plain] [--verbose]\n"
-        "  devices: batch and emulated (both without --device), or any of weft's: host:2, cuda\n"
-        "  --print: the scripts, and nothing is run\n"
-        "  --plain: what fails is not made smaller\n",
-        stderr);
+    fputs("usage: fuzz_plans [--count N] [--seed S] [--jobs J] [--device D]...\n"
+          "                  [--print] [--plain] [--verbose]\n"
+          "  devices: batch, optimised, emulated, or any of weft's: host:2, cuda\n"
+          "    without --device: emulated, and batch, or optimised for one group in ten\n"
+          "  --jobs: groups of scripts at once\n"
+          "  --print: the scripts, and nothing is run\n"
+          "  --plain: what fails is not made smaller\n",
+          stderr);
     return 2;
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {{"count", required_argument, NULL, 'n'},
-                                            {"seed", required_argument, NULL, 's'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"print", no_argument, NULL, 'p'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"plain", no_argument, NULL, 'q'},
-                                            {0}};
-    fuzz f = {.count = 100, .seed = 1};
+    static const struct option options[] = {
+        {"count", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
+        {"jobs", required_argument, NULL, 'j'},  {"device", required_argument, NULL, 'd'},
+        {"print", no_argument, NULL, 'p'},       {"verbose", no_argument, NULL, 'v'},
+        {"plain", no_argument, NULL, 'q'},       {0}};
+    fuzz f = {.count = 100, .seed = 1, .jobs = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'n')
             f.count = strtoll(optarg, NULL, 10);
         else if (option == 's')
             f.seed = strtoll(optarg, NULL, 10);
+        else if (option == 'j')
+            f.jobs = (int)strtol(optarg, NULL, 10);
         else if (option == 'd' && f.n_devices < DEVICES)
             f.devices[f.n_devices++] = optarg;
         else if (option == 'p')
@@ -220,11 +325,10 @@ int main(int argc, char **argv) {
         else
             return usage();
     }
-    if (optind < argc || f.count < 0)
+    if (optind < argc || f.count < 0 || f.jobs < 1 || f.jobs > MOST_JOBS)
         return usage();
-    if (f.n_devices == 0) {
-        f.devices[f.n_devices++] = "batch";
-        f.devices[f.n_devices++] = "emulated";
-    }
-    return run(&f);
+    if (!f.print)
+        return run(&f);
+    print_scripts(&f);
+    return 0;
 }

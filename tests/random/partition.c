@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { COVERS = 12 /* the best that are chosen from */ };
+enum { COVERS = 4 /* the best that are chosen from */ };
 
 typedef struct partition {
     const weft_graph *graph;
@@ -150,9 +150,9 @@ done:
     return status;
 }
 
-static weft_status plan_segment(weft_compilation *c, uint64_t state, weft_error *error) {
+static weft_status plan_segment(weft_compilation *c, uint64_t state, bool best, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (random_below(&state, 3) == 0)
+    if (best)
         TRY(cover_of_the_best(c, state, error));
     else
         TRY(cover_at_random(c, state, error));
@@ -161,17 +161,17 @@ done:
     return status;
 }
 
-weft_status partition_make(weft_compilation *c, uint64_t state, weft_error *error) {
+weft_status partition_make(weft_compilation *c, uint64_t state, bool best, weft_error *error) {
     weft_status status = WEFT_OK;
     if (c->flow == NULL) {
-        TRY(plan_segment(c, state, error));
+        TRY(plan_segment(c, state, best, error));
         TRY(weft_source_make(c->arena, c->graph, c->plan, &c->limits, &c->options, &c->source,
                              error));
         return WEFT_OK;
     }
     for (int i = 0; i < c->flow->n_segments; ++i) {
         weft_compilation *segment = c->flow->segments[i];
-        TRY(plan_segment(segment, state + (uint64_t)i, error));
+        TRY(plan_segment(segment, state + (uint64_t)i, best, error));
         for (int k = 0; k < segment->plan->n_kernels; ++k) {
             weft_plan_kernel *kernel = &segment->plan->kernels[k];
             kernel->name = weft_arena_print(c->arena, "s%d_%s", i, kernel->name);

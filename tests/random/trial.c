@@ -10,7 +10,8 @@
 
 int trial_ways(const random_script *script, const char *device, trial_way *out) {
     uint64_t state = script->seed * 31u + 5u;
-    const bool host = strncmp(device, "batch", 5) == 0 || strncmp(device, "host", 4) == 0;
+    const bool host = strcmp(device, "batch") == 0 || strcmp(device, "optimised") == 0 ||
+                      strncmp(device, "host", 4) == 0;
     for (int i = 0; i < TRIAL_WAYS; ++i) {
         static const weft_scatter gpu[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
                                            WEFT_SCATTER_CELL_COLOURS};
@@ -18,7 +19,9 @@ int trial_ways(const random_script *script, const char *device, trial_way *out) 
         *way = (trial_way){.device = device};
         way->plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED;
         way->scatter = gpu[random_below(&state, host ? 2 : 3)];
-        way->partition = i == 2 ? random_next(&state) | 1u : 0;
+        way->best = i == 2 ? random_next(&state) | 1u : 0;
+        way->partition = i == 3 ? random_next(&state) | 1u : 0;
+        way->alone = i == 3 || (i == 0 && random_below(&state, 4) > 0);
         way->variants = random_below(&state, 3) > 0 ? random_next(&state) | 1u : 0;
         way->backwards = random_below(&state, 2) == 0;
         way->routine = !host && (random_below(&state, 2) == 0 || strncmp(device, "cuda", 4) == 0);
@@ -32,8 +35,10 @@ void trial_way_print(const trial_way *way, weft_text *out) {
     static const char *const scatters[] = {"coloured", "gathered", "stars", "by colours of cells"};
     weft_text_add(out, "%s, %s%s, accumulating stores %s%s", way->device,
                   way->plan == WEFT_PLAN_UNFUSED ? "unfused" : "fused",
-                  way->partition != 0 ? " at random" : "", scatters[way->scatter],
-                  way->backwards ? ", backwards" : "");
+                  way->partition != 0 ? " at random"
+                  : way->best != 0    ? " by another of the best covers"
+                                      : "",
+                  scatters[way->scatter], way->backwards ? ", backwards" : "");
 }
 
 static int variants_of(const weft_library *library, const char *function) {
@@ -72,6 +77,7 @@ static weft_status compile(weft_library *library, trial *t, int n_variants,
     const weft_compile_options options = {.plan = t->way.plan,
                                           .scatter = t->way.scatter,
                                           .single = t->script->single,
+                                          .max_fusion = t->way.alone ? 1 : 0,
                                           .variants = variants,
                                           .n_variants = n_variants,
                                           .operators = &op,
@@ -99,8 +105,10 @@ weft_status trial_make(weft_library *library, weft_device *device, const random_
     if (status == WEFT_ERROR_USAGE) /* a function whose calls are all dropped */
         status = compile(library, out, 0, NULL, error);
     TRY(status);
+    if (way->best != 0)
+        TRY(partition_make(out->compilation, way->best, true, error));
     if (way->partition != 0)
-        TRY(partition_make(out->compilation, way->partition, error));
+        TRY(partition_make(out->compilation, way->partition, false, error));
     if (way->few_blocks)
         set_few_blocks(out->compilation);
     TRY(weft_program_make(device, out->compilation, &out->program, error));
@@ -300,8 +308,7 @@ done:
 weft_status trial_run(trial *t, const random_values *values, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(bind(t, error));
-    if (strcmp(t->way.device, "batch") == 0 || strcmp(t->way.device, "emulated") == 0)
-        device_batch_turn(t->device, t->way.backwards);
+    device_batch_turn(t->device, t->way.backwards);
     for (int turn = 0; turn < 2; ++turn) { /* the second finds what the first has left */
         for (int i = 0; i < t->script->n_inputs; ++i)
             TRY(write_input(t, i, error));

@@ -7,9 +7,11 @@
 #include "weft_fusion.h"
 
 typedef struct trial_way {
-    const char *device; /* batch, emulated, or a device of Weft's */
+    const char *device; /* batch, optimised, emulated, or a device of Weft's */
     weft_plan_kind plan;
     weft_scatter scatter;
+    bool alone;         /* the planner looks at no fusion of several calls */
+    uint64_t best;      /* not 0: one of the best covers, by these random numbers */
     uint64_t partition; /* not 0: calls are fused by these random numbers */
     uint64_t variants;  /* not 0: and so are the variants of functions */
     bool backwards;
@@ -18,7 +20,7 @@ typedef struct trial_way {
     bool brings_dot; /* and this gives dot products too */
 } trial_way;
 /** The ways that a script is tried on a device, in out [TRIAL_WAYS]; how many. */
-enum { TRIAL_WAYS = 3 };
+enum { TRIAL_WAYS = 4 };
 int trial_ways(const random_script *script, const char *device, trial_way *out);
 void trial_way_print(const trial_way *way, weft_text *out);
 
@@ -44,8 +46,9 @@ weft_status trial_make(weft_library *library, weft_device *device, const random_
 weft_status trial_run(trial *trial, const random_values *values, weft_error *error);
 void trial_free(trial *trial);
 
-/** partition.c: fuse a compilation's calls otherwise than the planner did, as state says: any legal
- *  sets of calls, in any legal order. */
-weft_status partition_make(weft_compilation *compilation, uint64_t state, weft_error *error);
+/** partition.c: cover a compilation's calls otherwise than the planner did, as state says: by any
+ *  legal sets of calls, in any legal order, or by one of the best covers that the planner knows. */
+weft_status partition_make(weft_compilation *compilation, uint64_t state, bool best,
+                           weft_error *error);
 
 #endif

@@ -166,6 +166,18 @@ static void binding_beside_a_dead_product(void **state) {
     case_close(&c);
 }
 
+/* What is legal does not hang on which kind of operator it gets. */
+static void updating_twice(void **state) {
+    (void)state;
+    static const char *const routines[] = {NULL, "csr"};
+    for (int i = 0; i < 2; ++i) {
+        program_case c = open_rows("update p = z;\nq = apply(A, d);\nupdate p = p - q;\n",
+                                   routines[i], WEFT_PLAN_FUSED);
+        assert_true(weft_compilation_kernels(c.compilation) >= 2);
+        case_close(&c);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files),
@@ -173,6 +185,7 @@ int main(void) {
         cmocka_unit_test(every_routine_compiles),
         cmocka_unit_test(binding),
         cmocka_unit_test(binding_beside_a_dead_product),
+        cmocka_unit_test(updating_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
