@@ -2,7 +2,6 @@
  * positive definite, and how long may a time step be? */
 #include "advection_diffusion.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,9 +1,6 @@
 #include "advection_diffusion.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 weft_status ad_mesh_make(ad_run *run, weft_error *error) {
     weft_status status = app_mesh_make(run->device, &run->options->run.mesh,

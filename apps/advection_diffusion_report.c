@@ -1,8 +1,6 @@
 #include "advection_diffusion.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 static void print_mesh(const ad_run *run) {
     const weft_mesh *mesh = run->mesh;

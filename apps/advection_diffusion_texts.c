@@ -2,7 +2,6 @@
 #include "advection_diffusion.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 #include "app_fem.h"
 
-#include <math.h>
-
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
                                 const weft_assembly_problem *problem, const weft_monitor *monitor,
                                 weft_assembly *out, weft_error *error) {

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static weft_status open_device(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The condition's value at every node, of which those of its group are then taken. */
 static weft_status evaluate(poisson *run, const app_condition *condition, weft_memory *memory,

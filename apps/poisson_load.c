@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Pure Neumann data must sum to zero. Their integrals are taken with two degrees of quadrature:
  * what the two differ by says how well the integrals are known at all, and data that are zero to

@@ -1,7 +1,6 @@
 #include "poisson.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* One script of the run: pieces, and what is bound to them. */
 typedef struct script {

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { KEY_SOURCE = 0x100, KEY_EXACT, KEY_DIFFUSIVITY };
 

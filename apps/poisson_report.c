@@ -1,9 +1,5 @@
 #include "poisson.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 weft_status poisson_output_write(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *path = run->options->run.output;

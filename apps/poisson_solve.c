@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 weft_status poisson_solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,6 +1,5 @@
 #include "scaling.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct scaling {

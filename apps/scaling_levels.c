@@ -1,6 +1,5 @@
 #include "scaling.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

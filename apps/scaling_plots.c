@@ -2,7 +2,6 @@
 #include "scaling.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One curve: the cases of one device and assembly, level by level. Columns: 1 dofs, 2 cells; 3 to 5

@@ -1,7 +1,6 @@
 #include "scaling.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 weft_status scaling_progress_make(app_messages *messages, const scaling_cases *cases,

@@ -1,5 +1,6 @@
 #include "scaling.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *texts(char *const *items, int n) {

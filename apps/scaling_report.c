@@ -2,7 +2,6 @@
 #include "scaling.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *base_name(const char *name) {

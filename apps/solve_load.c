@@ -1,7 +1,6 @@
 #include "solve.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* flux_i += int g phi_i over the facets of a Neumann or Robin condition, for its component */

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Integral and errors of component k, as a list of its own; text NULL: no errors. */
 static weft_status measure_component(solve *run, int k, const char *text, double errors[2],

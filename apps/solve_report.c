@@ -1,9 +1,7 @@
 #include "solve.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_solved(const solve *run) {
     return run->options->nonlinear ? run->newton_converged : run->cg.outcome == WEFT_CG_CONVERGED;
