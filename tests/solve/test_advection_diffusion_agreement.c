@@ -22,10 +22,10 @@ static const problem problems[] = {
     {{"--mesh", "cube:6", "--diffusivity", "0.01*(1+x+t)", "--dirichlet", "left=t"}}};
 
 static json_t *run_with(const problem *p, const char *const *more) {
-    const char *arguments[AD_ARGUMENTS_MAX] = {"--initial",   "exp(-((x-0.3)^2+(y-0.4)^2)/0.02)",
-                                               "--dt",        "0.02",
-                                               "--steps",     "6",
-                                               "--tolerance", "1e-13"};
+    const char *arguments[APP_ARGUMENTS_MAX] = {"--initial",   "exp(-((x-0.3)^2+(y-0.4)^2)/0.02)",
+                                                "--dt",        "0.02",
+                                                "--steps",     "6",
+                                                "--tolerance", "1e-13"};
     const char dimension = p->options[1][0];
     int n = 8;
     for (int i = 0; i < 20 && p->options[i]; ++i)
@@ -38,7 +38,7 @@ static json_t *run_with(const problem *p, const char *const *more) {
         arguments[n++] = "--probe";
         arguments[n++] = probes[dimension == 'c'][i];
     }
-    return ad_solve(0, arguments);
+    return app_solve("advection_diffusion", 0, arguments);
 }
 
 static void same_everywhere(void **state) {

@@ -39,7 +39,7 @@ enum { OPTIONS = sizeof problem / sizeof problem[0] };
 
 static json_t *run_to(const char *steps, const char *output, const char *checkpoint,
                       const char *restart) {
-    const char *arguments[AD_ARGUMENTS_MAX];
+    const char *arguments[APP_ARGUMENTS_MAX];
     int n = 0;
     for (; n < OPTIONS; ++n)
         arguments[n] = problem[n];
@@ -54,7 +54,7 @@ static json_t *run_to(const char *steps, const char *output, const char *checkpo
         arguments[n++] = restart;
     }
     arguments[n] = NULL;
-    return ad_solve(0, arguments);
+    return app_solve("advection_diffusion", 0, arguments);
 }
 
 /* ---- reading ---- */
@@ -140,8 +140,8 @@ static void restart_ends_the_same(void **state) {
     json_decref(run_to("40", b, cb, NULL));
     json_decref(run_to("15", b, cb, NULL));
     json_t *rest = run_to("40", b, cb, cb);
-    assert_int_equal((int)ad_number(rest, "first_step"), 15);
-    assert_int_equal((int)ad_number(rest, "steps"), 40);
+    assert_int_equal((int)app_number(rest, "first_step"), 15);
+    assert_int_equal((int)app_number(rest, "steps"), 40);
     assert_true(json_equal(ad_entry(whole, -1), ad_entry(rest, -1)));
     assert_same_state(ca, cb);
     json_decref(whole);
@@ -170,7 +170,7 @@ static void killed_at_any_moment(void **state) {
     char *folder = test_folder_make();
     char *a = test_path(folder, "a.vtkhdf"), *b = test_path(folder, "b.vtkhdf");
     char *ca = test_path(folder, "ca.vtkhdf"), *cb = test_path(folder, "cb.vtkhdf");
-    const char *arguments[AD_ARGUMENTS_MAX + 1] = {WEFT_BINARY_DIR "/advection_diffusion"};
+    const char *arguments[APP_ARGUMENTS_MAX + 1] = {WEFT_BINARY_DIR "/advection_diffusion"};
     int n = 1, kills = 0;
     for (int i = 0; i < OPTIONS; ++i)
         arguments[n++] = problem[i];
@@ -268,7 +268,7 @@ static void series_of_steps(void **state) {
     run = AD(1, "--mesh", "square:10", "--velocity", "1,0", "--initial", "sin(30*x*y)", "--dt",
              "0.5", "--steps", "400", "--output-every", "1", "--output", path);
     s = series_read(path);
-    assert_int_equal(s.n_steps, (int64_t)ad_number(run, "steps"));
+    assert_int_equal(s.n_steps, (int64_t)app_number(run, "steps"));
     assert_int_equal(s.n_values, s.n_steps * 121);
     series_free(&s);
     json_decref(run);

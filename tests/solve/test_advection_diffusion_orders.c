@@ -29,7 +29,7 @@ static void gaussian(void **state) {
                              "1e-3,4e-4;4e-4,2e-3", "--initial",
                              "exp(-((x-0.35)^2+(y-0.4)^2)/0.008)", "--exact", EXACT, "--dt",
                              lengths[i], "--steps", steps[i], "--splitting", splittings[k]);
-            errors[i] = ad_number(run, "l2_error");
+            errors[i] = app_number(run, "l2_error");
             json_decref(run);
         }
         assert_double_near(2, log2(errors[0] / errors[1]), 0, TOLERANCE);
@@ -50,7 +50,7 @@ static void gaussian_in_space(void **state) {
                "(0.01/(0.01+4e-3*t))^1.5*exp(-((x-0.45-0.5*t)^2+(y-0.45-0.25*t)^2"
                "+(z-0.5+0.25*t)^2)/(2*(0.01+4e-3*t)))",
                "--dt", lengths[i], "--steps", steps[i]);
-        errors[i] = ad_number(run, "l2_error");
+        errors[i] = app_number(run, "l2_error");
         json_decref(run);
     }
     assert_double_near(2, log2(errors[0] / errors[1]), 0, 0.2); /* the bell is 1.6 cells wide */
@@ -63,7 +63,7 @@ typedef struct scheme {
 } scheme;
 
 static json_t *run_scheme(const scheme *s, int steps) {
-    const char *arguments[AD_ARGUMENTS_MAX] = {
+    const char *arguments[APP_ARGUMENTS_MAX] = {
         "--mesh",      "square:16", "--initial", "exp(-((x-0.4)^2+(y-0.45)^2)/0.02)",
         "--probe",     "0.5,0.5",   "--probe",   "0.55,0.45",
         "--probe",     "0.45,0.6",  "--probe",   "0.6,0.6",
@@ -78,7 +78,7 @@ static json_t *run_scheme(const scheme *s, int steps) {
     arguments[n++] = dt;
     arguments[n++] = "--steps";
     arguments[n++] = count;
-    return ad_solve(0, arguments);
+    return app_solve("advection_diffusion", 0, arguments);
 }
 
 static void in_time(void **state) {

@@ -7,7 +7,7 @@
  * a whole space, so that the sum of a step's equations is: mass stays, to the residuals of the
  * solves (1e-14) and rounding. */
 static void check_mass(const char *const *more) {
-    const char *arguments[AD_ARGUMENTS_MAX] = {
+    const char *arguments[APP_ARGUMENTS_MAX] = {
         "--mesh",         "square:96",
         "--velocity",     "0.5-y,x-0.5",
         "--diffusivity",  "1e-4,5e-5;5e-5,2e-4",
@@ -19,12 +19,12 @@ static void check_mass(const char *const *more) {
     int n = 16;
     for (int i = 0; more[i]; ++i)
         arguments[n++] = more[i];
-    json_t *run = ad_solve(0, arguments);
-    const double first = ad_number(ad_entry(run, 0), "mass");
+    json_t *run = app_solve("advection_diffusion", 0, arguments);
+    const double first = app_number(ad_entry(run, 0), "mass");
     for (int i = 0; i <= 10; ++i) {
         const json_t *entry = ad_entry(run, i);
-        assert_int_equal((int)ad_number(entry, "step"), i);
-        assert_double_near(first, ad_number(entry, "mass"), 0, 1e-12);
+        assert_int_equal((int)app_number(entry, "step"), i);
+        assert_double_near(first, app_number(entry, "mass"), 0, 1e-12);
     }
     /* int exp(-r^2/0.004) = 0.004 pi, of the interpolant with an error of order h^2 */
     assert_double_near(0.004 * M_PI, first, 0, 1e-3);
@@ -51,11 +51,11 @@ static void cone_comes_back(void **state) {
     const json_t *centroid = json_object_get(last, "centroid");
     assert_double_near(0.5, json_number_value(json_array_get(centroid, 0)), 1e-3, 0);
     assert_double_near(0.75, json_number_value(json_array_get(centroid, 1)), 1e-3, 0);
-    assert_double_near(ad_number(first, "mass"), ad_number(last, "mass"), 0, 1e-3);
-    assert_double_near(ad_number(first, "l2_norm"), ad_number(last, "l2_norm"), 0, 1e-3);
-    assert_true(ad_number(last, "l2_error") < 0.1 * ad_number(first, "l2_norm"));
-    assert_true(ad_number(last, "maximum") > 0.85 && ad_number(last, "maximum") < 1.05);
-    assert_true(ad_number(last, "minimum") > -0.06);
+    assert_double_near(app_number(first, "mass"), app_number(last, "mass"), 0, 1e-3);
+    assert_double_near(app_number(first, "l2_norm"), app_number(last, "l2_norm"), 0, 1e-3);
+    assert_true(app_number(last, "l2_error") < 0.1 * app_number(first, "l2_norm"));
+    assert_true(app_number(last, "maximum") > 0.85 && app_number(last, "maximum") < 1.05);
+    assert_true(app_number(last, "minimum") > -0.06);
     json_decref(run);
 }
 
@@ -72,8 +72,8 @@ static void boundary_layer(void **state) {
             AD(0, "--mesh", meshes[i], "--velocity", "1,0", "--diffusivity", "0.1", "--dirichlet",
                "left=0", "--dirichlet", "right=1", "--exact", "(exp(x/0.1)-1)/(exp(1/0.1)-1)",
                "--dt", lengths[i], "--steps", steps[i], "--splitting", "strang");
-        errors[i] = ad_number(run, "l2_error");
-        assert_double_near(1, ad_number(ad_entry(run, -1), "maximum"), 1e-12, 0);
+        errors[i] = app_number(run, "l2_error");
+        assert_double_near(1, app_number(ad_entry(run, -1), "maximum"), 1e-12, 0);
         json_decref(run);
     }
     assert_true(errors[0] < 0.015 * sqrt(0.05)); /* sqrt(0.05): the norm of T */
@@ -89,8 +89,8 @@ static void diffusion_keeps_bounds(void **state) {
                      "--steps", "5", "--output-every", "1", "--tolerance", "1e-13");
     double before = 1;
     for (int i = 0; i <= 5; ++i) {
-        const double most = ad_number(ad_entry(run, i), "maximum");
-        assert_true(ad_number(ad_entry(run, i), "minimum") >= -1e-12);
+        const double most = app_number(ad_entry(run, i), "maximum");
+        assert_true(app_number(ad_entry(run, i), "minimum") >= -1e-12);
         assert_true(most <= before + 1e-12);
         before = most;
     }

@@ -23,8 +23,8 @@ static void check_round_trip(const char *mesh, const char *probe) {
     json_t *second = POISSON(0, "--mesh", output, "--dirichlet", "left=1", "--neumann", "right=2",
                              "--probe", probe, "--tolerance", "1e-13", "--output", output);
     compare_meshes(first, second);
-    assert_double_near(poisson_number(first, "energy"), poisson_number(second, "energy"), 1e-11, 0);
-    assert_double_near(poisson_probe_value(first, 0), poisson_probe_value(second, 0), 1e-11, 0);
+    assert_double_near(app_number(first, "energy"), app_number(second, "energy"), 1e-11, 0);
+    assert_double_near(app_probe_value(first, 0), app_probe_value(second, 0), 1e-11, 0);
     json_decref(first);
     json_decref(second);
     free(output);
@@ -56,7 +56,7 @@ static void test_mending_is_counted(void **state) {
     assert_int_equal(4, json_integer_value(json_object_get(mesh, "nodes")));
     assert_int_equal(1, json_integer_value(json_object_get(mesh, "flipped_cells")));
     assert_int_equal(1, json_integer_value(json_object_get(mesh, "dropped_nodes")));
-    assert_double_near(1, poisson_number(root, "integral_u"), 1e-12, 0);
+    assert_double_near(1, app_number(root, "integral_u"), 1e-12, 0);
     json_decref(root);
     const char *command[] = {WEFT_BINARY_DIR "/poisson", "--mesh", path, NULL};
     test_run run = test_program(command, NULL);
@@ -78,7 +78,7 @@ static void test_json_file(void **state) {
     assert_non_null(strstr(run.output, "converged"));
     test_run_free(&run);
     json_t *root = json_load_file(path, 0, NULL);
-    assert_string_equal("converged", poisson_text(root, "outcome"));
+    assert_string_equal("converged", app_text(root, "outcome"));
     json_decref(root);
     free(path);
     test_folder_remove(&folder);

@@ -18,7 +18,7 @@ static double growth(const char *assembly) {
     json_t *large =
         POISSON(1, "--mesh", "cube:64", "--assembly", assembly, "--max-iterations", "5");
     double cells = 6 * (pow(64, 3) - pow(24, 3));
-    double bytes = poisson_number(large, "bytes_peak") - poisson_number(small, "bytes_peak");
+    double bytes = app_number(large, "bytes_peak") - app_number(small, "bytes_peak");
     json_decref(small);
     json_decref(large);
     return bytes / cells;

@@ -21,11 +21,11 @@ static void test_keys(void **state) {
     assert_int_equal(64, json_integer_value(json_object_get(mesh, "nodes")));
     assert_int_equal(3, json_integer_value(json_object_get(mesh, "dimension")));
     assert_true(json_integer_value(json_object_get(json_object_get(root, "plan"), "kernels")) > 0);
-    assert_string_equal("csr", poisson_text(root, "assembly")); /* auto: CG takes many products */
-    assert_string_equal("converged", poisson_text(root, "outcome"));
+    assert_string_equal("csr", app_text(root, "assembly")); /* auto: CG takes many products */
+    assert_string_equal("converged", app_text(root, "outcome"));
     assert_true(json_is_integer(json_object_get(root, "iterations")));
-    assert_true(poisson_number(root, "residual") <= 2e-10);
-    assert_true(poisson_number(root, "bytes_peak") > 1e6);
+    assert_true(app_number(root, "residual") <= 2e-10);
+    assert_true(app_number(root, "bytes_peak") > 1e6);
     assert_int_equal(0, json_array_size(json_object_get(root, "probes")));
     for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; ++i) {
         json_t *value = json_object_get(json_object_get(root, "seconds"), seconds[i]);
@@ -44,16 +44,16 @@ static void test_probes(void **state) {
                            "0,1", "--tolerance", "1e-14");
     json_t *probes = json_object_get(root, "probes");
     assert_int_equal(3, json_array_size(probes));
-    assert_double_near(1.5, poisson_probe_value(root, 0), 1e-12, 0);
+    assert_double_near(1.5, app_probe_value(root, 0), 1e-12, 0);
     assert_true(json_is_null(json_object_get(json_array_get(probes, 1), "u")));
-    assert_double_near(2, poisson_probe_value(root, 2), 1e-12, 0);
+    assert_double_near(2, app_probe_value(root, 2), 1e-12, 0);
     json_t *point = json_object_get(json_array_get(probes, 1), "point");
     assert_true(json_number_value(json_array_get(point, 0)) == 1.5);
     json_decref(root);
 }
 
 static test_run run_with(const char *const *arguments) {
-    const char *command[POISSON_ARGUMENTS_MAX] = {WEFT_BINARY_DIR "/poisson"};
+    const char *command[APP_ARGUMENTS_MAX] = {WEFT_BINARY_DIR "/poisson"};
     for (int i = 0; arguments[i]; ++i)
         command[i + 1] = arguments[i];
     return test_program(command, NULL);
@@ -64,9 +64,9 @@ static void test_too_few_iterations(void **state) {
     char *folder = test_folder_make(), *output = test_path(folder, "u.vtkhdf");
     (void)state;
     json_t *root = POISSON(1, "--mesh", "square:16", "--max-iterations", "3", "--output", output);
-    assert_string_equal("max_iterations", poisson_text(root, "outcome"));
+    assert_string_equal("max_iterations", app_text(root, "outcome"));
     assert_int_equal(3, json_integer_value(json_object_get(root, "iterations")));
-    assert_true(poisson_number(root, "residual") > 1e-10);
+    assert_true(app_number(root, "residual") > 1e-10);
     json_decref(root);
     assert_int_not_equal(0, access(output, F_OK));
     test_run run = RUN("--mesh", "square:16", "--max-iterations", "3");
@@ -82,10 +82,10 @@ static void test_indefinite(void **state) {
     (void)state;
     json_t *root =
         POISSON(1, "--mesh", "square:8", "--diffusivity", "-1", "--preconditioner", "none");
-    assert_string_equal("indefinite", poisson_text(root, "outcome"));
+    assert_string_equal("indefinite", app_text(root, "outcome"));
     json_decref(root);
     root = POISSON(1, "--mesh", "square:8", "--robin", "boundary=-50,1");
-    assert_string_equal("indefinite", poisson_text(root, "outcome"));
+    assert_string_equal("indefinite", app_text(root, "outcome"));
     json_decref(root);
 }
 
@@ -108,9 +108,9 @@ static void test_robin_without_exchange(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:16", "--source", "-1", "--robin", "left=0,1",
                            "--exact", "x^2/2-x+1/3");
-    assert_string_equal("converged", poisson_text(root, "outcome"));
-    assert_double_near(0, poisson_number(root, "integral_u"), 0, 1e-12);
-    assert_true(poisson_number(root, "l2_error") < 1e-3);
+    assert_string_equal("converged", app_text(root, "outcome"));
+    assert_double_near(0, app_number(root, "integral_u"), 0, 1e-12);
+    assert_true(app_number(root, "l2_error") < 1e-3);
     json_decref(root);
 }
 
@@ -121,9 +121,8 @@ static void test_preconditioner(void **state) {
         POISSON(0, "--mesh", "square:16", "--diffusivity", "10^(4*x)", "--preconditioner", "none");
     json_t *jacobi = POISSON(0, "--mesh", "square:16", "--diffusivity", "10^(4*x)",
                              "--preconditioner", "jacobi");
-    assert_true(poisson_number(jacobi, "iterations") < poisson_number(none, "iterations"));
-    assert_double_near(poisson_number(none, "integral_u"), poisson_number(jacobi, "integral_u"),
-                       1e-6, 0);
+    assert_true(app_number(jacobi, "iterations") < app_number(none, "iterations"));
+    assert_double_near(app_number(none, "integral_u"), app_number(jacobi, "integral_u"), 1e-6, 0);
     json_decref(none);
     json_decref(jacobi);
 }
@@ -132,11 +131,11 @@ static void test_later_dirichlet_holds(void **state) {
     (void)state;
     json_t *root = POISSON(0, "--mesh", "square:4", "--dirichlet", "left=1", "--dirichlet",
                            "bottom=2", "--probe", "0,0");
-    assert_true(poisson_probe_value(root, 0) == 2);
+    assert_true(app_probe_value(root, 0) == 2);
     json_decref(root);
     root = POISSON(0, "--mesh", "square:4", "--dirichlet", "bottom=2", "--dirichlet", "left=1",
                    "--probe", "0,0");
-    assert_true(poisson_probe_value(root, 0) == 1);
+    assert_true(app_probe_value(root, 0) == 1);
     json_decref(root);
 }
 
@@ -205,7 +204,7 @@ static void test_null_device(void **state) {
     test_run_free(&run);
     assert_int_not_equal(0, access(output, F_OK));
     json_t *root = POISSON(0, "--mesh", "square:4", "--device", "null");
-    assert_string_equal("planned", poisson_text(root, "outcome"));
+    assert_string_equal("planned", app_text(root, "outcome"));
     assert_true(json_is_null(json_object_get(root, "residual")));
     json_decref(root);
     free(output);

@@ -157,6 +157,47 @@ static void test_splitting(void **state) {
                      app_split_comma("--o", "min(1,2)", "A,B", &left, &right, &error));
 }
 
+/* "m=file v =word", in the order of the reader's calls; an empty name refuses. */
+static weft_status take(void *user, int key, const char *text, weft_error *error) {
+    weft_text *taken = user;
+    if (text && !text[0])
+        return weft_error_set(error, WEFT_ERROR_INPUT, "refused");
+    weft_text_add(taken, "%s%.*s%s%s", taken->length ? " " : "", key != ARGP_KEY_ARG, (char *)&key,
+                  text ? "=" : "", text ? text : "");
+    return WEFT_OK;
+}
+
+static void test_reading(void **state) {
+    (void)state;
+    weft_error error;
+    weft_text taken = {0};
+    char *good[] = {"program", "-v", "--mesh", "a", "word", "-mb", NULL};
+    char *refused[] = {"program", "--mesh=", "-v", NULL};
+    char *unknown[] = {"program", "-v", "--mehs=a", NULL};
+    assert_int_equal(WEFT_OK,
+                     app_options_parse(options, "WORD", "", 6, good, take, &taken, &error));
+    assert_string_equal("v m=a m=b =word", taken.data); /* argp takes arguments last */
+    taken.length = 0;
+    assert_int_equal(WEFT_ERROR_INPUT,
+                     app_options_parse(options, NULL, "", 3, refused, take, &taken, &error));
+    assert_string_equal("refused", error.message);
+    assert_int_equal(WEFT_ERROR_USAGE,
+                     app_options_parse(options, NULL, "", 3, unknown, take, &taken, &error));
+    assert_string_equal("unknown option '--mehs'", error.message);
+    assert_int_equal(0, taken.length); /* nothing was read before that was said */
+    assert_int_equal(WEFT_ERROR_USAGE, app_argument_refuse("x", &error));
+    assert_string_equal("unexpected argument 'x'", error.message);
+    weft_text_free(&taken);
+}
+
+static void test_printed_points(void **state) {
+    (void)state;
+    static const double point[3] = {0.5, -0.25, 1e-3};
+    char out[64];
+    assert_string_equal("(0.5, -0.25)", app_print_point(point, 2, out));
+    assert_string_equal("(0.5, -0.25, 0.001)", app_print_point(point, 3, out));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_options_pass),
                                        cmocka_unit_test(test_unknown_options_suggest_the_nearest),
@@ -165,6 +206,8 @@ int main(void) {
                                        cmocka_unit_test(test_integers),
                                        cmocka_unit_test(test_choices),
                                        cmocka_unit_test(test_points),
-                                       cmocka_unit_test(test_splitting)};
+                                       cmocka_unit_test(test_splitting),
+                                       cmocka_unit_test(test_reading),
+                                       cmocka_unit_test(test_printed_points)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
