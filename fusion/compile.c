@@ -94,7 +94,7 @@ weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
     TRY(weft_wishes_add(c, error));
     TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
                                   &c->implementations, error));
-    weft_wishes_prune(c);
+    TRY(weft_wishes_prune(c, error));
     if (c->options.forced_plan != NULL)
         TRY(weft_plan_force(c, c->options.forced_plan, error));
     else

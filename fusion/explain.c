@@ -104,6 +104,30 @@ static bool is_stored(const weft_plan_kernel *kernel, int datum) {
     return false;
 }
 
+/* The block of a GPU's kernel, and who has asked for it. */
+static void explain_block(const explanation *e, const weft_implementation *one) {
+    const weft_graph *graph = e->graph;
+    if (e->plans[WEFT_PLAN_FUSED]->lanes != WEFT_CUDA_LANES)
+        return;
+    weft_text_add(e->out, "    block: %d instances, %d thread%s each, %d iteration%s",
+                  one->instances_per_block, one->warps > 0 ? one->warps : 1,
+                  one->warps > 1 ? "s" : "", one->serial_iterations,
+                  one->serial_iterations == 1 ? "" : "s");
+    for (int i = 0; i < graph->n_fuses && e->compilation->options.forced_plan == NULL; ++i) {
+        const weft_fuse *fuse = &graph->fuses[i];
+        bool asks = false;
+        for (int k = 0; k < FUSE_CHOICES; ++k)
+            asks |= fuse->choices[k] != 0;
+        for (int k = 0; k < one->fusion->n_calls; ++k)
+            if (asks && graph->calls[one->order[k]].fuse == i + 1) {
+                weft_text_add(e->out, " (asked for at %s:%d:%d)", fuse->place.source->name,
+                              fuse->place.line, fuse->place.column);
+                break;
+            }
+    }
+    weft_text_add(e->out, "\n");
+}
+
 static void explain_onchip(const explanation *e) {
     const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
     const weft_limits *limits = &e->compilation->limits;
@@ -117,9 +141,11 @@ static void explain_onchip(const explanation *e) {
         const double bytes = e->real_bytes * one->onchip_peak * one->instances_per_block;
         weft_text_add(e->out,
                       "  %s: at most %d components at once; %.6g B for a block of %d, "
-                      "registers hold %zu B\n    kept there: ",
+                      "registers hold %zu B\n",
                       kernel->name, one->onchip_peak, bytes, one->instances_per_block,
                       limits->register_bytes);
+        explain_block(e, one);
+        weft_text_add(e->out, "    kept there: ");
         for (int k = 0; k < one->fusion->n_calls; ++k) {
             const int result = e->graph->calls[one->order[k]].result;
             if (is_stored(kernel, result))
@@ -173,6 +199,9 @@ static void explain_variants(const explanation *e) {
             explain_granularities(e, call, chosen_variant(e, i));
         else
             weft_text_add(e->out, "1*");
+        if (call->variant >= 0 && call->variant == chosen_variant(e, i))
+            weft_text_add(e->out, "  (asked for at %s:%d:%d)", call->variant_place.source->name,
+                          call->variant_place.line, call->variant_place.column);
         weft_text_add(e->out, "\n");
     }
 }

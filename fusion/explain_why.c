@@ -6,19 +6,23 @@
 #include <string.h>
 
 /* The call whose result has this name, or that accumulates into the list of this name; -1. */
-static int find_call(const weft_graph *graph, const char *name) {
-    int found = -1;
-    for (int i = 0; i < graph->n_calls && found < 0; ++i) {
+static weft_status find_call(const weft_graph *graph, const char *name, int *found,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    *found = -1;
+    for (int i = 0; i < graph->n_calls && *found < 0 && status == WEFT_OK; ++i) {
         weft_text text = {0};
         print_name(graph, graph->calls[i].result, &text);
-        if (!text.failed && strcmp(text.data, name) == 0)
-            found = i;
+        if (text.failed)
+            status = weft_no_memory(error);
+        else if (strcmp(text.data, name) == 0)
+            *found = i;
         weft_text_free(&text);
     }
-    for (int i = 0; i < graph->n_accumulations && found < 0; ++i)
+    for (int i = 0; i < graph->n_accumulations && *found < 0; ++i)
         if (strcmp(graph->data[graph->accumulations[i].target].name, name) == 0)
-            found = graph->accumulations[i].call;
-    return found;
+            *found = graph->accumulations[i].call;
+    return status;
 }
 
 static weft_status no_such_call(const weft_graph *graph, const char *name, weft_error *error) {
@@ -122,11 +126,17 @@ done:
 }
 
 /* The segment of a program that has a call; -1: none has. */
-static int find_segment(const weft_flow *flow, const char *name) {
-    for (int i = 0; i < flow->n_segments; ++i)
-        if (find_call(flow->segments[i]->graph, name) >= 0)
-            return i;
-    return -1;
+static weft_status find_segment(const weft_flow *flow, const char *name, int *found,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    int call = -1;
+    *found = -1;
+    for (int i = 0; i < flow->n_segments && *found < 0; ++i) {
+        TRY(find_call(flow->segments[i]->graph, name, &call, error));
+        *found = call >= 0 ? i : -1;
+    }
+done:
+    return status;
 }
 
 weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
@@ -134,9 +144,11 @@ weft_status weft_compilation_why(const weft_compilation *compilation, const char
     weft_status status = WEFT_OK;
     const weft_compilation *c = compilation;
     weft_numbers numbers = {0};
+    int a = -1, b = -1;
     TRY(weft_numbers_begin(&numbers, error));
     if (c->flow != NULL) {
-        const int a = find_segment(c->flow, first), b = find_segment(c->flow, second);
+        TRY(find_segment(c->flow, first, &a, error));
+        TRY(find_segment(c->flow, second, &b, error));
         if (a < 0 || b < 0) {
             status = no_such_call(c->flow->segments[0]->graph, a < 0 ? first : second, error);
             goto done;
@@ -150,13 +162,16 @@ weft_status weft_compilation_why(const weft_compilation *compilation, const char
         }
         c = c->flow->segments[a];
     }
-    const int a = find_call(c->graph, first), b = find_call(c->graph, second);
+    TRY(find_call(c->graph, first, &a, error));
+    TRY(find_call(c->graph, second, &b, error));
     if (a < 0 || b < 0)
         status = no_such_call(c->graph, a < 0 ? first : second, error);
     else if (a == b)
         weft_text_add(out, "%s and %s are one call\n", first, second);
     else
         TRY(why(c, a, b, out, error));
+    if (status == WEFT_OK && out->failed)
+        status = weft_no_memory(error);
 done:
     weft_numbers_end(&numbers);
     return status;

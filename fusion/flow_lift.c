@@ -49,6 +49,8 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
             return weft_no_memory(l->b->error);
         weft_script_statement lifted = {
             .value = *node, .loop = statement->loop, .place = (*node)->place};
+        lifted.part = statement->part;
+        lifted.fuse = statement->fuse;
         TRY(flow_fresh_name(l->b, statement->name, &lifted.name));
         *name = (weft_node){.kind = NODE_NAME, .name = lifted.name, .place = lifted.place};
         TRY(statement_append(l, &lifted));

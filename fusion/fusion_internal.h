@@ -146,11 +146,24 @@ typedef struct weft_script_statement {
     weft_place map_places[2];
     int n_maps;
     weft_node *value;
-    int loop; /* the innermost loop that it stands in, or -1 */
-    int part; /* how many `split;` stand before it */
-    int fuse; /* the `fuse { }` that it stands in, from 1; 0: none */
+    int loop;           /* the innermost loop that it stands in, or -1 */
+    int part;           /* how many `split;` stand before it */
+    int fuse;           /* the `fuse { }` that it stands in, from 1; 0: none */
+    weft_node *variant; /* `using variant N` of its call; NULL: as the planner likes */
     weft_place place;
 } weft_script_statement;
+
+/** fuse block 64 threads 9 iterations 4 { ... } */
+typedef enum weft_fuse_choice {
+    FUSE_BLOCK,      /* instances of a block */
+    FUSE_THREADS,    /* of an instance */
+    FUSE_ITERATIONS, /* turns of a block */
+    FUSE_CHOICES
+} weft_fuse_choice;
+typedef struct weft_script_fuse {
+    weft_node *choices[FUSE_CHOICES]; /* NULL: as the planner likes; so is 0 */
+    weft_place place;
+} weft_script_fuse;
 
 /** operator A over nodes; its use is `y = apply(A, v)` */
 typedef struct weft_script_operator {
@@ -184,7 +197,7 @@ typedef struct weft_script {
     weft_script_return *returns;
     int n_returns;
     int n_splits;
-    weft_place *fuses; /* where the blocks start */
+    weft_script_fuse *fuses;
     int n_fuses;
     weft_source *sources; /* one a fragment */
     int n_sources;
@@ -407,7 +420,9 @@ typedef struct weft_call {
     const weft_reduction *reduction; /* NULL: a map */
     const weft_routine *routine; /* of `apply`: whole rows, from v at other rows too; else NULL */
     int part, fuse;              /* of its statement; -1 and 0: of none */
-    int op;                      /* of `apply`: the operator in graph->operators */
+    int variant;                 /* that its statement asks for, or -1 */
+    weft_place variant_place;
+    int op; /* of `apply`: the operator in graph->operators */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */
@@ -418,6 +433,13 @@ typedef struct weft_accumulation {
     int call; /* the producer of source, which stores it */
     weft_place place;
 } weft_accumulation;
+
+/** What a fuse block asks of its kernel; 0: nothing. */
+typedef struct weft_fuse {
+    int choices[FUSE_CHOICES];
+    weft_place places[FUSE_CHOICES]; /* of what is not 0 */
+    weft_place place;
+} weft_fuse;
 
 typedef struct weft_graph {
     weft_index_set *index_sets;
@@ -432,6 +454,8 @@ typedef struct weft_graph {
     int n_accumulations;
     const char **operators; /* names */
     int n_operators;
+    weft_fuse *fuses; /* weft_call.fuse counts them from 1 */
+    int n_fuses;
     bool is_loop_body;
 } weft_graph;
 

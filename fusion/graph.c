@@ -127,6 +127,7 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
         call->id = graph->n_calls;
         call->part = builder->statement != NULL ? builder->statement->part : -1;
         call->fuse = builder->statement != NULL ? builder->statement->fuse : 0;
+        call->variant = -1;
         call->result = id;
         graph->calls[graph->n_calls++] = *call;
     }
@@ -288,6 +289,7 @@ weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
     builder->graph->is_loop_body = script->is_loop_body;
     TRY(declare_maps(builder, error));
     TRY(declare_inputs(builder, error));
+    TRY(weft_graph_fuses(builder, error));
     for (int i = 0; i < script->n_statements; ++i) {
         builder->statement = &script->statements[i];
         if (script->statements[i].update)
@@ -296,6 +298,8 @@ weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
             TRY(weft_graph_accumulate(builder, &script->statements[i], &capacity, error));
         else
             TRY(assign(builder, &script->statements[i], error));
+        if (script->statements[i].variant != NULL)
+            TRY(weft_graph_variant(builder, &script->statements[i], error));
     }
 done:
     builder->statement = NULL;

@@ -120,6 +120,12 @@ weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_stat
 /** graph_update.c: update name = value; the input's memory gets its next value. */
 weft_status weft_graph_update(graph_builder *builder, const weft_script_statement *statement,
                               weft_error *error);
+/** graph_wishes.c: the script's fuse blocks; and the variant that a statement, which is read, asks
+ *  for. Errors WEFT_ERROR_TYPE: the function has no such variant (says which), its value is no
+ * call */
+weft_status weft_graph_fuses(graph_builder *builder, weft_error *error);
+weft_status weft_graph_variant(graph_builder *builder, const weft_script_statement *statement,
+                               weft_error *error);
 /** graph_live.c: drop calls and data that nothing returned depends on. */
 weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
 

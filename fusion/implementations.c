@@ -1,15 +1,11 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
 #include "implementations.h"
+#include "block_shapes.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    MOST_THREADS = 1024, /* of a block */
-    ITERATIONS = 4,      /* of a serial loop, where their times have been measured */
-    SHAPES_MOST = 12,    /* that are tried with one choice of variants */
-    TRIALS_MOST = 200000 /* choices of variants in all */
-};
+enum { TRIALS_MOST = 200000 /* choices of variants in all */ };
 
 typedef struct implementer {
     weft_arena *arena;
@@ -27,16 +23,17 @@ typedef struct implementer {
     weft_implementation trial;
     weft_implementation kept[WEFT_IMPLEMENTATIONS_KEPT + 1];
     int n_kept;
-    bool *forced; /* [n_calls] by position: its variant is the user's */
+    bool *forced;         /* [n_calls] by position: its variant is the user's */
+    weft_block_wish wish; /* the script's */
 } implementer;
 
-/* The variants that are forced, the first for the others. */
+/* The variants that are forced, by option or by the script; the first for the others. */
 static weft_status choose_variants(implementer *p, weft_implementation *made, weft_error *error) {
     const weft_compile_options *options = p->options;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
-        made->variants[i] = 0;
-        p->forced[i] = false;
+        p->forced[i] = call->variant >= 0;
+        made->variants[i] = p->forced[i] ? call->variant : 0;
         for (int k = 0; k < options->n_variants && call->instance != NULL; ++k) {
             if (strcmp(options->variants[k].function, call->label) != 0)
                 continue;
@@ -129,14 +126,8 @@ static weft_status keep(implementer *p, weft_error *error) {
     return WEFT_OK;
 }
 
-/* A way to run the trial's variants: threads of an instance (0: one, in registers), instances of a
- * block, iterations. */
-typedef struct shape_of_block {
-    int warps, instances, iterations;
-} shape_of_block;
-
 /* Predict the trial in this shape. false: it cannot be. */
-static bool try_shape(implementer *p, const shape_of_block *shape) {
+static bool try_shape(implementer *p, const weft_block_shape *shape) {
     weft_implementation *trial = &p->trial;
     bool *const barriers = trial->barriers;
     ++p->made->considered;
@@ -144,7 +135,7 @@ static bool try_shape(implementer *p, const shape_of_block *shape) {
     trial->instances_per_block = shape->instances;
     trial->serial_iterations = shape->iterations;
     trial->shared_components = 0;
-    if ((shape->warps > 0 ? shape->warps : 1) * shape->instances > MOST_THREADS) {
+    if ((shape->warps > 0 ? shape->warps : 1) * shape->instances > WEFT_BLOCK_THREADS) {
         ++p->made->too_many_threads;
         return false;
     }
@@ -163,7 +154,7 @@ static bool try_shape(implementer *p, const shape_of_block *shape) {
 
 /* The best of these shapes for the trial's variants; the others are dominated: they need no less on
  * chip an instance and take no less time. */
-static weft_status keep_best_shape(implementer *p, const shape_of_block *shapes, int n,
+static weft_status keep_best_shape(implementer *p, const weft_block_shape *shapes, int n,
                                    weft_error *error) {
     int best = -1;
     double cost = 0;
@@ -200,41 +191,43 @@ static bool has_fixed_shape(const implementer *p, const weft_fusion *fusion) {
     return false;
 }
 
-static int add_iterations(const implementer *p, shape_of_block *shapes, int n) {
-    const int once = n;
-    for (int i = 0; i < once && p->options->costs != NULL; ++i) {
-        shapes[n] = shapes[i];
-        shapes[n++].iterations = ITERATIONS;
-    }
-    return n;
+static weft_status try_registers(implementer *p, weft_error *error) {
+    weft_block_shape shapes[WEFT_BLOCK_SHAPES];
+    const int n = weft_blocks_of_one(&p->wish, p->options->costs != NULL, shapes);
+    return keep_best_shape(p, shapes, n, error);
 }
 
-static weft_status try_registers(implementer *p, bool fixed, weft_error *error) {
-    shape_of_block shapes[SHAPES_MOST] = {
-        {0, WEFT_CUDA_THREADS, 1}, {0, WEFT_CUDA_THREADS / 2, 1}, {0, 2 * WEFT_CUDA_THREADS, 1}};
-    return keep_best_shape(p, shapes, fixed ? 1 : add_iterations(p, shapes, 3), error);
-}
-
-/* As many threads an instance as the call with most has, or as the one with fewest above one: the
- * others then go round. */
 static weft_status try_warps(implementer *p, weft_error *error) {
-    shape_of_block shapes[SHAPES_MOST];
-    int counts[2] = {most_threads(p, &p->trial), 0}, n = 0;
-    counts[1] = counts[0];
+    weft_block_shape shapes[WEFT_BLOCK_SHAPES];
+    const int most = most_threads(p, &p->trial);
+    int fewest = most;
     for (int i = 0; i < p->trial.fusion->n_calls; ++i) {
         const int threads = threads_at(p, &p->trial, i);
-        counts[1] = threads > 1 && threads < counts[1] ? threads : counts[1];
+        fewest = threads > 1 && threads < fewest ? threads : fewest;
     }
-    for (int k = 0; k < (counts[1] < counts[0] ? 2 : 1); ++k)
-        for (int groups = 1; groups <= 4; groups *= 2)
-            shapes[n++] =
-                (shape_of_block){counts[k] < WEFT_CUDA_WARPS_MAX ? counts[k] : WEFT_CUDA_WARPS_MAX,
-                                 groups * WEFT_CUDA_LANES, 1};
-    return keep_best_shape(p, shapes, add_iterations(p, shapes, n), error);
+    const int n = weft_blocks_of_several(&p->wish, most, fewest, p->options->costs != NULL, shapes);
+    return keep_best_shape(p, shapes, n, error);
 }
 
+/* Several threads an instance where a call has so many, unless the script wants one. */
 static weft_status try_variants(implementer *p, weft_error *error) {
-    return most_threads(p, &p->trial) == 1 ? try_registers(p, false, error) : try_warps(p, error);
+    const int most = most_threads(p, &p->trial), wished = p->wish.choices[FUSE_THREADS];
+    if (wished > most) {
+        ++p->made->considered;
+        ++p->made->not_wished;
+        return WEFT_OK;
+    }
+    return wished == 1 || most == 1 ? try_registers(p, error) : try_warps(p, error);
+}
+
+/* The one shape that there is. */
+static weft_status try_fixed(implementer *p, int instances, weft_error *error) {
+    const weft_block_shape shape = {0, instances, 1};
+    if (weft_block_wished(&p->wish, &shape))
+        return keep_best_shape(p, &shape, 1, error);
+    ++p->made->considered;
+    ++p->made->not_wished;
+    return WEFT_OK;
 }
 
 static int variants_at(const implementer *p, int position) {
@@ -331,18 +324,27 @@ done:
 
 static weft_status implement(implementer *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(trial_make(p, fusion, error));
+    const bool fixed = !p->is_gpu || has_fixed_shape(p, fusion);
     p->n_kept = 0;
-    if (!p->is_gpu) {
-        const int lanes = p->options->single ? p->limits->lanes_float : p->limits->lanes_double;
-        TRY(keep_best_shape(p, &(shape_of_block){0, lanes, 1}, 1, error));
-    } else if (has_fixed_shape(p, fusion))
-        TRY(try_registers(p, true, error));
+    p->wish = weft_block_wish_of(p->graph, p->options, fusion);
+    if (!p->wish.possible) {
+        ++p->made->considered;
+        ++p->made->not_wished;
+        return WEFT_OK;
+    }
+    TRY(trial_make(p, fusion, error));
+    if (fixed)
+        TRY(try_fixed(p,
+                      p->is_gpu            ? WEFT_CUDA_THREADS
+                      : p->options->single ? p->limits->lanes_float
+                                           : p->limits->lanes_double,
+                      error));
     else
         TRY(try_combinations(p, error));
-    if (p->n_kept == 0) { /* nothing fits: one thread does the work of all */
+    if (p->n_kept == 0 && !fixed && p->wish.choices[FUSE_THREADS] <= 1) {
+        /* nothing fits: one thread does the work of all */
         TRY(choose_variants(p, &p->trial, error));
-        TRY(try_registers(p, false, error));
+        TRY(try_registers(p, error));
     }
     finish_kept(p);
     for (int i = 0; i < p->n_kept; ++i) {

@@ -265,24 +265,18 @@ static bool has_variants(const forcing *f, const weft_implementation *one) {
     return true;
 }
 
-/* Functions whose calls all have the same variant: these are all that is looked at. */
-static weft_status choose_variants(const forcing *f, weft_compile_options *options) {
-    weft_variant_choice *choices =
-        weft_arena_alloc(f->c->arena, (size_t)f->graph->n_calls + 1, sizeof *choices);
-    if (choices == NULL)
+/* The graph with what the plan asks for in place of what the script does. */
+static weft_status graph_forced(const forcing *f, weft_graph *out) {
+    weft_call *calls = weft_arena_alloc(f->c->arena, (size_t)f->graph->n_calls + 1, sizeof *calls);
+    if (calls == NULL)
         return weft_no_memory(f->error);
-    options->variants = choices;
-    options->n_variants = 0;
+    *out = *f->graph;
+    out->calls = calls;
     for (int i = 0; i < f->graph->n_calls; ++i) {
-        const weft_call *call = &f->graph->calls[i];
-        bool agree = call->instance != NULL && f->variant[i] >= 0;
-        for (int k = 0; k < f->graph->n_calls && agree; ++k)
-            if (strcmp(f->graph->calls[k].label, call->label) == 0)
-                agree = k >= i && f->variant[k] == f->variant[i];
-        for (int k = 0; k < i; ++k)
-            agree &= strcmp(f->graph->calls[k].label, call->label) != 0;
-        if (agree)
-            choices[options->n_variants++] = (weft_variant_choice){call->label, f->variant[i]};
+        calls[i] = f->graph->calls[i];
+        calls[i].fuse = 0;
+        if (f->variant[i] >= 0)
+            calls[i].variant = f->variant[i];
     }
     return WEFT_OK;
 }
@@ -316,6 +310,7 @@ weft_status weft_plan_force(weft_compilation *c, const char *text, weft_error *e
     weft_fusions *fusions = weft_arena_alloc(c->arena, 1, sizeof *fusions);
     weft_cover *cover = weft_arena_alloc(c->arena, 1, sizeof *cover);
     weft_compile_options options = c->options;
+    weft_graph graph;
     if (fusions == NULL || cover == NULL)
         return weft_no_memory(error);
     TRY(names_make(&f));
@@ -323,8 +318,9 @@ weft_status weft_plan_force(weft_compilation *c, const char *text, weft_error *e
     for (int i = 0; i < f.n_kernels; ++i)
         TRY(check_kernel(&f, i));
     TRY(fusions_make(&f, fusions));
-    TRY(choose_variants(&f, &options));
-    TRY(weft_implementations_make(c->arena, c->graph, fusions, &c->limits, &options,
+    TRY(graph_forced(&f, &graph));
+    options.n_variants = 0;
+    TRY(weft_implementations_make(c->arena, &graph, fusions, &c->limits, &options,
                                   &c->implementations, error));
     TRY(cover_make(&f, cover));
     c->cover = cover;

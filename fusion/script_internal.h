@@ -61,6 +61,10 @@ typedef struct script_parser {
 /** script_wishes.c */
 weft_status script_parse_split(script_parser *parser);
 weft_status script_parse_fuse(script_parser *parser);
+/** After 'using', behind the value of a statement. */
+weft_status script_parse_using(script_parser *parser, weft_script_statement *statement);
+/** " using variant 2", or nothing. */
+void script_print_using(const weft_script_statement *statement, weft_text *out);
 /** What ends before a statement, or after the last; and what starts before one. */
 void script_print_wishes_end(const weft_script *script, int statement, weft_text *out);
 void script_print_wishes_start(const weft_script *script, int statement, weft_text *out);

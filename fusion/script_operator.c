@@ -60,6 +60,8 @@ static weft_status write_out(operator_writer *w, written_operator *op,
         for (int k = 0; k < made.n_maps; ++k)
             made.maps[k] = script_renamed(names, count, made.maps[k]);
         TRY(script_node_copy(parser, made.value, names, count, &made.value));
+        if (made.variant != NULL)
+            TRY(script_node_copy(parser, made.variant, names, count, &made.variant));
         made.loop = statement->loop;
         made.part = statement->part;
         made.fuse = statement->fuse;
@@ -84,6 +86,8 @@ static weft_status add_apply(operator_writer *w, const weft_script_statement *st
         const weft_node *list = value->children[1];
         weft_script_statement first = {
             .value = value->children[1], .loop = statement->loop, .place = list->place};
+        first.part = statement->part;
+        first.fuse = statement->fuse;
         TRY(script_fresh_name(w->parser, statement->name, "_of", &first.name));
         TRY(script_declare_name(w->parser, first.name, list->place, SCRIPT_ASSIGNED));
         TRY(append(w, first));
@@ -109,6 +113,8 @@ static weft_status lift_applies(operator_writer *w, const weft_script_statement 
         goto done;
     weft_script_statement lifted = {
         .value = *node, .loop = statement->loop, .place = (*node)->place};
+    lifted.part = statement->part;
+    lifted.fuse = statement->fuse;
     TRY(script_fresh_name(w->parser, (*node)->children[0]->name, "_product", &lifted.name));
     TRY(script_declare_name(w->parser, lifted.name, lifted.place, SCRIPT_ASSIGNED));
     TRY(name_node(w->parser, lifted.name, lifted.place, node));

@@ -280,11 +280,13 @@ static weft_status no_statement(script_parser *parser) {
     return WEFT_ERROR_SYNTAX;
 }
 
-/* The value of a statement and its end; then it is the script's. */
+/* The value of a statement and its end, value: sum ['using' using]; then it is the script's. */
 static weft_status parse_value(script_parser *parser, weft_script_statement *statement) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
     TRY(script_parse_expression(parser, &statement->value));
+    if (script_accept(parser, "using"))
+        TRY(script_parse_using(parser, statement));
     TRY(expect_end(parser));
     if (script->n_statements == WEFT_STATEMENTS_MAX) {
         status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, statement->place,

@@ -196,6 +196,7 @@ static void print_statement(const weft_script_statement *statement, weft_text *o
         weft_text_add(out, "%s%s", i == 0 ? "[" : ",", statement->maps[i]);
     weft_text_add(out, statement->accumulate ? "] += " : " = ");
     weft_node_print(statement->value, out);
+    script_print_using(statement, out);
     weft_text_add(out, ";\n");
 }
 

@@ -1,6 +1,6 @@
 /* What the script asks of the plan (script_wishes.c). A fuse block is one kernel: its calls are a
  * candidate, and nothing is one that has some of them and not all. No kernel has calls from both
- * sides of a split. The unfused plan is as ever. */
+ * sides of a split. The unfused plan is as ever, and a forced one is as it says. */
 #include "wishes.h"
 #include "graph_print_internal.h"
 #include "relations.h"
@@ -104,13 +104,16 @@ static weft_status candidate_add(weft_compilation *c, const uint64_t *set, int n
 
 weft_status weft_wishes_add(weft_compilation *c, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int fuse = 1; fuse <= c->script->n_fuses; ++fuse) {
+    for (int fuse = 1; fuse <= c->graph->n_fuses; ++fuse) {
         uint64_t set[WEFT_CALLS_MAX / 64];
         set_of(c->graph, fuse, set);
         const int n = count(c->graph, set);
-        if (c->options.plan == WEFT_PLAN_UNFUSED || n < 2)
+        if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL || n == 0)
             continue;
-        TRY(check_block(c, c->script->fuses[fuse - 1], set, error));
+        TRY(weft_wishes_check_block(c, fuse, error));
+        if (n < 2)
+            continue;
+        TRY(check_block(c, c->graph->fuses[fuse - 1].place, set, error));
         if (!is_listed(c->fusions, set, n))
             TRY(candidate_add(c, set, n, error));
     }
@@ -145,10 +148,10 @@ static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
     return false;
 }
 
-void weft_wishes_prune(weft_compilation *c) {
-    if (c->options.plan == WEFT_PLAN_UNFUSED ||
+weft_status weft_wishes_prune(weft_compilation *c, weft_error *error) {
+    if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL ||
         (c->script->n_fuses == 0 && c->script->n_splits == 0))
-        return;
+        return WEFT_OK;
     for (int i = 0; i < c->implementations->n; ++i) {
         weft_implementation *one = &c->implementations->list[i];
         if (breaks_split(c->graph, one->fusion))
@@ -156,4 +159,5 @@ void weft_wishes_prune(weft_compilation *c) {
         else if (breaks_fuse(c->graph, one->fusion))
             one->reason = "it cuts a fuse block of the script";
     }
+    return weft_wishes_check_kept(c, error);
 }

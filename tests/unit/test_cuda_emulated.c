@@ -249,12 +249,23 @@ static void rows(void **state) {
 
 /* ---- several threads an instance ---- */
 
-static void check_threads(int mmul, int madd, int64_t n, int backwards) {
+/* block {instances, threads, iterations} is what the script asks for; 0: nothing. */
+static void check_block(const int block[3], int mmul, int madd, int64_t n, int backwards) {
     const weft_variant_choice variants[] = {{"mmul", mmul}, {"madd", madd}, {"mvmul", mmul % 2}};
-    const weft_compile_options options = {.variants = variants, .n_variants = 3};
+    const weft_parameter asked[] = {
+        {"instances", block[0]}, {"width", block[1]}, {"turns", block[2]}};
+    const weft_compile_options options = {
+        .variants = variants, .n_variants = 3, .parameters = asked, .n_parameters = 3};
     emulation e = begin("index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
-                        "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\nreturn C, y;\n",
+                        "parameter instances = 0, width = 0, turns = 0;\n"
+                        "fuse block instances threads width iterations turns {\n"
+                        "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\n}\nreturn C, y;\n",
                         &options, n);
+    const weft_implementation *one = e.c.compilation->cover->list[0];
+    assert_int_equal(e.c.compilation->cover->n, 1);
+    assert_true(block[0] == 0 || one->instances_per_block == block[0]);
+    assert_true(block[1] == 0 || (one->warps > 0 ? one->warps : 1) == block[1]);
+    assert_true(block[2] == 0 || one->serial_iterations == block[2]);
     const int ids[] = {datum_named(&e, "A"), datum_named(&e, "B"), datum_named(&e, "x"),
                        datum_named(&e, "C"), datum_named(&e, "y")};
     double *a = values(&e, "A"), *b = values(&e, "B"), *x = values(&e, "x");
@@ -283,6 +294,22 @@ static void check_threads(int mmul, int madd, int64_t n, int backwards) {
     end(&e);
 }
 
+static void check_threads(int mmul, int madd, int64_t n, int backwards) {
+    check_block((const int[3]){0, 0, 0}, mmul, madd, n, backwards);
+}
+
+/* Blocks that the planner does not think of itself, and threads that no call has, which go round.
+ */
+static void blocks(void **state) {
+    (void)state;
+    check_block((const int[3]){96, 2, 3}, 2, 1, 700, 0);
+    check_block((const int[3]){96, 9, 5}, 2, 2, 97, 1);
+    check_block((const int[3]){32, 7, 1}, 2, 0, 65, 0);
+    check_block((const int[3]){160, 1, 4}, 1, 2, 641, 1);
+    check_block((const int[3]){1024, 1, 1}, 0, 0, 1025, 0);
+    check_block((const int[3]){32, 3, 64}, 1, 1, 33, 1);
+}
+
 static void threads(void **state) {
     (void)state;
     check_threads(0, 0, 70, 0);
@@ -297,6 +324,7 @@ int main(void) {
         cmocka_unit_test(reductions),
         cmocka_unit_test(rows),
         cmocka_unit_test(threads),
+        cmocka_unit_test(blocks),
     };
     return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL),
                           sizeof tests / sizeof tests[0]);
