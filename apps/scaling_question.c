@@ -28,6 +28,17 @@ static json_t *levels(const scaling_cases *cases) {
     return array;
 }
 
+/* A list a device, as studies have always had it. */
+static json_t *assemblies(const scaling_list *list, int n_devices) {
+    json_t *array = json_array();
+    for (int i = 0; array && i < n_devices; ++i)
+        if (json_array_append_new(array, texts(list->items, list->n)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
 json_t *scaling_question_make(const scaling_options *options, const scaling_cases *cases) {
     json_t *root = json_object();
     if (root && app_json_set(root, "app", json_string(scaling_app_at(options->app)->name)) &&
@@ -36,7 +47,7 @@ json_t *scaling_question_make(const scaling_options *options, const scaling_case
         app_json_set(root, "machine", app_json_text(cases->machine)) &&
         app_json_set(root, "meshes", levels(cases)) &&
         app_json_set(root, "devices", texts(cases->devices.items, cases->devices.n)) &&
-        app_json_set(root, "assemblies", texts(options->assemblies.items, options->assemblies.n)) &&
+        app_json_set(root, "assemblies", assemblies(&options->assemblies, cases->devices.n)) &&
         app_json_set(root, "arguments", texts(cases->arguments.items, cases->arguments.n)) &&
         app_json_set(root, "fit_dt", json_boolean(options->fit_dt)) &&
         app_json_set(root, "repeat", json_integer(options->repeat)) &&
