@@ -76,7 +76,7 @@ weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_sh
 const char *weft_index_set_name(const weft_graph *graph, int index_set);
 weft_status weft_no_memory(weft_error *error);
 
-/* ---- graph_values.c and graph_arithmetic.c ---- */
+/* ---- graph_values.c, graph_arithmetic.c and graph_formula.c ---- */
 
 /* Names that an expression body being inlined sees: its arguments. */
 typedef struct name_scope {
@@ -106,6 +106,15 @@ weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node,
 void weft_arithmetic_move(weft_arithmetic *node, const int *moved);
 weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
                               weft_place place, int *root, weft_error *error);
+/** Shapes and index sets of elementwise arithmetic: equal, or one of them a scalar. The tree gets
+ * what it has with one more of these. */
+weft_status weft_tree_widen(const graph_builder *builder, tree *t, const weft_shape *shape,
+                            int index_set, weft_place place, weft_error *error);
+/** graph_formula.c: the script's formula of that name, or NULL; and a call of it, written out. */
+const weft_script_expression *weft_formula_find(const graph_builder *builder, const char *name);
+weft_status weft_formula_inline(graph_builder *builder, const name_scope *outer,
+                                const weft_node *node, const weft_script_expression *expression,
+                                tree *t, int *root, weft_error *error);
 weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,
                                 weft_place place, weft_operand *out, weft_error *error);
 

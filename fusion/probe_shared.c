@@ -2,25 +2,6 @@
  * as in source_threads.c. */
 #include "probe.h"
 
-#include <string.h>
-
-/* How the prelude calls a list in shared memory of which a warp's worth of instances are side by
- * side: as it stands there, a type or a template over their number. */
-static const char *list_type(const weft_probe_writer *p) {
-    weft_text prelude = {0};
-    p->backend->prelude(&prelude, p->lanes, p->routine->real_bytes == 4);
-    p->out->failed = p->out->failed || prelude.failed;
-    const char *found = prelude.data ? strstr(prelude.data, "struct shared_list") : NULL;
-    const char *before = found;
-    while (before && before > prelude.data && before[-1] != ';' && before[-1] != '}' &&
-           before[-1] != '/')
-        --before;
-    const char *angle = before ? strstr(before, "template <int") : NULL;
-    const bool is_template = angle && angle < found;
-    weft_text_free(&prelude);
-    return is_template ? "shared_list<LANES>" : "shared_list";
-}
-
 int weft_probe_warps(const weft_cost_routine *routine, int out[8]) {
     static const int all[] = {2, 3, 5, 9, 16, 25, 32};
     int n = 0;
@@ -75,12 +56,12 @@ static void print_moves(const weft_probe_writer *p) {
 /* What is on chip stands in shared memory behind each other, filled once. */
 static void declare_shared(const weft_probe_writer *p) {
     const bool compute = p->routine->kind == WEFT_COST_COMPUTE;
-    const char *type = list_type(p);
     int offset = 0;
     for (int i = 0; compute && i < p->n_arguments; offset += p->counts[i++])
-        weft_text_add(p->out, "    const %s v_%d = {on_chip + %d * LANES + lane};\n", type, i,
+        weft_text_add(p->out,
+                      "    const shared_list<LANES> v_%d = {on_chip + %d * LANES + lane};\n", i,
                       offset);
-    weft_text_add(p->out, "    const %s %s = {on_chip + %d * LANES + lane};\n", type,
+    weft_text_add(p->out, "    const shared_list<LANES> %s = {on_chip + %d * LANES + lane};\n",
                   compute ? "v_r" : "v", offset);
     offset += compute ? p->n_results : weft_probe_values(p->routine);
     weft_text_add(

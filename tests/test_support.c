@@ -19,8 +19,8 @@ static size_t n_skipped;
 
 void test_double_near(double a, double b, double relative, double absolute, const char *what,
                       const char *file, int line) {
-    double scale = fmax(fabs(a), fabs(b));
-    if (fabs(a - b) <= absolute + relative * scale || (isinf(a) && a == b))
+    double scale = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    if (a == b || (isfinite(scale) && fabs(a - b) <= absolute + relative * scale))
         return;
     print_error("%s is %.17g, expected %.17g (difference %.3g, allowed %.3g)\n", what, a, b,
                 fabs(a - b), absolute + relative * scale);

@@ -23,9 +23,16 @@ cd "$scratch/root"
 du -sh weft | cut -f1
 
 glibc='/(ld-linux[^/]*|lib(c|m|dl|rt|pthread)\.so[^/]*)$'
-for program in weft/poisson weft/weft; do
-    ldd "$program" | grep 'not found' && exit 1
-    outside=$(ldd "$program" | grep -o '/[^ ]*' | grep -v "^$scratch/root/weft/" | grep -vE "$glibc" || true)
+programs='weft/poisson weft/advection_diffusion weft/scaling weft/solve weft/weft'
+for program in $programs; do
+    list=$(ldd "$program")
+    if grep 'not found' <<<"$list"; then
+        echo "$program does not find these"
+        exit 1
+    fi
+    found=$(grep -o '/[^ ]*' <<<"$list")
+    grep -q '/libc\.so' <<<"$found" || { echo "the loader lists nothing of $program: $list"; exit 1; }
+    outside=$(grep -v "^$scratch/root/weft/" <<<"$found" | grep -vE "$glibc" || true)
     if [ -n "$outside" ]; then
         echo "$program needs from outside: $outside"
         exit 1
@@ -34,12 +41,14 @@ for program in weft/poisson weft/weft; do
 done
 
 if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
-    ldd weft/poisson weft/weft | grep -o '/[^ ]*' | grep -E "$glibc" | sort -u | while read -r file; do
+    ldd $programs | grep -o '/[^ ]*' | grep -E "$glibc" | sort -u | while read -r file; do
         mkdir -p ".${file%/*}"
         cp -L "$file" ".$file"
     done
     # the loader asks /proc for $ORIGIN, and this root has none
-    LD_ORIGIN_PATH=/weft chroot . /weft/poisson --version
+    for program in $programs; do
+        LD_ORIGIN_PATH=/weft chroot . "/$program" --version
+    done
     LD_ORIGIN_PATH=/weft chroot . /weft/weft library >/dev/null
-    echo "both start in a root with glibc alone"
+    echo "all start in a root with glibc alone"
 fi

@@ -4,6 +4,7 @@
 set -euo pipefail
 folder=${WEFT_BUILD:?}/planted
 source=${WEFT_SOURCE:?}
+scripts=200 # at random, where a bug is looked for by these
 export XDG_CACHE_HOME=$folder/test-cache
 
 # bug: the tests that may catch it, cheapest first
@@ -29,7 +30,7 @@ bugs=(
     "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
     "tail_transposed        batch emulated"  # a gather reads the last block at wrong places
     "old_name_updated       batch emulated"  # another name for the old value of a list gets the next one
-    "stale_twin             emulated"        # a list that alternated between two memories keeps its old value
+    "stale_twin             test_program_twins" # a list that alternated between two memories keeps its old value
     "one_turn_more          batch emulated"  # a loop does one turn more
     "colours_collide        test_cell_colours" # cells of a colour share a target
     "chunks_collide         test_connectivity" # chunks of a colour share a target
@@ -39,19 +40,31 @@ if [ ! -f "$folder/build.ninja" ]; then
     cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWEFT_PLANT_BUGS=ON \
         >"$folder.log" 2>&1 || { cat "$folder.log"; exit 1; }
 fi
-ninja -C "$folder" fuzz_plans test_cell_colours test_connectivity \
-    test_program_accumulate test_program_arithmetic >"$folder.log" 2>&1 ||
+ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'test_[a-z_]*' | sort -u) >"$folder.log" 2>&1 ||
     { tail -n 40 "$folder.log"; exit 1; }
+
+# every bug that is planted is in the list
+planted=$(grep -ohE 'weft_planted\("[a-z_]+"\)' -r "$source"/{core,fusion,fem} | sed 's/.*("\(.*\)").*/\1/' | sort -u)
+listed=$(printf '%s\n' "${bugs[@]}" | sed 's/ .*//' | sort)
+diff <(echo "$planted") <(echo "$listed") || { echo "the list is not of the bugs that are planted"; exit 1; }
 
 run() { # does this test pass?
     case $1 in
-    batch | emulated) "$folder/fuzz_plans" --plain --device "$1" --count 340 --seed 1 ;;
+    batch | emulated)
+        "$folder/fuzz_plans" --plain --device "$1" --count "$scripts" --seed 1 --jobs "$(nproc)"
+        ;;
     *) "$folder/tests/$1" ;;
     esac >"$folder.out" 2>&1
 }
 
-for test in batch emulated test_cell_colours test_connectivity test_program_accumulate test_program_arithmetic; do
+# A test has seen something wrong, and not only could not run.
+saw() {
+    grep -qE 'is [^ ]*, not |ended by signal|^\[  FAILED  \]' "$folder.out"
+}
+
+for test in $(printf '%s\n' "${bugs[@]}" | tr ' ' '\n' | grep -E '^(batch|emulated|test_.*)$' | sort -u); do
     run "$test" || { tail -n 20 "$folder.out"; echo "$test fails without any bug"; exit 1; }
+    ! saw || { echo "$test passes and speaks of failures"; exit 1; }
 done
 status=0
 for entry in "${bugs[@]}"; do
@@ -60,9 +73,13 @@ for entry in "${bugs[@]}"; do
     for test in $tests; do
         WEFT_PLANTED_BUG=$bug run "$test" || { caught=$test; break; }
     done
-    if [ -n "$caught" ]; then
+    if [ -n "$caught" ] && ! saw; then
+        printf '%-24s STOPS %s, which does not say that anything is wrong\n' "$bug" "$caught"
+        tail -n 5 "$folder.out"
+        status=1
+    elif [ -n "$caught" ]; then
         printf '%-24s caught by %s: %s\n' "$bug" "$caught" \
-            "$(grep -m1 -E 'is .*, not|signal|refused|error|FAILED' "$folder.out" | cut -c1-120 || true)"
+            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|error: Failure|FAILED' "$folder.out" | cut -c1-120)"
     else
         printf '%-24s NOT CAUGHT by %s\n' "$bug" "$tests"
         status=1

@@ -91,5 +91,5 @@ static void every_script(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_script)};
-    return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL), 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,5 +277,5 @@ int main(void) {
         cmocka_unit_test(loads),   cmocka_unit_test(stores),        cmocka_unit_test(computes),
         cmocka_unit_test(unknown), cmocka_unit_test(cuda_compiles), cmocka_unit_test(on_the_host),
     };
-    return test_exit_code(cmocka_run_group_tests(tests, NULL, NULL), sizeof tests / sizeof *tests);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,32 +1,15 @@
-/** Helpers for tests of the tuning database: a folder of their own and a log that remembers. */
+/** Helpers for tests of the tuning database: a folder of their own, and the log of the cache's
+ * tests. */
 #ifndef WEFT_TUNING_SUPPORT_H
 #define WEFT_TUNING_SUPPORT_H
 
-#include "test_support.h"
-#include "weft_core.h"
+#include "cache_support.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-typedef struct tuning_log {
-    int warnings;
-    char text[8192];
-} tuning_log;
-
-static inline void tuning_log_add(void *user, weft_log_level level, const char *message) {
-    tuning_log *log = user;
-    size_t used = strlen(log->text);
-    log->warnings += level <= WEFT_LOG_WARNING;
-    snprintf(log->text + used, sizeof log->text - used, "%s\n", message);
-}
 
 typedef struct tuning_place {
     char *folder, *cache, *file;
-    tuning_log log;
+    cache_log log;
     weft_monitor monitor;
     weft_device_options options;
 } tuning_place;
@@ -37,7 +20,7 @@ static inline tuning_place *tuning_place_make(void) {
     place->folder = test_folder_make();
     place->cache = test_path(place->folder, "cache");
     place->file = test_path(place->cache, "tuning-1.sqlite");
-    place->monitor = (weft_monitor){.log = tuning_log_add, .user = &place->log};
+    place->monitor = (weft_monitor){.log = cache_log_add, .user = &place->log};
     place->options = (weft_device_options){
         .monitor = &place->monitor, .cache = WEFT_CACHE_ON, .cache_directory = place->cache};
     return place;
