@@ -268,7 +268,7 @@ typedef struct weft_cuda_recorder {
     weft_cu_graph graph;
     weft_cuda_loop loops[WEFT_CUDA_LOOPS];
     int n_loops;
-    bool capturing;
+    bool capturing, broken; /* broken: a capture has failed */
     weft_error trouble; /* the first that spoils the recording; status OK: none */
     const void **uses;  /* arrays and modules, each once */
     size_t n_uses, room;

@@ -74,9 +74,10 @@ done:
 
 static weft_status end_capture(weft_cuda_state *state, weft_error *error) {
     weft_cu_graph ignored = NULL;
+    const weft_cu_result code = state->driver.cuStreamEndCapture(state->stream, &ignored);
     state->recorder->capturing = false;
-    return check(state, state->driver.cuStreamEndCapture(state->stream, &ignored),
-                 "ending a piece of a recording", error);
+    state->recorder->broken |= code != 0;
+    return check(state, code, "ending a piece of a recording", error);
 }
 
 static weft_status begin(weft_device *device, weft_error *error) {
@@ -203,8 +204,10 @@ void weft_cuda_recorder_close(weft_cuda_state *state) {
     if (!recorder)
         return;
     if (recorder->capturing)
-        (void)state->driver.cuStreamEndCapture(state->stream, &ignored);
-    if (recorder->graph)
+        recorder->broken |= state->driver.cuStreamEndCapture(state->stream, &ignored) != 0;
+    /* Drivers crash (580 does) in destroying a graph into whose loop a capture failed: it is left,
+     * a few kB, once an error. */
+    if (recorder->graph && !recorder->broken)
         (void)state->driver.cuGraphDestroy(recorder->graph);
     state->recorder = NULL;
     for (weft_cuda_array *a = recorder->arrays, *next; a; a = next) {

@@ -125,16 +125,6 @@ weft_status weft_local_make(weft_device *device, const weft_form *form, int lane
     return weft_memory_make(device, bytes, out, error);
 }
 
-static weft_status cells_assemble(weft_operator *op, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cells_operator *cells = op->state;
-    for (int i = 0; i < cells->n_parts; ++i)
-        if (cells->parts[i].local)
-            TRY(weft_program_run(cells->parts[i].assemble.program, error));
-done:
-    return status;
-}
-
 static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -238,6 +228,19 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     plain = (weft_compiled){0};
 done:
     weft_compiled_free(&plain);
+    return status;
+}
+
+/* The trial of stars belongs to the set-up: it compiles, and is run once. */
+static weft_status cells_assemble(weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        if (cells->parts[i].local)
+            TRY(weft_program_run(cells->parts[i].assemble.program, error));
+        TRY(part_check(op, i, error));
+    }
+done:
     return status;
 }
 
