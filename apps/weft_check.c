@@ -16,7 +16,8 @@ typedef struct checker {
     weft_arena *arena;
     weft_cost_source source;
     char identity[33];
-    json_t *json; /* of --json; NULL: none */
+    json_t *json;   /* of --json; NULL: none */
+    double unfused; /* seconds of the script's best plan without fusions */
     weft_search_case cases[SCRIPTS_MOST];
     int n;
     int within, n_ranked,
@@ -64,9 +65,10 @@ static weft_status print_case(checker *c, const char *name, const weft_search_ca
     c->above += n >= 10 && correlation >= 0.8;
     if (!result->trials[0].all_measured)
         snprintf(note, sizeof note, "  partly analytic");
-    printf("%-20s %9lld %4d %9s %8.2f %9.0f %% %8.2f %6d%s\n", name, (long long)one->instances, n,
-           app_print_seconds(best, seconds), first, 100 * error_sum / n, correlation,
-           result->best + 1, note);
+    printf("%-20s %9lld %4d %9s %8.2f %9.0f %% %8.2f %6d %7.2f%s\n", name,
+           (long long)one->instances, n, app_print_seconds(best, seconds), first,
+           100 * error_sum / n, correlation, result->best + 1,
+           c->unfused / result->trials[0].measured, note);
     fflush(stdout);
     free(values);
     return WEFT_OK;
@@ -100,7 +102,7 @@ static json_t *json_of_trial(const weft_search_trial *trial) {
     json_t *kernels = json_array();
     for (int i = 0; kernels && i < trial->n_parts; ++i)
         json_array_append_new(kernels,
-                              json_pack("{s:f,s:f,s:f}", "transfer_seconds",
+                              json_pack("{s:f,s:f,s:f,s:f}", "transfer_seconds",
                                         trial->parts[i].transfer, "compute_seconds",
                                         trial->parts[i].compute, "bytes", trial->parts[i].bytes));
     return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", trial->cover, "predicted_seconds",
@@ -113,11 +115,27 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
     json_t *trials = json_array();
     for (int k = 0; trials && k < one->result.n_measured; ++k)
         json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
-    json_t *script = json_pack("{s:s,s:I,s:o}", "script", name, "instances",
-                               (json_int_t)one->instances, "covers", trials);
+    json_t *script =
+        json_pack("{s:s,s:I,s:f,s:o}", "script", name, "instances", (json_int_t)one->instances,
+                  "unfused_seconds", c->unfused, "covers", trials);
     if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     return WEFT_OK;
+}
+
+/* The best of the ten plans predicted best in which every call has a kernel of its own. */
+static weft_status measure_unfused(checker *c, const weft_fragment *fragments, int n,
+                                   weft_compile_options options, int64_t instances,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_search_result result;
+    const weft_search_options how = {.most = 10, .instances = instances};
+    options.plan = WEFT_PLAN_UNFUSED;
+    TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena, &result,
+                           error));
+    c->unfused = result.n_measured > 0 ? result.trials[result.best].measured : NAN;
+done:
+    return status;
 }
 
 static weft_status check_script(checker *c, const char *name, const weft_fragment *fragments, int n,
@@ -137,6 +155,7 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                      .instances = one->instances};
     TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena,
                            &one->result, error));
+    TRY(measure_unfused(c, fragments, n, options, one->instances, error));
     ++c->n;
     TRY(print_case(c, name, one, error));
     TRY(weft_script_hash(c->library, fragments, n, &options, hash, error));
@@ -147,7 +166,18 @@ done:
     return status;
 }
 
-/* The scripts that are named, or those that are kept. */
+static const weft_embedded_file *find_kept(const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < weft_embedded_check_count; ++i) {
+        const char *kept = weft_embedded_check[i].name;
+        if (strncmp(kept, name, length) == 0 &&
+            (kept[length] == '\0' || strcmp(kept + length, ".weft") == 0))
+            return &weft_embedded_check[i];
+    }
+    return NULL;
+}
+
+/* The scripts that are named, those that are kept first, or all that are kept. */
 static weft_status check_scripts(checker *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_scripts scripts = {0};
@@ -157,6 +187,12 @@ static weft_status check_scripts(checker *c, weft_error *error) {
             TRY(check_script(c, one.name, &one, 1, error));
     }
     for (int i = 0; i < c->options->n_arguments; ++i) {
+        const weft_embedded_file *kept = find_kept(c->options->arguments[i]);
+        if (kept) {
+            const weft_fragment one = {kept->name, kept->text};
+            TRY(check_script(c, one.name, &one, 1, error));
+            continue;
+        }
         TRY(weft_tool_scripts_read(&c->options->arguments[i], 1, &scripts, error));
         TRY(check_script(c, c->options->arguments[i], scripts.fragments, scripts.n, error));
         weft_tool_scripts_clear(&scripts);
@@ -178,17 +214,23 @@ static weft_status fit(checker *c, weft_error *error) {
     const weft_cost_terms *t = &e.terms;
     printf(
         "mean error %.1f %% by equation 3; alone with launches of %.2g us %.1f %%, with overlap in "
-        "part %.1f %%, with caches %.1f %%; %.1f %% with those used:",
-        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.cache, 100 * e.all);
+        "part %.1f %%, with waits together %.1f %%, with caches %.1f %%; %.1f %% with those used:",
+        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.together,
+        100 * e.cache, 100 * e.all);
     if (t->launch_seconds > 0)
         printf(" launches");
     if (t->serial > 0)
         printf(" overlap (%.2f of the smaller part adds to the larger)", t->serial);
+    if (t->together > 0)
+        printf(" waits together (%.2f of those beside a longer one)", t->together);
     if (t->cache_bytes > 0)
         printf(" caches (%.2f of the time where all fits)", t->cache_factor);
-    printf(t->launch_seconds > 0 || t->serial > 0 || t->cache_bytes > 0 ? "\n" : " none\n");
+    printf(t->launch_seconds > 0 || t->serial > 0 || t->together > 0 || t->cache_bytes > 0
+               ? "\n"
+               : " none\n");
     TRY(weft_tuning_set(c->tuning, c->identity, "term launch", t->launch_seconds, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->serial, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term together", t->together, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term cache bytes", t->cache_bytes, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term cache factor", t->cache_factor, error));
 done:
@@ -235,8 +277,8 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     }
     printf("%s, %s, %d measured routines\n", limits->name, options->single ? "float" : "double",
            weft_measured_costs_size(costs));
-    printf("%-20s %9s %4s %9s %8s %11s %8s %6s\n", "script", "instances", "run", "best", "first",
-           "mean error", "rank r", "best's");
+    printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", "script", "instances", "run", "best",
+           "first", "mean error", "rank r", "best's", "unfused");
     TRY(check_scripts(c, error));
     if (c->json)
         TRY(app_json_write(options->json, c->json, error));

@@ -138,12 +138,12 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
 static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
                               weft_error *error) {
     static const char *const names[] = {"term launch", "term serial", "term cache bytes",
-                                        "term cache factor"};
+                                        "term cache factor", "term together"};
     double *const values[] = {&out->launch_seconds, &out->serial, &out->cache_bytes,
-                              &out->cache_factor};
+                              &out->cache_factor, &out->together};
     weft_status status = WEFT_OK;
     *out = (weft_cost_terms){.cache_factor = 1};
-    for (int i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         bool found = false;
         TRY(weft_tuning_get(tuning, device, names[i], values[i], &found, error));
     }

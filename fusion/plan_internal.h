@@ -85,7 +85,9 @@ typedef struct weft_implementation {
     /* traffic per instance, in bytes */
     double bytes_loaded, bytes_stored, flops;
     double transfer_seconds, compute_seconds; /* predicted per instance */
-    double seconds;                           /* the larger of the two, with what both wait for */
+    double equation_seconds; /* transfer by equation 3 alone, without a device's own terms */
+    double wait_seconds;     /* of that: waits beside a longer one */
+    double seconds;          /* the larger of the two, with what both wait for */
     double cost;        /* of all instances (weft_compile_options.instances), launches among them */
     bool measured;      /* the cost source knew all of its routines */
     const char *reason; /* why it was pruned; NULL: kept */

@@ -209,28 +209,47 @@ static double psi(const weft_predictor *p, int number, const weft_cost_point *po
     return seconds;
 }
 
+/* Loads and stores of a kernel: their times alone, and how long each waits, which is what it takes
+ * beyond its bytes at the device's bandwidth. */
+typedef struct transfers {
+    double seconds, waits, longest;
+} transfers;
+
+static void add_transfer(const weft_predictor *p, transfers *sum, int number, double part,
+                         const weft_cost_point *point, bool *measured) {
+    const double seconds = part * psi(p, number, point, measured);
+    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    const double wait = seconds - part * p->list[number].bytes / bandwidth;
+    sum->seconds += seconds;
+    if (wait <= 0)
+        return;
+    sum->waits += wait;
+    sum->longest = wait > sum->longest ? wait : sum->longest;
+}
+
 static bool is_inside(const weft_predictor *p, const weft_implementation *made, int m) {
     const int producer = p->graph->data[made->onchip[m].datum].producer;
     return producer >= 0 && made->onchip[m].map < 0 && weft_fusion_contains(made->fusion, producer);
 }
 
-/* Loads; the numbers of a connectivity come once a kernel. */
-static double loads_seconds(const weft_predictor *p, weft_implementation *made,
-                            const weft_cost_point *point) {
-    double sum = 0;
+/* The part of a transfer through a connectivity that is left where its numbers are there already:
+ * they come once a kernel. */
+static double part_with_map(const weft_predictor *p, int number, int map) {
+    const bool there = p->mapped[map];
+    p->mapped[map] = true;
+    return there ? 1 - 4.0 * p->list[number].width / p->list[number].bytes : 1;
+}
+
+static void add_all_loads(const weft_predictor *p, weft_implementation *made, transfers *sum,
+                          const weft_cost_point *point) {
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
         if (p->graph->data[operand->datum].index_set < 0 || is_inside(p, made, m))
             continue;
         const int number = load_number(p, operand->datum, operand->map)[made->placement[m]];
-        double seconds = psi(p, number, point, &made->measured);
-        if (operand->map >= 0 && p->mapped[operand->map])
-            seconds *= 1 - 4.0 * p->list[number].width / p->list[number].bytes;
-        if (operand->map >= 0)
-            p->mapped[operand->map] = true;
-        sum += seconds;
+        const double part = operand->map >= 0 ? part_with_map(p, number, operand->map) : 1;
+        add_transfer(p, sum, number, part, point, &made->measured);
     }
-    return sum;
 }
 
 static int placement_of(const weft_implementation *made, int datum) {
@@ -240,11 +259,10 @@ static int placement_of(const weft_implementation *made, int datum) {
     return PLACE_REGISTER;
 }
 
-static double stores_seconds(const weft_predictor *p, weft_implementation *made,
-                             const weft_cost_point *point) {
+static void add_all_stores(const weft_predictor *p, weft_implementation *made, transfers *sum,
+                           const weft_cost_point *point) {
     const weft_graph *graph = p->graph;
     const bool gathered = p->options->scatter == WEFT_SCATTER_GATHERED;
-    double sum = 0;
     for (int m = 0; m < made->n_onchip; ++m) {
         const int datum = made->onchip[m].datum;
         bool leaves = graph->data[datum].index_set >= 0 && is_inside(p, made, m);
@@ -254,22 +272,17 @@ static double stores_seconds(const weft_predictor *p, weft_implementation *made,
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             leaves |= graph->accumulations[i].source == datum && !graph->accumulations[i].matrix;
         if (leaves)
-            sum +=
-                psi(p, p->stores[datum * PLACES + (int)made->placement[m]], point, &made->measured);
+            add_transfer(p, sum, p->stores[datum * PLACES + (int)made->placement[m]], 1, point,
+                         &made->measured);
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
         const weft_accumulation *a = &graph->accumulations[i];
         if (!weft_fusion_contains(made->fusion, a->call) || (gathered && !a->matrix))
             continue;
         const int number = p->adds[i * PLACES + placement_of(made, a->source)];
-        double seconds = psi(p, number, point, &made->measured);
-        if (!a->matrix && p->mapped[a->map])
-            seconds *= 1 - 4.0 * p->list[number].width / p->list[number].bytes;
-        if (!a->matrix)
-            p->mapped[a->map] = true;
-        sum += seconds;
+        add_transfer(p, sum, number, a->matrix ? 1 : part_with_map(p, number, a->map), point,
+                     &made->measured);
     }
-    return sum;
 }
 
 /* Is one of the data that a call reads or makes in shared memory? */
@@ -302,6 +315,13 @@ static double multiprocessors(const weft_predictor *p) {
     return p->limits->multiprocessors > 0 ? p->limits->multiprocessors : 1;
 }
 
+static bool has_reduction(const weft_predictor *p, const weft_implementation *made) {
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        if (p->graph->calls[made->fusion->calls[i]].reduction != NULL)
+            return true;
+    return false;
+}
+
 static weft_cost_point point_of(const weft_predictor *p, const weft_implementation *made,
                                 double n) {
     const double words =
@@ -310,7 +330,9 @@ static weft_cost_point point_of(const weft_predictor *p, const weft_implementati
     const double available = n * per_instance / multiprocessors(p);
     return (weft_cost_point){
         .instances = made->instances_per_block,
-        .iterations = made->serial_iterations,
+        /* a thread of a reduction takes the instances of a chunk that fall to it, loads first */
+        .iterations = p->is_gpu && has_reduction(p, made) ? WEFT_CUDA_CHUNK / WEFT_CUDA_THREADS
+                                                          : made->serial_iterations,
         .threads = made->instances_per_block * per_instance,
         .extra_bytes =
             (size_t)(made->shared_components * made->instances_per_block * p->real_bytes),
@@ -320,16 +342,11 @@ static weft_cost_point point_of(const weft_predictor *p, const weft_implementati
     };
 }
 
-static int launches_of(const weft_predictor *p, const weft_implementation *made) {
-    int reductions = 0;
-    for (int i = 0; i < made->fusion->n_calls; ++i)
-        reductions += p->graph->calls[made->fusion->calls[i]].reduction != NULL;
-    return reductions > 0 ? 2 : 1; /* one that joins partial results */
-}
-
 /* Equation 3, with the terms that were found to help on this device. */
 static double overlapped(const weft_predictor *p, weft_implementation *made, double n) {
     const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
+    if (terms != NULL)
+        made->transfer_seconds -= terms->together * made->wait_seconds;
     if (terms != NULL && n * (made->bytes_loaded + made->bytes_stored) < terms->cache_bytes)
         made->transfer_seconds *= terms->cache_factor;
     const double transfer = made->transfer_seconds, compute = made->compute_seconds;
@@ -347,11 +364,14 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
                           : p->limits->launch_seconds > 0            ? p->limits->launch_seconds
                                                                      : WEFT_DEFAULT_LAUNCH;
     int n_barriers = 0;
+    transfers moved = {0};
     memset(p->mapped, 0, (size_t)p->graph->n_maps * sizeof *p->mapped);
     made->measured = true;
-    made->transfer_seconds = loads_seconds(p, made, &point);
-    made->transfer_seconds += stores_seconds(p, made, &point);
-    made->transfer_seconds += spill_seconds(p, made);
+    add_all_loads(p, made, &moved, &point);
+    add_all_stores(p, made, &moved, &point);
+    made->equation_seconds = moved.seconds + spill_seconds(p, made);
+    made->transfer_seconds = made->equation_seconds;
+    made->wait_seconds = moved.waits - moved.longest;
     made->compute_seconds = 0;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
@@ -366,5 +386,6 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
         made->seconds +=
             n_barriers * BARRIER_SECONDS * point.threads /
             (weft_cost_resident(p->limits, &point) * point.instances * multiprocessors(p));
-    made->cost = n * made->seconds + launches_of(p, made) * launch;
+    made->cost = n * made->seconds +
+                 (has_reduction(p, made) ? 2 : 1) * launch; /* one joins partial results */
 }

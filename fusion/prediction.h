@@ -71,6 +71,8 @@ typedef struct weft_cost_terms {
     double serial;         /* part of the smaller of transfer and compute that does not overlap */
     double cache_bytes;    /* a kernel that moves less than this ... */
     double cache_factor;   /* ... takes this part of its transfer's time */
+    double together;       /* part of the waits of loads and stores, alone, that is none beside a
+                              longer wait in the same kernel: they are on their way at once */
 } weft_cost_terms;
 
 typedef struct weft_cost_source {

@@ -47,7 +47,8 @@ double weft_predict_parts(const weft_search_part *parts, int n_parts, double ins
     for (int i = 0; i < n_parts; ++i) {
         const bool cached =
             terms->cache_bytes > 0 && parts[i].bytes * instances < terms->cache_bytes;
-        const double transfer = parts[i].transfer * (cached ? terms->cache_factor : 1);
+        const double transfer = (parts[i].transfer - terms->together * parts[i].waits) *
+                                (cached ? terms->cache_factor : 1);
         const double compute = parts[i].compute;
         const double more = transfer > compute ? transfer : compute;
         const double less = transfer > compute ? compute : transfer;
@@ -70,55 +71,70 @@ static double error_of(const weft_search_case *cases, int n, const weft_cost_ter
     return count > 0 ? sum / (double)count : 0;
 }
 
-enum { STEPS = 20 };
+enum { STEPS = 20, TERMS = 4 /* launch, serial, together, cache */ };
 /* A term is kept where it lowers the error by more than measurements vary. */
 static const double WORTH = 0.995;
 
 /* The best of all combinations of the terms that are allowed, by their errors. */
 static double best_of(const weft_search_case *cases, int n, const weft_cost_terms *most,
                       weft_cost_terms *out) {
-    const weft_cost_terms none = {.cache_factor = 1};
-    double best = error_of(cases, n, &none);
-    *out = none;
+    weft_cost_terms with = {.cache_factor = 1};
+    double best = error_of(cases, n, &with);
+    *out = with;
     for (int launch = 0; launch <= (most->launch_seconds > 0); ++launch)
         for (int serial = 0; serial <= (most->serial > 0 ? STEPS : 0); ++serial)
-            for (int cache = 0; cache < (most->cache_bytes > 0 ? STEPS : 1); ++cache) {
-                const weft_cost_terms with = {.launch_seconds = launch ? most->launch_seconds : 0,
-                                              .serial = (double)serial / STEPS,
-                                              .cache_bytes = cache > 0 ? most->cache_bytes : 0,
-                                              .cache_factor =
-                                                  cache > 0 ? 1 - (double)cache / STEPS : 1};
-                const double now = error_of(cases, n, &with);
-                if (now < best) {
-                    best = now;
-                    *out = with;
+            for (int together = 0; together <= (most->together > 0 ? STEPS : 0); ++together)
+                for (int cache = 0; cache < (most->cache_bytes > 0 ? STEPS : 1); ++cache) {
+                    with = (weft_cost_terms){.launch_seconds = launch ? most->launch_seconds : 0,
+                                             .serial = (double)serial / STEPS,
+                                             .together = (double)together / STEPS,
+                                             .cache_bytes = cache > 0 ? most->cache_bytes : 0,
+                                             .cache_factor =
+                                                 cache > 0 ? 1 - (double)cache / STEPS : 1};
+                    const double now = error_of(cases, n, &with);
+                    if (now < best) {
+                        best = now;
+                        *out = with;
+                    }
                 }
-            }
     return best;
 }
 
-/* Without one term; the others are fitted anew. */
-static weft_cost_terms without(weft_cost_terms most, int which) {
-    if (which == 0)
-        most.launch_seconds = 0;
-    else if (which == 1)
-        most.serial = 0;
-    else
-        most.cache_bytes = 0;
+/* One term alone (keep), or all but one (drop): the others are fitted anew. */
+static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
+    for (int which = 0; which < TERMS; ++which) {
+        if (which != drop && (keep < 0 || which == keep))
+            continue;
+        if (which == 0)
+            most.launch_seconds = 0;
+        else if (which == 1)
+            most.serial = 0;
+        else if (which == 2)
+            most.together = 0;
+        else
+            most.cache_bytes = 0;
+    }
     return most;
 }
 
 void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,
                          double cache_bytes, weft_prediction_errors *out) {
-    weft_cost_terms most = {launch_seconds, 1, cache_bytes, 1}, ignored;
+    weft_cost_terms most = {.launch_seconds = launch_seconds,
+                            .serial = 1,
+                            .together = 1,
+                            .cache_bytes = cache_bytes,
+                            .cache_factor = 1},
+                    ignored;
     const weft_cost_terms none = {.cache_factor = 1};
+    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->together, &out->cache};
     *out = (weft_prediction_errors){.plain = error_of(cases, n, &none)};
-    out->launch = best_of(cases, n, &(weft_cost_terms){launch_seconds, 0, 0, 1}, &ignored);
-    out->overlap = best_of(cases, n, &(weft_cost_terms){0, 1, 0, 1}, &ignored);
-    out->cache = best_of(cases, n, &(weft_cost_terms){0, 0, cache_bytes, 1}, &ignored);
+    for (int which = 0; which < TERMS; ++which) {
+        const weft_cost_terms one = some(most, which, -1);
+        *alone[which] = best_of(cases, n, &one, &ignored);
+    }
     out->all = best_of(cases, n, &most, &out->terms);
-    for (int which = 0; which < 3; ++which) { /* what is hardly missed goes */
-        weft_cost_terms fewer = without(most, which), fitted;
+    for (int which = 0; which < TERMS; ++which) { /* what is hardly missed goes */
+        weft_cost_terms fewer = some(most, -1, which), fitted;
         const double missing = best_of(cases, n, &fewer, &fitted);
         if (out->all < missing * WORTH)
             continue;

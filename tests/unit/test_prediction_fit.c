@@ -41,7 +41,8 @@ static void make_world(world *w, const weft_cost_terms *law) {
         for (int t = 0; t < N_TRIALS; ++t) {
             for (int k = 0; k < 2; ++k)
                 w->parts[c][t][k] =
-                    (weft_search_part){1e-9 * (1 + t), 1e-9 * (N_TRIALS - t) * (k + 1) / 2, 100};
+                    (weft_search_part){1e-9 * (1 + t), 1e-9 * (N_TRIALS - t) * (k + 1) / 2, 100,
+                                       1e-10 * (1 + (3 * t + 5 * k + c) % 7)};
             w->trials[c][t].parts = w->parts[c][t];
             w->trials[c][t].n_parts = 1 + t % 2;
             w->trials[c][t].measured =
@@ -54,7 +55,7 @@ static void make_world(world *w, const weft_cost_terms *law) {
 
 static void by_hand(void **state) {
     (void)state;
-    const weft_search_part parts[] = {{2e-9, 1e-9, 100}, {1e-9, 4e-9, 10}};
+    const weft_search_part parts[] = {{2e-9, 1e-9, 100, 1e-9}, {1e-9, 4e-9, 10, 0.5e-9}};
     weft_cost_terms terms = {.cache_factor = 1};
     /* 1000 instances: 2 us and 4 us */
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 6e-6, tolerance, 0);
@@ -62,6 +63,9 @@ static void by_hand(void **state) {
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16e-6, tolerance, 0);
     terms.serial = 0.5; /* and half of 1 us, twice */
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 17e-6, tolerance, 0);
+    terms.together = 0.5; /* the first moves in 1.5 us; the second in 0.75, so half of that waits */
+    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.375e-6, tolerance, 0);
+    terms.together = 0;
     terms.cache_bytes = 50000; /* the second moves 10,000 bytes: transfer 0.25 us, serial half */
     terms.cache_factor = 0.25;
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.625e-6, tolerance, 0);
@@ -72,19 +76,23 @@ static void terms_found(void **state) {
     (void)state;
     static world w;
     weft_prediction_errors e;
-    const weft_cost_terms laws[] = {
-        {0, 0, 0, 1}, {3e-6, 0, 0, 1}, {0, 0.4, 0, 1}, {3e-6, 0.4, 0, 1}};
-    for (int k = 0; k < 4; ++k) {
+    const weft_cost_terms laws[] = {{.cache_factor = 1},
+                                    {.launch_seconds = 3e-6, .cache_factor = 1},
+                                    {.serial = 0.4, .cache_factor = 1},
+                                    {.launch_seconds = 3e-6, .serial = 0.4, .cache_factor = 1},
+                                    {.serial = 0.4, .together = 0.65, .cache_factor = 1}};
+    for (int k = 0; k < 5; ++k) {
         make_world(&w, &laws[k]);
         weft_prediction_fit(w.cases, N_CASES, 3e-6, 0, &e);
         assert_double_near(e.terms.launch_seconds, laws[k].launch_seconds, tolerance, 0);
         assert_double_near(e.terms.serial, laws[k].serial, tolerance, 0);
+        assert_double_near(e.terms.together, laws[k].together, tolerance, 0);
         assert_double_near(e.all, 0, 0, tolerance);
         assert_true(e.terms.cache_bytes < 1);
         if (k > 0)
             assert_true(e.plain > 0.01);
     }
-    const weft_cost_terms cached = {0, 0, 1e6, 0.5};
+    const weft_cost_terms cached = {.cache_bytes = 1e6, .cache_factor = 0.5};
     make_world(&w, &cached); /* the smallest two cases move 1e5 and 8e5 bytes a kernel */
     weft_prediction_fit(w.cases, N_CASES, 3e-6, 1e6, &e);
     assert_double_near(e.terms.cache_factor, 0.5, tolerance, 0);
