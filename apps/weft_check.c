@@ -101,10 +101,10 @@ done:
 static json_t *json_of_trial(const weft_search_trial *trial) {
     json_t *kernels = json_array();
     for (int i = 0; kernels && i < trial->n_parts; ++i)
-        json_array_append_new(kernels,
-                              json_pack("{s:f,s:f,s:f,s:f}", "transfer_seconds",
-                                        trial->parts[i].transfer, "compute_seconds",
-                                        trial->parts[i].compute, "bytes", trial->parts[i].bytes));
+        json_array_append_new(
+            kernels, json_pack("{s:f,s:f,s:f,s:f}", "transfer_seconds", trial->parts[i].transfer,
+                               "compute_seconds", trial->parts[i].compute, "bytes",
+                               trial->parts[i].bytes, "wait_seconds", trial->parts[i].waits));
     return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", trial->cover, "predicted_seconds",
                      trial->predicted, "measured_seconds", trial->measured, "calibrated",
                      trial->all_measured, "kernels", kernels);

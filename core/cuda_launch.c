@@ -8,7 +8,7 @@ enum {
     BLOCK_THREADS = 128,
     MOST_THREADS = 1024,
     FEW_ARGUMENTS = 64,
-    PLAIN_SHARED = 48 * 1024,
+    PLAIN_SHARED = 32 * 1024, /* unasked a kernel has 48, with what it declares itself */
     FUNCTION_SHARED = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     COOPERATIVE = 2,     /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 };

@@ -73,6 +73,8 @@ for cover in script["covers"]:
     # both read A, B and x and write y, in one kernel or through P: 24 or 42 doubles an instance
     assert sum(kernel["bytes"] for kernel in cover["kernels"]) in (8.0 * 24, 8.0 * 42), cover
     assert 0 < cover["measured_seconds"] < 1 and cover["predicted_seconds"] > 0
+    for kernel in cover["kernels"]:
+        assert 0 <= kernel["wait_seconds"] < kernel["transfer_seconds"] < 1, cover
 PYTHON
 
 
