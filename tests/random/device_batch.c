@@ -1,46 +1,13 @@
 #include "device_batch.h"
-#include "core_internal.h"
+#include "batch.h"
 #include "fusion_internal.h"
-#include "source_internal.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* A name of emulated CUDA text: what runs it (cuda_on_host.h). */
-typedef struct emulated_named {
-    const char *name;
-    void (*call)(long long n, void **arguments);
-} emulated_named;
-typedef void emulate_call(void (*call)(long long n, void **arguments), long long n,
-                          void **arguments, unsigned n_blocks, unsigned n_threads,
-                          unsigned shared_bytes, int backwards);
-
-typedef struct batch {
-    weft_device_table table;       /* the device's: the host's with other modules */
-    const weft_device_table *host; /* memory is the host's */
-    bool emulated, optimised, backwards;
-    weft_text text[2]; /* of double and of float; kernels are called mNUMBER_NAME */
-    weft_text names;   /* emulated: the table of what can be launched */
-    int n_modules, n_alive;
-    void *object;
-    emulate_call *emulate;
-} batch;
 
 enum { MOST_ARGUMENTS = 1024, GPU_THREADS = 128, LANES_GPU = 32 };
-
-static batch *batch_of(const weft_device *device) {
-    return (batch *)((char *)(uintptr_t)device->table - offsetof(batch, table));
-}
-
-static void prelude_of(const weft_device *device, bool single, weft_text *out) {
-    const int lanes = single ? device->limits.lanes_float : device->limits.lanes_double;
-    weft_source_backend(lanes, &device->limits)->prelude(out, lanes, single);
-}
 
 /* ---- collecting ---- */
 
@@ -105,7 +72,7 @@ static weft_status batch_module_make(weft_module *module, const char *source, we
     *number = b->n_modules++;
     for (int single = 0; single < 2 && status != WEFT_OK; ++single) {
         weft_text prelude = {0};
-        prelude_of(module->device, single != 0, &prelude);
+        batch_prelude(module->device, single != 0, &prelude);
         if (strncmp(source, prelude.data, prelude.length) == 0) {
             add_text(b, *number, single != 0, source + prelude.length);
             status = WEFT_OK;
@@ -133,141 +100,6 @@ static void batch_module_free(weft_module *module) {
     weft_text_free(&b->text[0]);
     weft_text_free(&b->text[1]);
     weft_text_free(&b->names);
-}
-
-/* ---- compiling ---- */
-
-/* CUDA text as C++: functions in a namespace, dynamic shared memory an array of ours. */
-static void write_emulated(const char *text, FILE *file) {
-    static const char *const patterns[][2] = {
-        {"extern \"C\" ", ""},
-        {"extern __shared__ __align__(128) unsigned char shared[];",
-         "unsigned char *const shared = emulated_shared;"},
-        {"extern __shared__ __align__(16) unsigned char shared[];",
-         "unsigned char *const shared = emulated_shared;"}};
-    while (*text != '\0') {
-        const char *next = NULL;
-        size_t which = 0;
-        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
-            const char *found = strstr(text, patterns[i][0]);
-            if (found != NULL && (next == NULL || found < next)) {
-                next = found;
-                which = i;
-            }
-        }
-        const size_t n = next != NULL ? (size_t)(next - text) : strlen(text);
-        fwrite(text, 1, n, file);
-        text += n;
-        if (next != NULL) {
-            fputs(patterns[which][1], file);
-            text += strlen(patterns[which][0]);
-        }
-    }
-}
-
-static weft_status write_file(const weft_device *device, const char *path, int single,
-                              weft_error *error) {
-    const batch *b = batch_of(device);
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        return weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path);
-    for (int i = 0; i < 2; ++i) {
-        weft_text prelude = {0};
-        if (b->text[i].length == 0 || (!b->emulated && i != single))
-            continue;
-        prelude_of(device, i != 0, &prelude);
-        if (b->emulated) {
-            fprintf(file, "namespace %s {\n", i != 0 ? "in_float" : "in_double");
-            write_emulated(prelude.data, file);
-            write_emulated(b->text[i].data, file);
-            fputs("}\n", file);
-        } else
-            fprintf(file, "%s%s", prelude.data, b->text[i].data);
-        weft_text_free(&prelude);
-    }
-    if (b->emulated)
-        fprintf(file, "extern \"C\" const emulated_named emulated_names[] = {\n%s    {0, 0}};\n",
-                b->names.data);
-    return fclose(file) == 0 ? WEFT_OK
-                             : weft_error_set(error, WEFT_ERROR_IO, "%s cannot be written", path);
-}
-
-/* What it says goes to stderr; not 0: it failed, 127: there is none. */
-static int run_program(const char *const *arguments) {
-    int status = 0;
-    const pid_t child = fork();
-    if (child == 0) {
-        execvp(arguments[0], (char *const *)(uintptr_t)arguments);
-        _exit(127);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
-        return -1;
-    return WEXITSTATUS(status);
-}
-
-/* The fast way is without optimisation, and without the inlining that the text insists on: a third
- * of the time. */
-static weft_status run_compiler(const batch *b, const char *const *paths, const char *object,
-                                weft_error *error) {
-    const char *cc = getenv("CC");
-    const char *const c[] = {cc != NULL && cc[0] != '\0' ? cc : "cc",
-                             "-std=gnu17",
-                             b->optimised ? "-O3" : "-O0",
-                             b->optimised ? "-fPIC" : "-Dalways_inline=unused",
-                             "-march=native",
-                             "-ffp-contract=fast",
-                             "-fno-math-errno",
-                             "-fno-trapping-math",
-                             "-w",
-                             "-shared",
-                             "-fPIC",
-                             "-o",
-                             object,
-                             paths[0],
-                             paths[1],
-                             "-lm",
-                             NULL};
-    const char *const cpp[] = {
-        "g++",     "-std=c++17", "-O0",      "-w",
-        "-shared", "-fPIC",      "-include", WEFT_SOURCE_DIR "/tests/unit/cuda_on_host.h",
-        "-o",      object,       "-x",       "c++",
-        paths[0],  NULL};
-    const char *const *arguments = b->emulated ? cpp : c;
-    if (run_program(arguments) != 0)
-        return weft_error_set(error, WEFT_ERROR_COMPILER, "%s does not compile the batch",
-                              arguments[0]);
-    return WEFT_OK;
-}
-
-static weft_status compile(weft_device *device, weft_error *error) {
-    weft_status status = WEFT_OK;
-    batch *b = batch_of(device);
-    char folder[] = "/tmp/weft-batch-XXXXXX", first[64], second[64], object[64];
-    if (mkdtemp(folder) == NULL)
-        return weft_error_set(error, WEFT_ERROR_IO, "no folder in /tmp can be made");
-    snprintf(first, sizeof first, "%s/double.%s", folder, b->emulated ? "cu" : "c");
-    snprintf(second, sizeof second, "%s/float.c", folder);
-    snprintf(object, sizeof object, "%s/batch.so", folder);
-    const char *const paths[] = {first, second};
-    TRY(write_file(device, first, 0, error));
-    if (!b->emulated)
-        TRY(write_file(device, second, 1, error));
-    TRY(run_compiler(b, paths, object, error));
-    b->object = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    if (b->object == NULL) {
-        status = weft_error_set(error, WEFT_ERROR_COMPILER, "%s", dlerror());
-        goto done;
-    }
-    if (b->emulated) {
-        void *found = dlsym(b->object, "emulate_call");
-        memcpy(&b->emulate, &found, sizeof found);
-    }
-done:
-    unlink(first);
-    unlink(second);
-    unlink(object);
-    rmdir(folder);
-    return status;
 }
 
 /* ---- launching ---- */
@@ -330,7 +162,7 @@ static weft_status batch_launch(weft_device *device, const weft_launch *launch, 
     if (launch->n_arguments > MOST_ARGUMENTS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "too many arguments");
     if (b->object == NULL)
-        TRY(compile(device, error));
+        TRY(batch_compile(device, error));
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = launch->arguments[i]->host;
     snprintf(name, sizeof name, "m%d_%s", *(const int *)launch->module->state, launch->kernel);
@@ -376,7 +208,7 @@ weft_status device_batch_open(const char *name, weft_device **out, weft_error *e
     const bool emulated = strcmp(name, "emulated") == 0;
     weft_device *device = NULL;
     static const char *const wanted[] = {"sh", "-c", "command -v g++ >/dev/null", NULL};
-    if (emulated && run_program(wanted) != 0)
+    if (emulated && batch_run_program(wanted) != 0)
         return weft_error_set(error, WEFT_ERROR_COMPILER, "there is no g++ to emulate a GPU by");
     batch *b = calloc(1, sizeof *b);
     if (b == NULL)

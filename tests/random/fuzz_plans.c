@@ -214,13 +214,15 @@ typedef struct group {
 } group;
 
 static void group_make(const fuzz *f, int64_t first, group *out) {
+    const int64_t share = (f->count + f->jobs - 1) / f->jobs,
+                  most = share < AT_ONCE ? share : AT_ONCE;
     *out = (group){.fuzz = *f};
     if (f->n_devices == 0) {
-        out->fuzz.devices[0] = first / AT_ONCE % OPTIMISED == 0 ? "optimised" : "batch";
+        out->fuzz.devices[0] = first / most % OPTIMISED == 0 ? "optimised" : "batch";
         out->fuzz.devices[1] = "emulated";
         out->fuzz.n_devices = 2;
     }
-    for (; out->n < AT_ONCE && first + out->n < f->count; ++out->n)
+    for (; out->n < most && first + out->n < f->count; ++out->n)
         out->scripts[out->n] = random_script_make((uint64_t)(f->seed + first + out->n));
 }
 

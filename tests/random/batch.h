@@ -1,0 +1,41 @@
+/** What device_batch.c collects and launches, and batch_compile.c compiles. */
+#ifndef BATCH_H
+#define BATCH_H
+
+#include "core_internal.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A name of emulated CUDA text: what runs it (cuda_on_host.h). */
+typedef struct emulated_named {
+    const char *name;
+    void (*call)(long long n, void **arguments);
+} emulated_named;
+typedef void emulate_call(void (*call)(long long n, void **arguments), long long n,
+                          void **arguments, unsigned n_blocks, unsigned n_threads,
+                          unsigned shared_bytes, int backwards);
+
+typedef struct batch {
+    weft_device_table table;       /* the device's: the host's with other modules */
+    const weft_device_table *host; /* memory is the host's */
+    bool emulated, optimised, backwards;
+    weft_text text[2]; /* of double and of float; kernels are called mNUMBER_NAME */
+    weft_text names;   /* emulated: the table of what can be launched */
+    int n_modules, n_alive;
+    void *object;
+    emulate_call *emulate;
+} batch;
+
+static inline batch *batch_of(const weft_device *device) {
+    return (batch *)((char *)(uintptr_t)device->table - offsetof(batch, table));
+}
+
+/** The text that a device's sources start with. */
+void batch_prelude(const weft_device *device, bool single, weft_text *out);
+/** All modules, as one object that is opened. */
+weft_status batch_compile(weft_device *device, weft_error *error);
+/** What it says goes to stderr; not 0: it failed, 127: there is none. */
+int batch_run_program(const char *const *arguments);
+
+#endif
