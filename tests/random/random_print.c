@@ -151,3 +151,14 @@ void random_script_print(const random_script *s, weft_text *out) {
         if (s->lists[i].returned)
             weft_text_add(out, "return %s;\n", s->lists[i].name);
 }
+
+char *random_straight_text(uint64_t *seed) {
+    weft_text text = {0};
+    while (text.length == 0) {
+        random_script *script = random_script_make((*seed)++);
+        if (!script->flows)
+            random_script_print(script, &text);
+        random_script_free(&script);
+    }
+    return text.data;
+}

@@ -151,6 +151,9 @@ bool random_node_reads(const random_script *script, int node, int list);
 /** Which lists does a statement read or add to? */
 bool random_statement_reads(const random_script *script, const random_statement *s, int list);
 
+/** The text of the first script from *seed on that has no loops and no operators; *seed gets the
+ * one behind it. malloc'd */
+char *random_straight_text(uint64_t *seed);
 /** As text. Functions called are noted in calls [RANDOM_FUNCTIONS], where that is not NULL. */
 void random_script_print(const random_script *script, weft_text *out);
 void random_script_calls(const random_script *script, bool *calls);
