@@ -1,31 +1,9 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
-#include "implementations.h"
-#include "block_shapes.h"
+#include "implementer.h"
 
-#include <math.h>
 #include <string.h>
 
-enum { TRIALS_MOST = 200000 /* choices of variants in all */ };
-
-typedef struct implementer {
-    weft_arena *arena;
-    const weft_graph *graph;
-    const weft_fusions *fusions;
-    const weft_limits *limits;
-    const weft_compile_options *options;
-    weft_predictor *predictor;
-    weft_placer *placer;
-    weft_order_table orders;
-    weft_implementations *made;
-    bool is_gpu;
-    int combinations_most; /* of variants, a fusion */
-    /* of the fusion being looked at */
-    weft_implementation trial;
-    weft_implementation kept[WEFT_IMPLEMENTATIONS_KEPT + 1];
-    int n_kept;
-    bool *forced;         /* [n_calls] by position: its variant is the user's */
-    weft_block_wish wish; /* the script's */
-} implementer;
+enum { TRIALS_MOST = 12000 /* choices of variants in all */, LEAST = 4 /* of a fusion */ };
 
 /* The variants that are forced, by option or by the script; the first for the others. */
 static weft_status choose_variants(implementer *p, weft_implementation *made, weft_error *error) {
@@ -75,105 +53,6 @@ static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
     return WEFT_OK;
 }
 
-/* ---- the space of a fusion's implementations ---- */
-
-static int threads_at(const implementer *p, const weft_implementation *made, int position) {
-    const weft_call *call = &p->graph->calls[made->order[position]];
-    return call->instance != NULL ? call->instance->threads[made->variants[position]] : 1;
-}
-
-static int most_threads(const implementer *p, const weft_implementation *made) {
-    int most = 1;
-    for (int i = 0; i < made->fusion->n_calls; ++i) {
-        const int threads = threads_at(p, made, i);
-        most = threads > most ? threads : most;
-    }
-    return most;
-}
-
-static bool is_better(const weft_implementation *a, const weft_implementation *b) {
-    return a->cost < b->cost;
-}
-
-/* Keep the trial among the best; its arrays are copied. */
-static weft_status keep(implementer *p, weft_error *error) {
-    const size_t n = (size_t)p->trial.fusion->n_calls, m = (size_t)p->trial.n_onchip + 1;
-    int at = p->n_kept;
-    if (p->n_kept == WEFT_IMPLEMENTATIONS_KEPT) {
-        ++p->made->slower;
-        if (!is_better(&p->trial, &p->kept[at - 1]))
-            return WEFT_OK;
-        --at;
-    } else
-        ++p->n_kept;
-    for (; at > 0 && is_better(&p->trial, &p->kept[at - 1]); --at)
-        p->kept[at] = p->kept[at - 1];
-    weft_implementation *one = &p->kept[at];
-    *one = p->trial;
-    one->variants = weft_arena_alloc(p->arena, n, sizeof *one->variants);
-    one->placement = weft_arena_alloc(p->arena, m, sizeof *one->placement);
-    one->offsets = weft_arena_alloc(p->arena, m, sizeof *one->offsets);
-    one->barriers =
-        one->warps > 0 ? weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers) : NULL;
-    if (one->variants == NULL || one->placement == NULL || one->offsets == NULL ||
-        (one->warps > 0 && one->barriers == NULL))
-        return weft_no_memory(error);
-    memcpy(one->variants, p->trial.variants, n * sizeof *one->variants);
-    memcpy(one->placement, p->trial.placement, m * sizeof *one->placement);
-    memcpy(one->offsets, p->trial.offsets, m * sizeof *one->offsets);
-    if (one->barriers != NULL)
-        memcpy(one->barriers, p->trial.barriers, (n + 1) * sizeof *one->barriers);
-    return WEFT_OK;
-}
-
-/* Predict the trial in this shape. false: it cannot be. */
-static bool try_shape(implementer *p, const weft_block_shape *shape) {
-    weft_implementation *trial = &p->trial;
-    bool *const barriers = trial->barriers;
-    ++p->made->considered;
-    trial->warps = shape->warps;
-    trial->instances_per_block = shape->instances;
-    trial->serial_iterations = shape->iterations;
-    trial->shared_components = 0;
-    if ((shape->warps > 0 ? shape->warps : 1) * shape->instances > WEFT_BLOCK_THREADS) {
-        ++p->made->too_many_threads;
-        return false;
-    }
-    if (shape->warps == 0) {
-        for (int m = 0; m < trial->n_onchip; ++m)
-            trial->placement[m] = PLACE_REGISTER;
-        trial->barriers = NULL;
-    } else if (!weft_arrange(p->placer, trial, ARRANGE_BOUND)) {
-        ++p->made->too_large;
-        return false;
-    }
-    weft_predict(p->predictor, trial);
-    trial->barriers = barriers;
-    return true;
-}
-
-/* The best of these shapes for the trial's variants; the others are dominated: they need no less on
- * chip an instance and take no less time. */
-static weft_status keep_best_shape(implementer *p, const weft_block_shape *shapes, int n,
-                                   weft_error *error) {
-    int best = -1;
-    double cost = 0;
-    for (int i = 0; i < n; ++i) {
-        if (!try_shape(p, &shapes[i]))
-            continue;
-        p->made->dominated += best >= 0;
-        if (best < 0 || p->trial.cost < cost) {
-            best = i;
-            cost = p->trial.cost;
-        }
-    }
-    if (best < 0)
-        return WEFT_OK;
-    --p->made->considered;
-    try_shape(p, &shapes[best]);
-    return keep(p, error);
-}
-
 /* Reductions and rows calls work by chunks of their own, with a thread an instance; so do stars and
  * colours of cells. */
 static bool has_fixed_shape(const implementer *p, const weft_fusion *fusion) {
@@ -191,101 +70,31 @@ static bool has_fixed_shape(const implementer *p, const weft_fusion *fusion) {
     return false;
 }
 
-static weft_status try_registers(implementer *p, weft_error *error) {
-    weft_block_shape shapes[WEFT_BLOCK_SHAPES];
-    const int n = weft_blocks_of_one(&p->wish, p->options->costs != NULL, shapes);
-    return keep_best_shape(p, shapes, n, error);
-}
-
-static weft_status try_warps(implementer *p, weft_error *error) {
-    weft_block_shape shapes[WEFT_BLOCK_SHAPES];
-    const int most = most_threads(p, &p->trial);
-    int fewest = most;
-    for (int i = 0; i < p->trial.fusion->n_calls; ++i) {
-        const int threads = threads_at(p, &p->trial, i);
-        fewest = threads > 1 && threads < fewest ? threads : fewest;
-    }
-    const int n = weft_blocks_of_several(&p->wish, most, fewest, p->options->costs != NULL, shapes);
-    return keep_best_shape(p, shapes, n, error);
-}
-
-/* Several threads an instance where a call has so many, unless the script wants one. */
-static weft_status try_variants(implementer *p, weft_error *error) {
-    const int most = most_threads(p, &p->trial), wished = p->wish.choices[FUSE_THREADS];
-    if (wished > most) {
-        ++p->made->considered;
-        ++p->made->not_wished;
-        return WEFT_OK;
-    }
-    return wished == 1 || most == 1 ? try_registers(p, error) : try_warps(p, error);
-}
-
 /* The one shape that there is. */
 static weft_status try_fixed(implementer *p, int instances, weft_error *error) {
     const weft_block_shape shape = {0, instances, 1};
     if (weft_block_wished(&p->wish, &shape))
-        return keep_best_shape(p, &shape, 1, error);
+        return implementer_try_shapes(p, &shape, 1, error);
     ++p->made->considered;
     ++p->made->not_wished;
     return WEFT_OK;
 }
 
-static int variants_at(const implementer *p, int position) {
-    const weft_call *call = &p->graph->calls[p->trial.order[position]];
-    return call->instance != NULL && !p->forced[position] ? call->instance->n_variants : 1;
-}
-
-/* The next combination of variants, as a number counts up; false: that was the last. */
-static bool next_combination(implementer *p) {
-    for (int i = 0; i < p->trial.fusion->n_calls; ++i) {
-        if (p->forced[i])
-            continue;
-        if (++p->trial.variants[i] < variants_at(p, i))
-            return true;
-        p->trial.variants[i] = 0;
-    }
-    return false;
-}
-
-/* Every combination; where they are too many, those that are as fine everywhere as they can be. */
-static weft_status try_combinations(implementer *p, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int n = p->trial.fusion->n_calls;
-    double combinations = 1;
-    int finest = 1;
-    for (int i = 0; i < n; ++i) {
-        combinations *= variants_at(p, i);
-        finest = variants_at(p, i) > finest ? variants_at(p, i) : finest;
-    }
-    if (combinations <= p->combinations_most) {
-        do
-            TRY(try_variants(p, error));
-        while (next_combination(p));
-        return WEFT_OK;
-    }
-    p->made->untried += (int64_t)fmin(combinations - finest, 1e18);
-    for (int level = 0; level < finest; ++level) {
-        for (int i = 0; i < n; ++i)
-            if (!p->forced[i])
-                p->trial.variants[i] = level < variants_at(p, i) ? level : variants_at(p, i) - 1;
-        TRY(try_variants(p, error));
-    }
-done:
-    return status;
-}
-
-/* With offsets: over others where that pays for its barriers. */
+/* With offsets: over others where that pays for its barriers. What lies one after the other and
+ * needs no more than is alive at once, which is what it was compared by, cannot be better. */
 static void arrange_kept(implementer *p, weft_implementation *one) {
-    const bool fits = weft_arrange(p->placer, one, ARRANGE_OVER);
-    weft_predict(p->predictor, one);
-    const double cost = one->cost;
+    const int least = one->shared_components;
     const bool apart_fits = weft_arrange(p->placer, one, ARRANGE_APART);
     weft_predict(p->predictor, one);
-    if (apart_fits && one->cost <= cost)
+    if (one->shared_components == least)
         return;
-    weft_arrange(p->placer, one, ARRANGE_OVER);
+    const double cost = one->cost;
+    const bool fits = weft_arrange(p->placer, one, ARRANGE_OVER);
     weft_predict(p->predictor, one);
-    if (!fits)
+    if (apart_fits && cost <= one->cost) {
+        weft_arrange(p->placer, one, ARRANGE_APART);
+        weft_predict(p->predictor, one);
+    } else if (!fits)
         one->reason = "its elements do not fit in shared memory without gaps";
 }
 
@@ -296,7 +105,7 @@ static void finish_kept(implementer *p) {
         if (p->kept[i].warps > 0)
             arrange_kept(p, &p->kept[i]);
         const weft_implementation moved = p->kept[i];
-        for (; at > 0 && is_better(&moved, &p->kept[at - 1]); --at)
+        for (; at > 0 && implementer_is_better(&moved, &p->kept[at - 1]); --at)
             p->kept[at] = p->kept[at - 1];
         p->kept[at] = moved;
     }
@@ -340,11 +149,11 @@ static weft_status implement(implementer *p, const weft_fusion *fusion, weft_err
                                            : p->limits->lanes_double,
                       error));
     else
-        TRY(try_combinations(p, error));
+        TRY(implementer_try_variants(p, error));
     if (p->n_kept == 0 && !fixed && p->wish.choices[FUSE_THREADS] <= 1) {
         /* nothing fits: one thread does the work of all */
         TRY(choose_variants(p, &p->trial, error));
-        TRY(try_registers(p, error));
+        TRY(implementer_try_registers(p, error));
     }
     finish_kept(p);
     for (int i = 0; i < p->n_kept; ++i) {
@@ -377,7 +186,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     p.made = made;
     p.is_gpu = (options->single ? limits->lanes_float : limits->lanes_double) == WEFT_CUDA_LANES;
     p.combinations_most = TRIALS_MOST / (fusions->n > 0 ? fusions->n : 1);
-    p.combinations_most = p.combinations_most < 8 ? 8 : p.combinations_most;
+    p.combinations_most = p.combinations_most < LEAST ? LEAST : p.combinations_most;
     p.forced = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p.forced);
     if (p.forced == NULL)
         return weft_no_memory(error);

@@ -71,12 +71,15 @@ typedef enum weft_arrangement {
  *  implementation with warps, instances_per_block, order and variants. false: a block has not so
  * much shared memory. */
 bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arrangement how);
+/** The last of it: nothing else of an arrangement depends on block, warps or iterations. */
+bool weft_arrangement_fits(const weft_placer *placer, const weft_implementation *made);
 
 /* ---- traffic (traffic.c) ----------------------------------------------------------------------
  */
 
 bool weft_fusion_contains(const weft_fusion *fusion, int call);
-/** made->onchip from made->order: loaded data and results, in order of first use, in registers. */
+/** made's onchip, inside and leaves from its order: loaded data and results, in order of first use,
+ * in registers. */
 weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
                              weft_error *error);
 /** made's bytes_loaded, bytes_stored, flops. */

@@ -31,13 +31,6 @@ static int variants_of(const weft_call *call) {
     return call->instance != NULL ? call->instance->n_variants : 1;
 }
 
-static int find(const weft_implementation *made, int datum, int map) {
-    for (int m = 0; m < made->n_onchip; ++m)
-        if (made->onchip[m].datum == datum && made->onchip[m].map == map)
-            return m;
-    return -1;
-}
-
 weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const weft_limits *limits,
                              const weft_compile_options *options, weft_placer **out,
                              weft_error *error) {
@@ -119,17 +112,16 @@ static void choose_places(const weft_placer *p, weft_implementation *made) {
         if (threads_at(p->graph, made, i) == 1)
             continue;
         for (int k = 0; k <= call->n_operands; ++k) {
-            const int m = k < call->n_operands
-                              ? find(made, call->operands[k].datum, call->operands[k].map)
-                              : find(made, call->result, -1);
+            const int m = made->slots[i][k];
             if (p->graph->data[made->onchip[m].datum].index_set != UNIFORM)
                 made->placement[m] = PLACE_SHARED;
         }
     }
 }
 
-static bool is_stored(const weft_placer *p, const weft_implementation *made, int datum) {
-    if (weft_datum_leaves(p->graph, made->fusion, datum))
+static bool is_stored(const weft_placer *p, const weft_implementation *made, int m) {
+    const int datum = made->onchip[m].datum;
+    if (made->leaves[m])
         return true;
     for (int i = 0; i < p->graph->n_accumulations; ++i)
         if (p->graph->accumulations[i].source == datum)
@@ -141,26 +133,19 @@ static bool is_stored(const weft_placer *p, const weft_implementation *made, int
 static void find_lives(const weft_placer *p, weft_implementation *made) {
     const int n = made->fusion->n_calls;
     for (int m = 0; m < made->n_onchip; ++m) {
-        weft_onchip_life *life = &p->lives[m];
-        *life = (weft_onchip_life){.last = -1};
-        if (made->placement[m] != PLACE_SHARED)
-            continue;
-        life->components = weft_shape_count(&made->onchip[m].shape);
-        for (int i = 0; i < n; ++i) {
-            const weft_call *call = &p->graph->calls[made->order[i]];
-            const bool makes = call->result == made->onchip[m].datum && made->onchip[m].map < 0;
-            bool uses = makes;
-            for (int k = 0; k < call->n_operands; ++k)
-                uses |= call->operands[k].datum == made->onchip[m].datum &&
-                        call->operands[k].map == made->onchip[m].map;
-            if (makes)
-                life->first = i;
-            if (uses)
-                life->last = i;
-        }
-        if (is_stored(p, made, made->onchip[m].datum))
-            life->last = n;
+        p->lives[m] = (weft_onchip_life){.last = -1};
+        if (made->placement[m] == PLACE_SHARED)
+            p->lives[m].components = weft_shape_count(&made->onchip[m].shape);
     }
+    for (int i = 0; i < n; ++i) {
+        const int n_operands = p->graph->calls[made->order[i]].n_operands;
+        p->lives[made->slots[i][n_operands]].first = i;
+        for (int k = 0; k <= n_operands; ++k)
+            p->lives[made->slots[i][k]].last = i;
+    }
+    for (int m = 0; m < made->n_onchip; ++m)
+        if (is_stored(p, made, m))
+            p->lives[m].last = n;
 }
 
 /* Does writing element m overwrite another that was used since the last barrier? */
@@ -180,28 +165,26 @@ static bool needs_barrier(const weft_placer *p, const weft_implementation *made,
     if (weft_planted("missing_barrier"))
         return false;
     for (int k = 0; k < call->n_operands; ++k) {
-        const int m = find(made, call->operands[k].datum, call->operands[k].map);
+        const int m = made->slots[position][k];
         const int written = p->written[m];
         if (made->placement[m] == PLACE_SHARED && written != CLEAN &&
             (written == LOADED || !mappings_agree(p, made, written, position, k)))
             return true;
     }
-    const int result = find(made, call->result, -1);
+    const int result = made->slots[position][call->n_operands];
     return exact && made->placement[result] == PLACE_SHARED && overwrites(p, made, result);
 }
 
 static void touch(const weft_placer *p, const weft_implementation *made, int position) {
-    const weft_call *call = &p->graph->calls[made->order[position]];
-    for (int k = 0; k < call->n_operands; ++k)
-        p->touched[find(made, call->operands[k].datum, call->operands[k].map)] = true;
-    p->touched[find(made, call->result, -1)] = true;
+    for (int k = 0; k <= p->graph->calls[made->order[position]].n_operands; ++k)
+        p->touched[made->slots[position][k]] = true;
 }
 
 /* Results that leave are stored by whichever threads are free. */
 static bool stores_written(const weft_placer *p, const weft_implementation *made) {
     for (int m = 0; m < made->n_onchip; ++m)
-        if (made->placement[m] == PLACE_SHARED && p->written[m] >= 0 &&
-            is_stored(p, made, made->onchip[m].datum) && !weft_planted("missing_store_barrier"))
+        if (made->placement[m] == PLACE_SHARED && p->written[m] >= 0 && is_stored(p, made, m) &&
+            !weft_planted("missing_store_barrier"))
             return true;
     return false;
 }
@@ -210,9 +193,7 @@ static void set_barriers(const weft_placer *p, weft_implementation *made, bool e
     const int n = made->fusion->n_calls;
     for (int m = 0; m < made->n_onchip; ++m) {
         const bool shared = made->placement[m] == PLACE_SHARED;
-        const int producer = p->graph->data[made->onchip[m].datum].producer;
-        const bool inside = producer >= 0 && made->onchip[m].map < 0 &&
-                            weft_fusion_contains(made->fusion, producer);
+        const bool inside = made->inside[m];
         p->written[m] = shared && !inside ? LOADED : CLEAN;
         p->touched[m] = shared && !inside;
     }
@@ -223,7 +204,7 @@ static void set_barriers(const weft_placer *p, weft_implementation *made, bool e
             p->touched[m] = false;
         }
         touch(p, made, i);
-        const int m = find(made, p->graph->calls[made->order[i]].result, -1);
+        const int m = made->slots[i][p->graph->calls[made->order[i]].n_operands];
         p->written[m] = made->placement[m] == PLACE_SHARED ? i : CLEAN;
     }
     made->barriers[n] = stores_written(p, made);
@@ -239,8 +220,13 @@ static int lay_out(weft_onchip_life *lives, int n) {
     return end;
 }
 
-bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangement how) {
+bool weft_arrangement_fits(const weft_placer *p, const weft_implementation *made) {
     const size_t real_bytes = p->options->single ? sizeof(float) : sizeof(double);
+    return (size_t)made->shared_components * (size_t)made->instances_per_block * real_bytes <=
+           p->limits->onchip_bytes;
+}
+
+bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangement how) {
     int n = 0;
     choose_places(p, made);
     find_lives(p, made);
@@ -260,6 +246,5 @@ bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangem
             made->offsets[m] = p->lives[m].offset;
         }
     set_barriers(p, made, how == ARRANGE_OVER);
-    return (size_t)made->shared_components * (size_t)made->instances_per_block * real_bytes <=
-           p->limits->onchip_bytes;
+    return weft_arrangement_fits(p, made);
 }

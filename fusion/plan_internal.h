@@ -74,6 +74,9 @@ typedef struct weft_implementation {
     /* on-chip data: one entry a datum-and-map used in the kernel */
     int n_onchip;
     weft_operand *onchip; /* offset 0, whole */
+    int **slots;  /* [n_calls][n_operands + 1] in onchip: of order[i]'s operands and result */
+    bool *inside; /* [n_onchip] made by this kernel */
+    bool *leaves; /* [n_onchip] needed in memory after it (weft_datum_leaves) */
     weft_placement *placement;
     int onchip_peak; /* components live at once, most */
     /* cuda, calls of several threads an instance (placement.c) */

@@ -228,8 +228,8 @@ static void add_transfer(const weft_predictor *p, transfers *sum, int number, do
 }
 
 static bool is_inside(const weft_predictor *p, const weft_implementation *made, int m) {
-    const int producer = p->graph->data[made->onchip[m].datum].producer;
-    return producer >= 0 && made->onchip[m].map < 0 && weft_fusion_contains(made->fusion, producer);
+    (void)p;
+    return made->inside[m];
 }
 
 /* The part of a transfer through a connectivity that is left where its numbers are there already:
@@ -268,7 +268,7 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
         bool leaves = graph->data[datum].index_set >= 0 && is_inside(p, made, m);
         if (!leaves)
             continue;
-        leaves = weft_datum_leaves(graph, made->fusion, datum);
+        leaves = made->leaves[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             leaves |= graph->accumulations[i].source == datum && !graph->accumulations[i].matrix;
         if (leaves)

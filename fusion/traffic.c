@@ -36,8 +36,7 @@ weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *opera
     return whole;
 }
 
-/* The distinct data (with map) that a fusion's kernel holds: loaded ones first, then its results.
- */
+/* The distinct data (with map) that a fusion's kernel holds, as its calls come to them. */
 weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
                              weft_error *error) {
     size_t most = 0;
@@ -46,24 +45,38 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
         most += (size_t)graph->calls[fusion->calls[i]].n_operands + 1;
     made->onchip = weft_arena_alloc(arena, most, sizeof *made->onchip);
     made->placement = weft_arena_alloc(arena, most, sizeof *made->placement);
-    if (made->onchip == NULL || made->placement == NULL)
+    made->inside = weft_arena_alloc(arena, most, sizeof *made->inside);
+    made->leaves = weft_arena_alloc(arena, most, sizeof *made->leaves);
+    made->slots = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *made->slots);
+    int *slot = weft_arena_alloc(arena, most, sizeof *slot);
+    if (made->onchip == NULL || made->placement == NULL || made->inside == NULL ||
+        made->leaves == NULL || made->slots == NULL || slot == NULL)
         return weft_no_memory(error);
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[made->order[i]];
+        made->slots[i] = slot;
         for (int k = 0; k <= call->n_operands; ++k) {
             weft_operand operand = {.datum = call->result, .map = -1};
-            bool known = false;
+            int m = 0;
             if (k < call->n_operands) {
                 operand.datum = call->operands[k].datum;
                 operand.map = call->operands[k].map;
             }
+            while (m < made->n_onchip &&
+                   (made->onchip[m].datum != operand.datum || made->onchip[m].map != operand.map))
+                ++m;
+            *slot++ = m;
+            if (m < made->n_onchip)
+                continue;
             operand.shape = weft_operand_whole(graph, &operand);
-            for (int m = 0; m < made->n_onchip; ++m)
-                known |=
-                    made->onchip[m].datum == operand.datum && made->onchip[m].map == operand.map;
-            if (!known)
-                made->onchip[made->n_onchip++] = operand; /* PLACE_REGISTER */
+            made->onchip[made->n_onchip++] = operand; /* PLACE_REGISTER */
         }
+    }
+    for (int m = 0; m < made->n_onchip; ++m) {
+        const int producer = graph->data[made->onchip[m].datum].producer;
+        made->inside[m] =
+            producer >= 0 && made->onchip[m].map < 0 && weft_fusion_contains(fusion, producer);
+        made->leaves[m] = weft_datum_leaves(graph, fusion, made->onchip[m].datum);
     }
     return WEFT_OK;
 }
@@ -71,14 +84,12 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
 /* Bytes per instance that must move between memory and the chip. */
 static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
                        bool gathered) {
-    const weft_fusion *fusion = made->fusion;
     for (int m = 0; m < made->n_onchip; ++m) {
         const weft_operand *operand = &made->onchip[m];
         const weft_datum *datum = &graph->data[operand->datum];
-        const bool inside = datum->producer >= 0 && operand->map < 0 &&
-                            weft_fusion_contains(fusion, datum->producer);
+        const bool inside = made->inside[m];
         const double bytes = real_bytes * weft_shape_count(&operand->shape);
-        bool leaves = datum->index_set >= 0 && weft_datum_leaves(graph, fusion, operand->datum);
+        bool leaves = datum->index_set >= 0 && made->leaves[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)
             leaves |=
                 graph->accumulations[i].source == operand->datum && !graph->accumulations[i].matrix;
