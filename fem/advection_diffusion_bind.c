@@ -13,35 +13,31 @@ static const weft_rows *rows_of(const weft_advection_diffusion *ad, int which) {
 }
 
 /* y = A v; the product by rows of csr on the host brings v.y. */
-static weft_status product(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
-                           weft_error *error) {
+static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_ad_product *called = user;
     const weft_advection_diffusion *ad = called->owner;
     weft_operator *op = ad->operators[called->which];
     double *sums = ad->sums[called->which];
-    if (!vy)
-        return weft_operator_apply(op, v, y, error);
-    TRY(weft_csr_product_dots(ad->context->device, weft_operator_pattern(op),
-                              weft_memory_host(weft_operator_values(op)), weft_memory_host(v),
-                              weft_memory_host(y), sums, error));
+    if (!product->vy)
+        return weft_operator_apply_in_loop(op, product, error);
+    TRY(weft_csr_product_dots(
+        ad->context->device, weft_operator_pattern(op), weft_memory_host(weft_operator_values(op)),
+        weft_memory_host(product->v), weft_memory_host(product->y), sums, error));
     const double dot = weft_sum(sums, (ad->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
-    TRY(weft_memory_write(vy, 0, &dot, sizeof dot, error));
+    TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
 done:
     return status;
 }
 
 /* The operator's matrix anew, and its diagonal where the script asks for that. */
-static weft_status renewal(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
-                           weft_error *error) {
-    (void)v;
-    (void)vy;
+static weft_status renewal(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_ad_product *called = user;
     weft_operator *op = called->owner->operators[called->which];
     TRY(weft_operator_assemble(op, error));
     if (called->which == WEFT_AD_M || called->which == WEFT_AD_B)
-        TRY(weft_operator_diagonal(op, y, error));
+        TRY(weft_operator_diagonal(op, product->y, error));
 done:
     return status;
 }
@@ -106,7 +102,7 @@ static weft_status bind_operator(weft_advection_diffusion *ad, int i, weft_error
     if (rows)
         TRY(weft_program_bind_rows(program, name, rows, error));
     else
-        TRY(weft_program_bind_operator(program, name, product, &ad->products[i], error));
+        TRY(weft_program_bind_operator(program, name, apply, &ad->products[i], error));
 done:
     return status;
 }

@@ -59,17 +59,17 @@ weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error) {
 }
 
 /* q = A p for the loop; the product by rows of csr has p and q at hand and brings p.q. */
-static weft_status loop_apply(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
-                              weft_error *error) {
+static weft_status loop_apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg *cg = user;
-    if (!vy)
-        return weft_operator_apply(cg->op, v, y, error);
+    if (!product->vy)
+        return weft_operator_apply_in_loop(cg->op, product, error);
     TRY(weft_csr_product_dots(cg->context->device, weft_operator_pattern(cg->op),
-                              weft_memory_host(weft_operator_values(cg->op)), weft_memory_host(v),
-                              weft_memory_host(y), cg->sums, error));
+                              weft_memory_host(weft_operator_values(cg->op)),
+                              weft_memory_host(product->v), weft_memory_host(product->y), cg->sums,
+                              error));
     const double dot = weft_sum(cg->sums, (cg->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
-    TRY(weft_memory_write(vy, 0, &dot, sizeof dot, error));
+    TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
 done:
     return status;
 }

@@ -90,6 +90,18 @@ done:
     return status;
 }
 
+weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!product->go || !op->table->apply_guarded)
+        return weft_operator_apply(op, product->v, product->y, error);
+    TRY(check_vector(op, "v", product->v, error));
+    TRY(check_vector(op, "y", product->y, error));
+    TRY(op->table->apply_guarded(op, product, error));
+done:
+    return status;
+}
+
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_vector(op, "d", d, error));

@@ -10,6 +10,7 @@ typedef struct weft_part {
     weft_memory *local;     /* NULL: matrix-free */
     weft_compiled assemble; /* form, stored */
     weft_compiled product;  /* form or local, product */
+    weft_compiled guarded;  /* the same for loops; made when first asked for */
     weft_compiled diagonal; /* form or local, diagonal; made when first asked for */
     weft_scatter scatter;   /* of product and diagonal */
     bool is_checked;        /* stars have given what stores in place give */
@@ -65,10 +66,19 @@ static weft_status action_write(const weft_form *form, weft_text *text, weft_fra
     return WEFT_OK;
 }
 
+/* The largest patches of stars with which there is enough for all multiprocessors at the same time:
+ * two blocks for each. Below that smaller ones are faster, for their threads walk fewer stars. */
+static int star_nodes(const weft_limits *limits, int64_t n_nodes) {
+    int nodes = 512;
+    while (nodes > 128 && n_nodes < (int64_t)nodes * 2 * limits->multiprocessors)
+        nodes /= 2;
+    return nodes;
+}
+
 /* The script of part i with this tail: local matrices from memory or from the form; adding to y
  * unless it is the first. */
 static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
-                                weft_compiled *out, weft_error *error) {
+                                bool guarded, weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = &cells->parts[i];
     const weft_form *form = &part->form;
@@ -80,6 +90,9 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     const bool acts = form->action && !part->local && tail == &tail_product;
     TRY(options_make(form, part->local != NULL, tail, &options, room, error));
     options.scatter = part->scatter;
+    options.guarded = guarded;
+    options.star_nodes =
+        star_nodes(weft_device_limits(cells->context->device), weft_connectivity_to(form->dofs));
     fragments[n++] = (weft_fragment){form->name, form->text};
     if (part->local)
         fragments[0] = shipped(form, &tail_local);
@@ -181,12 +194,13 @@ static weft_status stars_check(const weft_operator *op, int i, const weft_compil
     return status;
 }
 
-static weft_status part_product(const weft_cells_operator *cells, int i, weft_error *error) {
-    weft_part *part = &cells->parts[i];
+static weft_status part_product(const weft_cells_operator *cells, int i, bool guarded,
+                                weft_compiled *out, weft_error *error) {
+    const weft_part *part = &cells->parts[i];
     const weft_tail own = {part->form.product, part->form.product};
     const bool by_stars =
         part->scatter == WEFT_SCATTER_STARS || part->scatter == WEFT_SCATTER_VERTEX_STARS;
-    return part_compile(cells, i, by_stars && own.scalar ? &own : &tail_product, &part->product,
+    return part_compile(cells, i, by_stars && own.scalar ? &own : &tail_product, guarded, out,
                         error);
 }
 
@@ -207,7 +221,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
     if (!has_stars(&part->product))
         return WEFT_OK;
     part->scatter = WEFT_SCATTER_COLOURED;
-    TRY(part_compile(cells, i, &tail_product, &plain, error));
+    TRY(part_compile(cells, i, &tail_product, false, &plain, error));
     part->scatter = WEFT_SCATTER_STARS;
     TRY(stars_check(op, i, &plain, &good, &why, error));
     if (!good && weft_connectivity_width(part->form.dofs) == 4) {
@@ -215,7 +229,7 @@ static weft_status part_check(const weft_operator *op, int i, weft_error *error)
                  "%s: by stars of vertices, not of edges: %s", part->form.name, why.message);
         weft_compiled_free(&part->product);
         part->scatter = WEFT_SCATTER_VERTEX_STARS;
-        TRY(part_product(cells, i, error));
+        TRY(part_product(cells, i, false, &part->product, error));
         TRY(stars_check(op, i, &plain, &good, &why, error));
     }
     if (good)
@@ -256,6 +270,22 @@ done:
     return status;
 }
 
+static weft_status cells_apply_guarded(weft_operator *op, const weft_program_product *product,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        weft_compiled *guarded = &cells->parts[i].guarded;
+        TRY(part_check(op, i, error));
+        if (!guarded->program)
+            TRY(part_product(cells, i, true, guarded, error));
+        weft_program_guard(guarded->program, product->go);
+        TRY(product_run(guarded, product->v, product->y, error));
+    }
+done:
+    return status;
+}
+
 static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
@@ -263,7 +293,7 @@ static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error 
         TRY(part_check(op, i, error));
         weft_compiled *diagonal = &cells->parts[i].diagonal;
         if (!diagonal->program)
-            TRY(part_compile(cells, i, &tail_diagonal, diagonal, error));
+            TRY(part_compile(cells, i, &tail_diagonal, false, diagonal, error));
         TRY(weft_program_bind(diagonal->program, "y", d, error));
         TRY(weft_program_run(diagonal->program, error));
     }
@@ -279,6 +309,7 @@ static void cells_free(weft_operator *op) {
         weft_part *part = &cells->parts[i];
         weft_compiled_free(&part->assemble);
         weft_compiled_free(&part->product);
+        weft_compiled_free(&part->guarded);
         weft_compiled_free(&part->diagonal);
         weft_memory_free(&part->local);
     }
@@ -302,6 +333,7 @@ static weft_scatter scatter_of(const weft_context *context, weft_assembly assemb
 
 static const weft_operator_table cells_table = {.assemble = cells_assemble,
                                                 .apply = cells_apply,
+                                                .apply_guarded = cells_apply_guarded,
                                                 .diagonal = cells_diagonal,
                                                 .free = cells_free};
 
@@ -329,7 +361,7 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
     for (int i = 0; i < n_forms; ++i) {
         if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
             TRY(part_store(cells, &parts[i], error));
-        TRY(part_product(cells, i, error));
+        TRY(part_product(cells, i, false, &parts[i].product, error));
     }
     *out = op;
     op = NULL;

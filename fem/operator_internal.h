@@ -77,6 +77,10 @@ typedef struct weft_operator_table {
     weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
     weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
     void (*free)(weft_operator *op);
+    /* the same product in a loop, by launches that do nothing where product->go, which is not NULL,
+     * holds 0 when they run; NULL: there is none */
+    weft_status (*apply_guarded)(weft_operator *op, const weft_program_product *product,
+                                 weft_error *error);
     /* what a rows routine needs for the same product, borrowed; NULL: there is none */
     const weft_rows *(*rows)(const weft_operator *op);
 } weft_operator_table;
@@ -98,6 +102,10 @@ struct weft_operator {
     weft_cg_programs *cg;        /* NULL before the first solve */
     weft_persistent *persistent; /* the same, and where there is none */
 };
+
+/** What a script's loop calls for its product with op, which must not ask for vy. */
+weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
+                                        weft_error *error);
 
 weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
                                      const weft_form *forms, int n_forms, weft_operator **out,

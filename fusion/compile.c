@@ -111,6 +111,11 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
     bool flows = false;
     TRY(weft_script_make(arena, fragments, n_fragments, &c->options, &c->script, error));
     TRY(weft_flow_wanted(arena, c->library, c->script, &flows, error));
+    if (flows && c->options.guarded) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "a script with loops cannot be guarded: its loops are");
+        goto done;
+    }
     if (flows) {
         TRY(weft_flow_make(c, &c->flow, error));
         TRY(weft_flow_source(c, &c->source, error));

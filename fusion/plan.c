@@ -151,6 +151,19 @@ done:
     return status;
 }
 
+int weft_star_nodes(const weft_compile_options *options) {
+    return options->star_nodes > 0 ? options->star_nodes : WEFT_STAR_NODES;
+}
+
+static weft_status check_star_nodes(const weft_compile_options *options, weft_error *error) {
+    const int nodes = weft_star_nodes(options);
+    if (nodes == 128 || nodes == 256 || nodes == WEFT_STAR_NODES)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_USAGE,
+                          "patches of stars have 128, 256 or %d nodes, not %d", WEFT_STAR_NODES,
+                          nodes);
+}
+
 /* What is accumulated by stars has other arguments and starts from nothing. */
 static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_started,
                                 weft_error *error) {
@@ -166,7 +179,9 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
     const bool reads_cells = weft_star_source_reads_cells(p->graph, &star);
     const int target = star.accumulation->target;
     const bool matrix = star.accumulation->matrix;
+    TRY(check_star_nodes(p->options, error));
     kernel->stars = true;
+    kernel->star_nodes = matrix ? WEFT_STAR_NODES : weft_star_nodes(p->options);
     kernel->edges = !matrix && p->options->scatter == WEFT_SCATTER_STARS &&
                     p->graph->maps[star.accumulation->map].width == 4 &&
                     weft_shape_count(&p->graph->data[target].shape) == 1;
@@ -356,6 +371,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
+    p.plan->guarded = options->guarded && weft_source_backend(p.plan->lanes, limits)->is_threaded;
     p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES ? WEFT_CUDA_CHUNK / WEFT_CUDA_LANES
                                                                 : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),

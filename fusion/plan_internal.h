@@ -153,7 +153,7 @@ void weft_covers_end(weft_covers **covers);
 #define WEFT_CUDA_WARPS_MAX 32
 #define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
 #define WEFT_STAR_NODES 512   /* of a patch (star_internal.h) */
-#define WEFT_STAR_THREADS 128 /* each walks WEFT_STAR_TURNS stars */
+#define WEFT_STAR_THREADS 128 /* each walks weft_star_turns stars */
 #define WEFT_EDGE_STAR_THREADS 256
 #define WEFT_STAR_MATRIX_THREADS 512
 
@@ -193,6 +193,7 @@ typedef struct weft_plan_kernel {
     int folded;        /* call that the routine computes at every row it reads, or -1 */
     bool stars;        /* its one accumulation is done by the owner, star by star */
     bool edges;        /* stars of edges, not of vertices */
+    int star_nodes;    /* of a patch of stars */
     bool cell_colours; /* its accumulations are plain additions: a launch a colour of instances */
     bool adds;         /* a gather, or stars, that add to what is there, else they write */
     weft_argument *arguments;
@@ -220,9 +221,12 @@ typedef struct weft_plan {
     int n_buffers;
     int lanes;
     int reduction_blocks;
-    bool guarded; /* in a loop, on a device with threads: kernels do nothing where *go is 0 */
+    bool guarded; /* in a loop, on a device with threads, or as the options ask: kernels, and what
+                     zeroes for them, do nothing where *go is 0 */
 } weft_plan;
 
+/** Of a patch of stars of a vector. */
+int weft_star_nodes(const weft_compile_options *options);
 weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
                            const weft_limits *limits, const weft_compile_options *options,
                            weft_plan **out, weft_error *error);

@@ -84,6 +84,7 @@ void weft_program_free(weft_program **program) {
         free_tables(p);
     if (p->own_module)
         weft_module_free(&p->module);
+    weft_memory_free(&p->always);
     free(p->sizes);
     free(p->data);
     free(p->own);

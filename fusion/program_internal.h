@@ -9,7 +9,8 @@ struct weft_program {
     const weft_compilation *compilation;
     weft_module *module; /* NULL: there is no kernel */
     bool own_module;
-    weft_memory *go;                /* of a segment in a loop, on a device with threads */
+    weft_memory *go;                /* of a guarded plan (weft_plan), borrowed; NULL: `always` */
+    weft_memory *always;            /* a 1, own; NULL: nobody has asked for it */
     struct weft_program_flow *flow; /* NULL: straight */
     int64_t *sizes;                 /* [n_index_sets], -1: unknown */
     weft_memory **data;             /* [n_data] bound or own */
@@ -118,6 +119,8 @@ void weft_program_graph_free(weft_program *program);
 /** Drop recordings: what was bound has changed. */
 void weft_program_flow_forget(weft_program *program);
 bool weft_program_flow_threaded(const weft_program *program);
+/** What says whether a loop goes on; NULL: nothing does. */
+weft_memory *weft_program_graph_flag(const weft_program *program, int loop);
 /** Let the kernels of a loop that the host runs do their work. */
 weft_status weft_program_graph_go(const weft_program *program, int loop, weft_error *error);
 /** An outermost loop by its recording, made when there is none. */

@@ -142,8 +142,10 @@ done:
 static weft_status run_apply(weft_program *p, const weft_flow_step *step, weft_error *error) {
     const weft_program_operator *op = &p->flow->operators[step->op];
     weft_memory **memory = p->flow->memory;
-    return op->apply(op->user, memory[step->v], memory[step->y],
-                     step->dot >= 0 ? memory[step->dot] : NULL, error);
+    const weft_program_product product = {memory[step->v], memory[step->y],
+                                          step->dot >= 0 ? memory[step->dot] : NULL,
+                                          weft_program_graph_flag(p, step->loop)};
+    return op->apply(op->user, &product, error);
 }
 
 weft_status weft_program_flow_step(weft_program *p, const weft_flow_step *step, weft_error *error) {

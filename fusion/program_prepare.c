@@ -156,6 +156,20 @@ done:
     return status;
 }
 
+/* Guarded kernels that nobody holds back. */
+static weft_status prepare_guard(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const uint32_t yes = 1;
+    if (!p->compilation->plan->guarded || p->go != NULL || p->always != NULL)
+        return WEFT_OK;
+    TRY(weft_memory_make(p->device, sizeof yes, &p->always, error));
+    status = weft_memory_write(p->always, 0, &yes, sizeof yes, error);
+    if (status != WEFT_OK)
+        weft_memory_free(&p->always);
+done:
+    return status;
+}
+
 weft_status weft_program_prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->compilation->graph;
@@ -179,6 +193,7 @@ weft_status weft_program_prepare(weft_program *p, weft_error *error) {
         if (plan->kernels[i].n_reductions > 0 && !plan->kernels[i].finishes)
             TRY(prepare_reductions(p, i, error));
     TRY(weft_program_rows_prepare(p, error));
+    TRY(prepare_guard(p, error));
     p->ready = true;
 done:
     return status;

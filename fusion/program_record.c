@@ -90,6 +90,10 @@ void weft_program_graph_free(weft_program *p) {
     p->flow->graph = NULL;
 }
 
+weft_memory *weft_program_graph_flag(const weft_program *p, int loop) {
+    return p->flow->graph != NULL && loop >= 0 ? p->flow->graph->go[loop] : NULL;
+}
+
 weft_status weft_program_graph_go(const weft_program *p, int loop, weft_error *error) {
     const uint32_t yes = 1;
     const struct weft_loop_graph *graph = p->flow->graph;

@@ -1,5 +1,10 @@
 /* Running a program: every launch of its plan. */
 #include "program_internal.h"
+#include "source_internal.h"
+
+#include <stdio.h>
+
+enum { NAME_LENGTH = 256 };
 
 static weft_memory *datum_memory(const weft_program *p, int datum) {
     const int buffer = p->compilation->plan->buffer_of[datum];
@@ -103,6 +108,29 @@ done:
     return status;
 }
 
+static weft_memory *go_of(const weft_program *p) {
+    return p->go != NULL ? p->go : p->always;
+}
+
+/* What accumulating stores start from. Where the kernel does nothing this must not either. */
+static weft_status zero(const weft_program *p, const weft_plan_kernel *kernel, int datum,
+                        weft_error *error) {
+    weft_memory *list = datum_memory(p, datum);
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    weft_memory *arguments[2] = {list, go_of(p)};
+    char name[NAME_LENGTH];
+    if (!p->compilation->plan->guarded)
+        return weft_memory_zero(list, error);
+    snprintf(name, sizeof name, "%s" WEFT_CLEAR_SUFFIX, kernel->name);
+    const weft_launch launch = {.module = p->module,
+                                .kernel = name,
+                                .arguments = arguments,
+                                .n_arguments = 2,
+                                .n_instances = (int64_t)(weft_memory_bytes(list) / real_bytes),
+                                .lanes = p->compilation->plan->lanes};
+    return launch.n_instances > 0 ? weft_device_launch(p->device, &launch, error) : WEFT_OK;
+}
+
 static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -114,10 +142,10 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
                           .n_instances = p->sizes[kernel->index_set],
                           .lanes = p->compilation->plan->lanes};
     for (int i = 0; i < kernel->n_zero && !weft_planted("missed_clear"); ++i)
-        TRY(weft_memory_zero(datum_memory(p, kernel->zero[i]), error));
+        TRY(zero(p, kernel, kernel->zero[i], error));
     TRY(weft_program_kernel_arguments(p, kernel, p->arguments, error));
-    if (p->go != NULL)
-        p->arguments[launch.n_arguments++] = p->go;
+    if (p->compilation->plan->guarded)
+        p->arguments[launch.n_arguments++] = go_of(p);
     if (kernel->cell_colours)
         return weft_program_colours_launch(p, kernel, &launch, error);
     if (kernel->stars)
@@ -149,6 +177,11 @@ weft_status weft_program_touch(weft_program *p, weft_error *error) {
     }
 done:
     return status;
+}
+
+void weft_program_guard(weft_program *program, weft_memory *go) {
+    program->go = go;
+    program->ready = program->ready && go != NULL;
 }
 
 weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error) {

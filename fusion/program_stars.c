@@ -20,13 +20,14 @@ static bool stars_read_cells(const weft_program *p, int map, int part) {
 static weft_status program_stars(const weft_program *p, int map, const weft_stars **out,
                                  weft_error *error) {
     const bool with_cells = stars_read_cells(p, map, WEFT_STAR_ARGUMENTS - 1);
-    return weft_connectivity_stars(p->maps[map], WEFT_STAR_NODES, with_cells, out, error);
+    return weft_connectivity_stars(p->maps[map], weft_star_nodes(&p->compilation->options),
+                                   with_cells, out, error);
 }
 
 static weft_status program_edge_stars(const weft_program *p, int map, const weft_edge_stars **out,
                                       weft_error *error) {
     const int cells = WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1;
-    return weft_connectivity_edge_stars(p->maps[map], WEFT_STAR_NODES,
+    return weft_connectivity_edge_stars(p->maps[map], weft_star_nodes(&p->compilation->options),
                                         WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
                                         stars_read_cells(p, map, cells), out, error);
 }

@@ -187,10 +187,9 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     }
     if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                      !w->plan->guarded ? ""
-                      : kernel->rows >= 0 || weft_source_loads_ahead(w, kernel)
-                          ? "    const uint32_t going = *go;\n"
-                          : WEFT_GUARD);
+                      !w->plan->guarded                                         ? ""
+                      : kernel->rows >= 0 || weft_source_loads_ahead(w, kernel) ? WEFT_GUARD_EARLY
+                                                                                : WEFT_GUARD);
 }
 
 /* The thread's own instance. */
@@ -314,6 +313,17 @@ static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *
     weft_text_add(w->out, "}\n\n");
 }
 
+/* What a guarded kernel's accumulating stores start from is zeroed by a kernel that looks at `go`
+ * too: the values of the last turn must stay. */
+static void write_clear_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
+    weft_text_add(w->out,
+                  "/* of what %s accumulates into */\n"
+                  "KERNEL %s%s(int64_t n_instances,\n    scalar *restrict p_list%s)\n{\n%s"
+                  "    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
+                  "    if (i < n_instances)\n        p_list[i] = 0;\n}\n\n",
+                  kernel->name, kernel->name, WEFT_CLEAR_SUFFIX, WEFT_GUARD_ARGUMENT, WEFT_GUARD);
+}
+
 /* null takes the spelling of the device whose limits it has */
 const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
     const bool cuda = limits->kind == WEFT_DEVICE_CUDA ||
@@ -334,6 +344,8 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
                                   .out = &text};
     writer.backend->prelude(&text, plan->lanes, options->single);
     for (int i = 0; i < plan->n_kernels; ++i) {
+        if (plan->guarded && plan->kernels[i].n_zero > 0)
+            write_clear_kernel(&writer, &plan->kernels[i]);
         if (plan->kernels[i].gather >= 0)
             weft_source_gather(&writer, &plan->kernels[i]);
         else if (plan->kernels[i].stars)

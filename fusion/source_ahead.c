@@ -43,6 +43,5 @@ void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *ker
     for (int i = 0; i < kernel->n_loads; ++i)
         if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
             weft_source_load_statement(w, &kernel->loads[i]);
-    weft_text_add(w->out, "    }\n%s",
-                  w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
+    weft_text_add(w->out, "    }\n%s", w->plan->guarded ? WEFT_GUARD_LATE : "");
 }

@@ -153,7 +153,7 @@ weft_status weft_source_edge_stars(const star_writer *s, weft_error *error) {
     TRY(write_row(s, error));
     weft_text_add(s->w->out,
                   "    __syncthreads();\n"
-                  "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k)\n"
+                  "    UNROLL for (int k = 0; k < ROWS_PER_THREAD%s; ++k)\n"
                   "        UNROLL for (int c = 0; c < %d; ++c) {\n"
                   "            const int at = (k * ROWS_THREADS + threadIdx.x) * %d + c;\n"
                   "            scalar sum = sums[at];\n"
@@ -161,6 +161,7 @@ weft_status weft_source_edge_stars(const star_writer *s, weft_error *error) {
                   "                sum += sums[copy * (ROWS_NODES * %d) + at];\n"
                   "            y[k * %d + c] = sum;\n"
                   "        }\n",
+                  weft_star_spares_threads(s->star) ? " && threadIdx.x < ROWS_NODES" : "",
                   s->n_results, s->n_results, s->n_results, s->n_results);
 done:
     return status;

@@ -29,6 +29,11 @@ typedef struct source_writer {
 /** Last argument and first statement of kernels that are guarded (weft_plan). */
 #define WEFT_GUARD_ARGUMENT ",\n    const uint32_t *restrict go"
 #define WEFT_GUARD "    if (*go == 0)\n        return;\n"
+/** The same where the answer is asked for first, and awaited behind other loads. */
+#define WEFT_GUARD_EARLY "    const uint32_t going = *go;\n"
+#define WEFT_GUARD_LATE "    if (going == 0)\n        return;\n"
+/** Behind a guarded kernel's name: the kernel that zeroes a list for it. Arguments: list, go. */
+#define WEFT_CLEAR_SUFFIX "_clear"
 
 const weft_backend *weft_source_backend(int lanes, const weft_limits *limits);
 

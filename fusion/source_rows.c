@@ -134,7 +134,7 @@ static void write_routine(const source_writer *w, const weft_plan_kernel *kernel
                   w->graph->operators[call->op], call->routine->name, call->routine->body,
                   /* nothing is stored yet; where the routine asks itself, behind its first loads,
                      this costs nothing */
-                  w->plan->guarded ? "    if (going == 0)\n        return;\n" : "");
+                  w->plan->guarded ? WEFT_GUARD_LATE : "");
 }
 
 /* Row k of the thread: what shares the kernel with the routine. */

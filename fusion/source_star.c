@@ -111,16 +111,27 @@ static void write_staged(const star_writer *s, int part, const char *local) {
         weft_text_add(s->w->out, "s%d[%s]%s", part / 2, local, member);
 }
 
+/* A thread's nodes are as many shorts, its lengths as many in the two words behind row[0]. */
 static void write_shared(const star_writer *s) {
-    weft_text_add(s->w->out,
-                  "    const uint32_t *row =\n"
-                  "        star_rows + 4 * ((blockIdx.x * ROWS_THREADS + threadIdx.x) / LANES);\n"
-                  "    unsigned long long lengths = (unsigned long long)row[2] << 32 | row[1];\n"
-                  "    unsigned long long order = ((const unsigned long long *)\n"
-                  "        star_order)[blockIdx.x * ROWS_THREADS + threadIdx.x];\n"
-                  "    const unsigned long long *words =\n"
-                  "        star_words + row[0] * (int64_t)LANES + threadIdx.x %% LANES;\n"
-                  "    unsigned long long bits = words[0];\n");
+    weft_text *out = s->w->out;
+    const int turns = s->star->nodes / s->star->threads;
+    weft_text_add(out, "    const uint32_t *row =\n"
+                       "        star_rows + 4 * ((blockIdx.x * ROWS_THREADS + threadIdx.x) / "
+                       "LANES);\n");
+    if (turns == 4)
+        weft_text_add(
+            out, "    unsigned long long lengths = (unsigned long long)row[2] << 32 | row[1];\n"
+                 "    unsigned long long order = ((const unsigned long long *)\n"
+                 "        star_order)[blockIdx.x * ROWS_THREADS + threadIdx.x];\n");
+    else
+        weft_text_add(out,
+                      "    uint32_t lengths = row[1];\n"
+                      "    uint32_t order = %sstar_order%s[blockIdx.x * ROWS_THREADS + "
+                      "threadIdx.x];\n",
+                      turns == 2 ? "((const uint32_t *)" : "", turns == 2 ? ")" : "");
+    weft_text_add(out, "    const unsigned long long *words =\n"
+                       "        star_words + row[0] * (int64_t)LANES + threadIdx.x %% LANES;\n"
+                       "    unsigned long long bits = words[0];\n");
 }
 
 void weft_star_write_shared(const star_writer *s) {
@@ -157,20 +168,27 @@ static void write_stage_node(const star_writer *s, bool own) {
     }
 }
 
+bool weft_star_spares_threads(const weft_star_source *star) {
+    return star->nodes < star->threads;
+}
+
 void weft_star_write_staging(const star_writer *s) {
     weft_text *out = s->w->out;
+    const bool spares = weft_star_spares_threads(s->star);
     /* the numbers of the halo first: its loads must wait for them */
     weft_text_add(out, "    int32_t round[ROWS_PER_THREAD];\n"
                        "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                        "        const int i = k * ROWS_THREADS + threadIdx.x;\n"
                        "        round[k] = i < n_halo ? star_halo[halo_first + i] : -1;\n"
-                       "    }\n"
-                       "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                       "    }\n");
+    if (s->w->plan->guarded) /* it has come by now, beside what says where the halo's numbers are */
+        weft_text_add(out, WEFT_GUARD_LATE);
+    weft_text_add(out, "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                        "        const int local = k * ROWS_THREADS + threadIdx.x;\n"
                        "        const int64_t j = first_row + local;\n");
     if (s->star->vector >= 0)
         weft_text_add(out, "        own[k] = 0;\n");
-    weft_text_add(out, "        if (j < n_rows) {\n");
+    weft_text_add(out, spares ? "        if (j < last_row) {\n" : "        if (j < n_rows) {\n");
     write_stage_node(s, true);
     weft_text_add(out, "        }\n    }\n"
                        "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
@@ -178,11 +196,12 @@ void weft_star_write_staging(const star_writer *s) {
                        "        const int64_t j = round[k];\n"
                        "        if (j >= 0) {\n");
     write_stage_node(s, false);
-    weft_text_add(out, "        }\n    }\n"
-                       "    for (int i = ROWS_NODES + threadIdx.x; i < n_halo; i += ROWS_THREADS) "
-                       "{\n"
-                       "        const int local = ROWS_NODES + i;\n"
-                       "        const int64_t j = star_halo[halo_first + i];\n        {\n");
+    weft_text_add(out,
+                  "        }\n    }\n"
+                  "    for (int i = %s + threadIdx.x; i < n_halo; i += ROWS_THREADS) {\n"
+                  "        const int local = ROWS_NODES + i;\n"
+                  "        const int64_t j = star_halo[halo_first + i];\n        {\n",
+                  spares ? "ROWS_THREADS" : "ROWS_NODES");
     write_stage_node(s, false);
     weft_text_add(out, "        }\n    }\n    __syncthreads();\n\n");
 }

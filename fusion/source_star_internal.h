@@ -25,7 +25,10 @@ int weft_star_load_count(const weft_graph *graph, const weft_operand *load);
 bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load);
 /** s0, s1, ... (what is staged) and sums, in shared memory; n_halo and halo_first. */
 void weft_star_write_shared(const star_writer *s);
-/** Own nodes and the halo into s0, s1, ...; own[k] too; then a barrier. */
+/** Are there fewer nodes than threads? Then rows of the block end at last_row, not at n_rows. */
+bool weft_star_spares_threads(const weft_star_source *star);
+/** Own nodes and the halo into s0, s1, ...; own[k] too; then a barrier. Guarded kernels return
+ *  here. */
 void weft_star_write_staging(const star_writer *s);
 /** "real v_x_at_dofs[12];" for every list loaded through the map. */
 void weft_star_write_arrays(const star_writer *s, const char *indent);

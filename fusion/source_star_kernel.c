@@ -1,7 +1,6 @@
 /* A kernel that accumulates by stars and does nothing else: its head, the body of source_star.c,
  * and stores. */
-#include "source_internal.h"
-#include "star_internal.h"
+#include "source_star_internal.h"
 
 const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
     "const int64_t *restrict star_halo_start",
@@ -24,7 +23,7 @@ weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_ke
                              .loads = kernel->loads,
                              .n_loads = kernel->n_loads,
                              .vector = -1,
-                             .nodes = WEFT_STAR_NODES,
+                             .nodes = kernel->star_nodes,
                              .threads = kernel->edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
                              .edges = kernel->edges};
     for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
@@ -43,9 +42,10 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
     const int n_results = weft_shape_count(&w->graph->data[star.accumulation->target].shape);
     const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
     const char *const define = "#define %s %d\n";
+    const bool spares = weft_star_spares_threads(&star);
     weft_text_add(w->out, define, "ROWS_NODES", star.nodes);
     weft_text_add(w->out, define, "ROWS_THREADS", star.threads);
-    weft_text_add(w->out, define, "ROWS_PER_THREAD", star.nodes / star.threads);
+    weft_text_add(w->out, define, "ROWS_PER_THREAD", spares ? 1 : star.nodes / star.threads);
     if (star.vector >= 0)
         weft_text_add(w->out, "#define LOAD(j) p_%s[j]\n",
                       weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
@@ -62,19 +62,24 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                   "    extern __shared__ __align__(16) unsigned char shared[];\n"
                   "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                   "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
-                  w->plan->guarded ? WEFT_GUARD_ARGUMENT : "", w->plan->guarded ? WEFT_GUARD : "",
-                  n_results);
+                  w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
+                  w->plan->guarded ? WEFT_GUARD_EARLY : "", n_results);
+    if (spares)
+        weft_text_add(w->out,
+                      "    const int64_t last_row =\n        n_rows - first_row < ROWS_NODES "
+                      "? n_rows : first_row + ROWS_NODES;\n");
     TRY(weft_source_star_body(w, &star, error));
     weft_text_add(w->out,
                   "    (void)own;\n"
                   "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
                   "        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;\n"
                   "        UNROLL for (int c = 0; c < %d; ++c)\n"
-                  "            if (row < n_rows)\n"
+                  "            if (row < %s)\n"
                   "                p_%s[row * %d + c] %s y[k * %d + c];\n"
                   "    }\n}\n"
                   "#undef LOAD\n#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n",
-                  n_results, target, n_results, kernel->adds ? "+=" : "=", n_results);
+                  n_results, spares ? "last_row" : "n_rows", target, n_results,
+                  kernel->adds ? "+=" : "=", n_results);
 done:
     return status;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TASK_PATCHES = 16, NODES_MOST = 4096 };
+enum { TASK_PATCHES = 16, NODES_MOST = 4096, NODES_STEP = 128 };
 
 typedef struct star_builder {
     weft_device *device;
@@ -43,7 +43,7 @@ static void make_patches(void *user, int64_t task) {
 static void copy_patches(void *user, int64_t task) {
     star_builder *b = user;
     const size_t nodes = (size_t)b->source.nodes;
-    const size_t n_warps = nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
+    const size_t n_warps = (size_t)weft_star_warps(b->source.nodes);
     const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
     for (int64_t p = task * TASK_PATCHES; p < b->n_patches && p < (task + 1) * TASK_PATCHES; ++p) {
         weft_star_patch *patch = &b->patches[p];
@@ -101,13 +101,13 @@ static weft_status store_patches(star_builder *b, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_stars *s = b->stars;
     const size_t n_slots = (size_t)s->n_patches * (size_t)s->nodes;
+    const size_t n_rows = (size_t)s->n_patches * (size_t)weft_star_warps(s->nodes);
     const size_t n_words = (size_t)s->n_groups * WEFT_STAR_GROUP * WEFT_STAR_LANES;
     void *order = NULL, *rows = NULL, *words = NULL, *halo = NULL, *cells = NULL;
     TRY(weft_memory_make(b->device, ((size_t)s->n_patches + 1) * sizeof *b->first_halo,
                          &s->halo_start, error));
     TRY(weft_star_place(b->device, "stars", n_slots, sizeof *b->order, &s->order, &order, error));
-    TRY(weft_star_place(b->device, "stars", n_slots / (WEFT_STAR_LANES * WEFT_STAR_TURNS) * 4,
-                        sizeof *b->rows, &s->rows, &rows, error));
+    TRY(weft_star_place(b->device, "stars", n_rows * 4, sizeof *b->rows, &s->rows, &rows, error));
     TRY(weft_star_place(b->device, "stars", n_words, sizeof *b->words, &s->words, &words, error));
     TRY(weft_star_place(b->device, "stars", (size_t)s->n_halo, sizeof *b->halo, &s->halo, &halo,
                         error));
@@ -154,7 +154,7 @@ weft_status weft_stars_make(weft_device *device, const weft_connectivity *connec
     const int64_t n_to = weft_connectivity_to(connectivity);
     star_builder b = {.device = device, .n_from = weft_connectivity_from(connectivity)};
     if ((width != 3 && width != 4) || b.n_from > INT32_MAX || nodes < 1 || nodes > NODES_MOST ||
-        nodes % (WEFT_STAR_LANES * WEFT_STAR_TURNS) != 0)
+        nodes % NODES_STEP != 0)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "stars are made of up to 2^31 triangles or tetrahedra in patches of "
                               "128, 256 ... %d nodes; here are %lld cells of %d and patches of %d",

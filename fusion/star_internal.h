@@ -21,10 +21,16 @@
 #include "fusion_internal.h"
 
 #define WEFT_STAR_LANES 32 /* nodes that walk their stars side by side: a row */
-#define WEFT_STAR_TURNS 4  /* stars that a thread walks one after the other: rows of a warp */
-#define WEFT_STAR_GROUP 4  /* words that are stored side by side: 8 bytes */
+#define WEFT_STAR_TURNS                                                                            \
+    4 /* stars that a thread walks one after the other, at most: rows of a warp */
+#define WEFT_STAR_GROUP 4 /* words that are stored side by side: 8 bytes */
 
 enum { WORD_SKIP = 1 << 15, WORD_TURN = 1 << 14, WORD_LOCAL = (1 << 14) - 1 };
+
+/** Stars that a thread walks in patches of so many nodes: 4, 2 or 1. A patch below 512 nodes has as
+ *  many threads as one of 512, where it can, so that few nodes take less time, not fewer threads.
+ */
+int weft_star_turns(int nodes);
 
 /* ---- one star (star_order.c) ---- */
 
@@ -61,7 +67,8 @@ typedef struct weft_star_patch {
     int n_halo, n_groups;
     int32_t *halo;   /* [n_halo] ascending */
     uint16_t *order; /* [thread][turn] local number of the node */
-    uint32_t *rows;  /* [warp][4] first group; words of turns 0 and 1, 2 and 3 (16 bits each); 0 */
+    uint32_t *rows;  /* [warp][4] first group; words of turns 0 and 1, 2 and 3 (16 bits each; 0
+                        where there is no such turn); 0 */
     uint16_t *words; /* [n_groups][lane][WEFT_STAR_GROUP] */
     int32_t *cells;  /* [n_groups][WEFT_STAR_GROUP][lane]; NULL: not wanted */
 } weft_star_patch;
@@ -75,6 +82,9 @@ typedef struct weft_star_source_cells {
     int width, nodes;
     bool with_cells;
 } weft_star_source_cells;
+
+/** Warps that walk a patch's stars of vertices. */
+int weft_star_warps(int nodes);
 
 /** Fill source's list and start: the cells that touch each of n_patches patches, ascending. Both go
  *  to the caller, who frees them. (star_cells.c)
@@ -123,7 +133,7 @@ struct weft_stars {
 };
 
 /** connectivity  width 3 or 4
- *  nodes         of a patch: a multiple of WEFT_STAR_LANES * WEFT_STAR_TURNS, at most 4096
+ *  nodes         of a patch: a multiple of 128, at most 4096
  *  Errors  WEFT_ERROR_UNSUPPORTED (the width; a patch with too many nodes round it),
  *          WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
 weft_status weft_stars_make(weft_device *device, const weft_connectivity *connectivity, int nodes,

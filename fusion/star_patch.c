@@ -44,6 +44,14 @@ static weft_status no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the stars of a patch");
 }
 
+int weft_star_turns(int nodes) {
+    return nodes >= 512 ? WEFT_STAR_TURNS : nodes >= 256 ? 2 : 1;
+}
+
+int weft_star_warps(int nodes) {
+    return nodes / (WEFT_STAR_LANES * weft_star_turns(nodes));
+}
+
 /* The corners of cells at each own node, in ascending order of cell. */
 static weft_status list_corners(patch_work *work, weft_error *error) {
     const int width = work->source->width, nodes = work->source->nodes;
@@ -137,7 +145,7 @@ static weft_status sort_nodes(const patch_work *work, uint16_t **out, weft_error
 /* The nodes of row r, in which each walks its star: longest first, every other time round the warps
  * the other way, so that warps have equally much to do. */
 static int row_first(int nodes, int warp, int turn) {
-    const int n_warps = nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
+    const int n_warps = weft_star_warps(nodes);
     return (turn * n_warps + (turn % 2 ? n_warps - 1 - warp : warp)) * WEFT_STAR_LANES;
 }
 
@@ -149,13 +157,13 @@ static int count_groups(int n_words) {
 static weft_status size_rows(const patch_work *work, const uint16_t *sorted, weft_star_patch *out,
                              weft_error *error) {
     const int nodes = work->source->nodes;
-    const int n_warps = nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
+    const int n_warps = weft_star_warps(nodes);
     out->rows = calloc((size_t)n_warps * 4, sizeof *out->rows);
     if (!out->rows)
         return no_memory(error);
     for (int w = 0; w < n_warps; ++w) {
         out->rows[4 * w] = (uint32_t)out->n_groups;
-        for (int turn = 0; turn < WEFT_STAR_TURNS; ++turn) {
+        for (int turn = 0; turn < weft_star_turns(nodes); ++turn) {
             const int n_words = count_words(work, sorted[row_first(nodes, w, turn)]);
             if (n_words > UINT16_MAX)
                 return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -178,8 +186,8 @@ static void write_row(const patch_work *work, const star_row *row, weft_star_pat
     for (int lane = 0; lane < WEFT_STAR_LANES; ++lane) {
         const int node = row->nodes[lane], n = count_words(work, node);
         const int at = work->word_start[node];
-        out->order[(row->warp * WEFT_STAR_LANES + lane) * WEFT_STAR_TURNS + row->turn] =
-            (uint16_t)node;
+        out->order[(row->warp * WEFT_STAR_LANES + lane) * weft_star_turns(work->source->nodes) +
+                   row->turn] = (uint16_t)node;
         for (int i = 0; i < WEFT_STAR_GROUP * count_groups(row->n_words); ++i) {
             const size_t group = row->first_group + (size_t)(i / WEFT_STAR_GROUP);
             const size_t g = group * WEFT_STAR_LANES * WEFT_STAR_GROUP;
@@ -203,9 +211,9 @@ static weft_status write_rows(const patch_work *work, const uint16_t *sorted, we
         out->cells = calloc((size_t)out->n_groups * group, sizeof *out->cells);
     if (!out->words || !out->order || (work->source->with_cells && !out->cells))
         return no_memory(error);
-    for (int w = 0; w < nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS); ++w) {
+    for (int w = 0; w < weft_star_warps(nodes); ++w) {
         size_t first_group = out->rows[4 * w];
-        for (int turn = 0; turn < WEFT_STAR_TURNS; ++turn) {
+        for (int turn = 0; turn < weft_star_turns(nodes); ++turn) {
             const uint16_t *row_nodes = sorted + row_first(nodes, w, turn);
             const star_row row = {row_nodes, w, turn, count_words(work, row_nodes[0]), first_group};
             write_row(work, &row, out);

@@ -190,15 +190,14 @@ static weft_status write_input(const trial *t, int number, weft_error *error) {
 }
 
 /* y = A v, and where wanted v . y, for an operator that is a function of ours. */
-static weft_status apply(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
-                         weft_error *error) {
+static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
     const trial *t = user;
     const random_operator *op = &t->script->op;
     const size_t n = (size_t)t->script->sets[NODES].n;
     const size_t real_bytes = t->script->single ? sizeof(float) : sizeof(double);
     double *in = random_alloc(n + 1, sizeof *in), *out = random_alloc(n + 1, sizeof *out), dot = 0;
-    TRY(weft_memory_read(v, 0, in, n * real_bytes, error));
+    TRY(weft_memory_read(product->v, 0, in, n * real_bytes, error));
     for (size_t i = 0; i < n; ++i) {
         double sum = 0;
         for (int64_t k = op->row_start[i]; k < op->row_start[i + 1]; ++k)
@@ -206,10 +205,10 @@ static weft_status apply(void *user, weft_memory *v, weft_memory *y, weft_memory
         put_number(t, out, i, sum);
         dot += sum * get_number(t, in, i);
     }
-    TRY(weft_memory_write(y, 0, out, n * real_bytes, error));
+    TRY(weft_memory_write(product->y, 0, out, n * real_bytes, error));
     put_number(t, out, 0, dot);
-    if (vy != NULL)
-        TRY(weft_memory_write(vy, 0, out, real_bytes, error));
+    if (product->vy != NULL)
+        TRY(weft_memory_write(product->vy, 0, out, real_bytes, error));
 done:
     free(in);
     free(out);

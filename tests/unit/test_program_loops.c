@@ -302,20 +302,20 @@ typedef struct matrix {
     int applied, dots;
 } matrix;
 
-static weft_status matrix_apply(void *user, weft_memory *v, weft_memory *y, weft_memory *vy,
+static weft_status matrix_apply(void *user, const weft_program_product *product,
                                 weft_error *error) {
     matrix *m = user;
     double in[2], out[2];
     weft_status status = WEFT_OK;
     ++m->applied;
-    TRY(weft_memory_read(v, 0, in, sizeof in, error));
+    TRY(weft_memory_read(product->v, 0, in, sizeof in, error));
     for (int i = 0; i < 2; ++i)
         out[i] = CG_A[2 * i] * in[0] + CG_A[2 * i + 1] * in[1];
-    TRY(weft_memory_write(y, 0, out, sizeof out, error));
-    if (vy) {
+    TRY(weft_memory_write(product->y, 0, out, sizeof out, error));
+    if (product->vy) {
         const double dot = in[0] * out[0] + in[1] * out[1];
         ++m->dots;
-        TRY(weft_memory_write(vy, 0, &dot, sizeof dot, error));
+        TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
     }
 done:
     return status;

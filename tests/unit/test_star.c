@@ -57,8 +57,8 @@ static int32_t global(const weft_stars *stars, int64_t patch, int local) {
 
 /* The words of one slot, as the head of star_internal.h says. */
 static void walk_slot(const weft_stars *stars, int64_t patch, int slot, walked *out) {
-    const int turn = slot % WEFT_STAR_TURNS, thread = slot / WEFT_STAR_TURNS;
-    const int n_warps = stars->nodes / (WEFT_STAR_LANES * WEFT_STAR_TURNS);
+    const int turns = weft_star_turns(stars->nodes), n_warps = weft_star_warps(stars->nodes);
+    const int turn = slot % turns, thread = slot / turns;
     const uint32_t *row =
         (const uint32_t *)host(stars->rows) + 4 * (patch * n_warps + thread / WEFT_STAR_LANES);
     const uint16_t *words = host(stars->words);
