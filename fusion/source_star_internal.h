@@ -27,8 +27,9 @@ bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load);
 void weft_star_write_shared(const star_writer *s);
 /** Are there fewer nodes than threads? Then rows of the block end at last_row, not at n_rows. */
 bool weft_star_spares_threads(const weft_star_source *star);
-/** Own nodes and the halo into s0, s1, ...; own[k] too; then a barrier. Guarded kernels return
- *  here. */
+/** Does a guarded kernel ask at its start and return in weft_star_write_staging? */
+bool weft_star_guards_late(const weft_star_source *star);
+/** Own nodes and the halo into s0, s1, ...; own[k] too; then a barrier. */
 void weft_star_write_staging(const star_writer *s);
 /** "real v_x_at_dofs[12];" for every list loaded through the map. */
 void weft_star_write_arrays(const star_writer *s, const char *indent);

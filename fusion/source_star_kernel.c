@@ -63,7 +63,10 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                   "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                   "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
                   w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                  w->plan->guarded ? WEFT_GUARD_EARLY : "", n_results);
+                  !w->plan->guarded              ? ""
+                  : weft_star_guards_late(&star) ? WEFT_GUARD_EARLY
+                                                 : WEFT_GUARD,
+                  n_results);
     if (spares)
         weft_text_add(w->out,
                       "    const int64_t last_row =\n        n_rows - first_row < ROWS_NODES "

@@ -1,8 +1,10 @@
 /* labels: quick */
 /* The CUDA text of stars of edges and of vertices, run on the host thread by thread
- * (cuda_on_host.h): y = K v for P1 tetrahedra against a plain loop over the cells, to 1e-12 of the
- * largest product (sums of some 25 terms with errors of a few last digits, in another order), the
- * same bits for both orders of threads, and for every list over cells its own value. */
+ * (cuda_on_host.h), in patches of every size: y = K v for P1 triangles and tetrahedra against a
+ * plain loop over the cells, to 1e-12 of the largest product (sums of some 25 terms with errors of
+ * a few last digits, in another order), the same bits for both orders of threads, and for every
+ * list over cells its own value. Guarded kernels do the same where they are wanted, and else
+ * nothing. */
 #include "test_support.h"
 
 #include "cuda_emulation.h"
@@ -21,24 +23,33 @@ typedef struct star_case {
     int64_t cells_a_side;
     bool is_by_cell;  /* K times 1 + the number of the cell */
     bool is_diagonal; /* y_i = K_ii */
+    int d;
 } star_case;
+
+/* How it is compiled. */
+typedef struct star_way {
+    int nodes; /* of a patch */
+    bool guarded;
+} star_way;
 
 static double random_next(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* grad phi_i . grad phi_j |T|, by cofactors */
+/* grad phi_i . grad phi_j |T|, by cofactors. A triangle is one face of a prism of height 1: with
+ * the third edge (0, 0, 1) its gradients are those in the plane, and det is the same. */
 static void plain_product(const weft_mesh *mesh, const star_case *c, const double *v, double *y) {
+    const int d = c->d;
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         y[i] = 0;
     for (int64_t t = 0; t < mesh->n_cells; ++t) {
-        const int32_t *node = mesh->cells + 4 * t;
-        double e[3][3], g[4][3] = {{0}}, det = 0;
-        for (int i = 0; i < 3; ++i)
-            for (int l = 0; l < 3; ++l)
-                e[i][l] = mesh->x[3 * node[i + 1] + l] - mesh->x[3 * node[0] + l];
-        for (int i = 0; i < 3; ++i)
+        const int32_t *node = mesh->cells + (d + 1) * t;
+        double e[3][3] = {{0}, {0}, {0, 0, 1}}, g[4][3] = {{0}}, det = 0;
+        for (int i = 0; i < d; ++i)
+            for (int l = 0; l < d; ++l)
+                e[i][l] = mesh->x[d * node[i + 1] + l] - mesh->x[d * node[0] + l];
+        for (int i = 0; i < d; ++i)
             for (int l = 0; l < 3; ++l) {
                 const double *p = e[(i + 1) % 3], *q = e[(i + 2) % 3];
                 g[i + 1][l] = p[(l + 1) % 3] * q[(l + 2) % 3] - p[(l + 2) % 3] * q[(l + 1) % 3];
@@ -46,10 +57,11 @@ static void plain_product(const weft_mesh *mesh, const star_case *c, const doubl
             }
         for (int l = 0; l < 3; ++l)
             det += e[0][l] * g[1][l];
-        for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 4; ++j)
+        for (int i = 0; i <= d; ++i)
+            for (int j = 0; j <= d; ++j)
                 y[node[i]] += (g[i][0] * g[j][0] + g[i][1] * g[j][1] + g[i][2] * g[j][2]) /
-                              (6 * fabs(det)) * (c->is_diagonal ? i == j : v[node[j]]) *
+                              ((d == 2 ? 2 : 6) * fabs(det)) *
+                              (c->is_diagonal ? i == j : v[node[j]]) *
                               (c->is_by_cell ? 1 + (double)t : 1);
     }
 }
@@ -81,13 +93,16 @@ static void *argument(const weft_graph *graph, const star_data *data, const weft
                                     : data->y;
 }
 
-static weft_compilation *compile(weft_library *library, const star_case *c) {
+static weft_compilation *compile(weft_library *library, const star_case *c, const star_way *way) {
     weft_device *h200 = NULL;
     weft_compilation *compilation = NULL;
     weft_error error = {0};
-    const weft_parameter dimension = {"d", 3};
-    const weft_compile_options options = {
-        .scatter = c->scatter, .parameters = &dimension, .n_parameters = 1};
+    const weft_parameter dimension = {"d", c->d};
+    const weft_compile_options options = {.scatter = c->scatter,
+                                          .parameters = &dimension,
+                                          .n_parameters = 1,
+                                          .star_nodes = way->nodes,
+                                          .guarded = way->guarded};
     const weft_fragment fragments[] = {{"form", c->form}, {"tail", c->tail}};
     assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
     if (weft_compile(library, weft_device_limits(h200), fragments, 2, &options, &compilation,
@@ -97,8 +112,9 @@ static weft_compilation *compile(weft_library *library, const star_case *c) {
     return compilation;
 }
 
+/* The kernel, where it is guarded with this `go`. */
 static void run(const weft_compilation *compilation, const star_data *data, int64_t n,
-                int backwards, void *object, emulate_function *emulate) {
+                int backwards, uint32_t go, void *object, emulate_function *emulate) {
     void *arguments[ARGUMENTS] = {NULL};
     assert_int_equal(compilation->plan->n_kernels, 1);
     const weft_plan_kernel *kernel = &compilation->plan->kernels[0];
@@ -106,68 +122,82 @@ static void run(const weft_compilation *compilation, const star_data *data, int6
     assert_int_equal(kernel->edges, data->edges != NULL);
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(compilation->graph, data, &kernel->arguments[i]);
+    arguments[kernel->n_arguments] = &go; /* nobody looks where it is not guarded */
     const weft_star_source star = weft_star_source_of(compilation->graph, kernel);
     const size_t shared = weft_star_source_shared(
         compilation->graph, &star, data->edges ? data->edges->most_local : data->stars->most_local,
         sizeof(double));
     void *function = dlsym(object, kernel->name);
     assert_non_null(function);
-    for (int64_t i = 0; i < n; ++i)
-        data->y[i] = NAN;
     emulate(function, n, arguments, (unsigned)((n + star.nodes - 1) / star.nodes),
             (unsigned)star.threads, (unsigned)shared, backwards);
 }
 
-static weft_mesh *jittered(int64_t cells_a_side, uint64_t *state) {
+static weft_mesh *jittered(const star_case *c, uint64_t *state) {
     weft_mesh *mesh = NULL;
     weft_error error = {0};
-    assert_int_equal(weft_mesh_make_cube(cells_a_side, &mesh, &error), WEFT_OK);
-    for (int64_t i = 0; i < 3 * mesh->n_nodes; ++i)
-        mesh->x[i] += 0.3 / (double)cells_a_side * (random_next(state) - 0.5);
+    assert_int_equal(c->d == 2 ? weft_mesh_make_square(c->cells_a_side, &mesh, &error)
+                               : weft_mesh_make_cube(c->cells_a_side, &mesh, &error),
+                     WEFT_OK);
+    for (int64_t i = 0; i < c->d * mesh->n_nodes; ++i)
+        mesh->x[i] += 0.3 / (double)c->cells_a_side * (random_next(state) - 0.5);
     return mesh;
 }
 
-static void check(weft_library *library, weft_device *host, const star_case *c) {
+static void forget(const star_data *data, size_t n) {
+    for (size_t i = 0; i < n; ++i)
+        data->y[i] = NAN;
+}
+
+static void check(weft_library *library, weft_device *host, const star_case *c,
+                  const star_way *way) {
     weft_error error = {0};
     weft_connectivity *cells = NULL;
     void *object = NULL;
     emulate_function *emulate = NULL;
     uint64_t state = 7;
-    weft_mesh *mesh = jittered(c->cells_a_side, &state);
+    weft_mesh *mesh = jittered(c, &state);
     const size_t n = (size_t)mesh->n_nodes;
-    weft_compilation *compilation = compile(library, c);
+    weft_compilation *compilation = compile(library, c, way);
     emulation_compile(weft_compilation_source(compilation), &object, &emulate);
-    assert_int_equal(
-        weft_connectivity_make(host, mesh->cells, mesh->n_cells, 4, mesh->n_nodes, &cells, &error),
-        WEFT_OK);
+    assert_int_equal(weft_connectivity_make(host, mesh->cells, mesh->n_cells, c->d + 1,
+                                            mesh->n_nodes, &cells, &error),
+                     WEFT_OK);
     star_data data = {.x = mesh->x,
                       .v = calloc(n, sizeof(double)),
                       .y = calloc(n, sizeof(double)),
                       .k = calloc((size_t)mesh->n_cells + 32, sizeof(double))};
     double *expected = calloc(n, sizeof *expected), *first = calloc(n, sizeof *first), most = 0;
     assert_true(data.v && data.y && data.k && expected && first);
-    if (c->scatter == WEFT_SCATTER_STARS)
-        assert_int_equal(weft_connectivity_edge_stars(cells, WEFT_STAR_NODES,
+    if (c->scatter == WEFT_SCATTER_STARS && c->d == 3)
+        assert_int_equal(weft_connectivity_edge_stars(cells, way->nodes,
                                                       WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
                                                       true, &data.edges, &error),
                          WEFT_OK);
     else
-        assert_int_equal(weft_connectivity_stars(cells, WEFT_STAR_NODES, true, &data.stars, &error),
+        assert_int_equal(weft_connectivity_stars(cells, way->nodes, true, &data.stars, &error),
                          WEFT_OK);
     for (int64_t t = 0; t < mesh->n_cells; ++t)
         data.k[t] = 1 + (double)t; /* one number an instance: interleaved is plain */
     for (size_t i = 0; i < n; ++i)
         data.v[i] = random_next(&state) - 0.5;
     plain_product(mesh, c, data.v, expected);
-    run(compilation, &data, mesh->n_nodes, 0, object, emulate);
+    forget(&data, n);
+    run(compilation, &data, mesh->n_nodes, 0, 1, object, emulate);
     memcpy(first, data.y, n * sizeof *first);
     for (size_t i = 0; i < n; ++i)
         most = fmax(most, fabs(expected[i]));
     for (size_t i = 0; i < n; ++i)
         if (!(fabs(first[i] - expected[i]) <= 1e-12 * most))
-            fail_msg("node %zu of %zu: %.17g, not %.17g", i, n, first[i], expected[i]);
-    run(compilation, &data, mesh->n_nodes, 1, object, emulate);
+            fail_msg("patches of %d: node %zu of %zu: %.17g, not %.17g", way->nodes, i, n, first[i],
+                     expected[i]);
+    forget(&data, n);
+    run(compilation, &data, mesh->n_nodes, 1, 1, object, emulate);
     assert_memory_equal(first, data.y, n * sizeof *first);
+    for (size_t i = 0; i < n; ++i)
+        data.v[i] = -1;
+    run(compilation, &data, mesh->n_nodes, 0, !way->guarded, object, emulate);
+    assert_int_equal(memcmp(first, data.y, n * sizeof *first) == 0, way->guarded || c->is_diagonal);
     free(data.v);
     free(data.y);
     free(data.k);
@@ -197,16 +227,26 @@ static void products(void **state) {
     const char *gradient_first = weft_fem_script("stiffness_product.weft");
     const char *diagonal = weft_fem_script("diagonal.weft");
     const star_case cases[] = {
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 1, false, false},
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 6, false, false},
-        {poisson, gradient_first, WEFT_SCATTER_STARS, 11, false, false},
-        {poisson, product, WEFT_SCATTER_STARS, 9, false, false},
-        {by_cell, product, WEFT_SCATTER_STARS, 8, true, false},
-        {by_cell, diagonal, WEFT_SCATTER_STARS, 8, true, true},
-        {poisson, gradient_first, WEFT_SCATTER_VERTEX_STARS, 9, false, false},
-        {by_cell, product, WEFT_SCATTER_VERTEX_STARS, 8, true, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
-        check(library, host, &cases[i]);
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 1, false, false, 3},
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 6, false, false, 3},
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 11, false, false, 3},
+        {poisson, product, WEFT_SCATTER_STARS, 9, false, false, 3},
+        {by_cell, product, WEFT_SCATTER_STARS, 8, true, false, 3},
+        {by_cell, diagonal, WEFT_SCATTER_STARS, 8, true, true, 3},
+        {poisson, gradient_first, WEFT_SCATTER_VERTEX_STARS, 11, false, false, 3},
+        {by_cell, product, WEFT_SCATTER_VERTEX_STARS, 8, true, false, 3},
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 1, false, false, 2},
+        {poisson, gradient_first, WEFT_SCATTER_STARS, 33, false, false, 2},
+        {by_cell, product, WEFT_SCATTER_STARS, 30, true, false, 2},
+        {by_cell, diagonal, WEFT_SCATTER_STARS, 30, true, true, 2}};
+    static const star_way ways[] = {{128, true},  {512, false}, {256, true},
+                                    {256, false}, {512, true},  {128, false}};
+    enum { ALL = sizeof ways / sizeof *ways, SOME = 2 }; /* each takes a compiler half a second */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const int64_t side = cases[i].cells_a_side;
+        for (size_t k = 0; k < (side == 1 ? 1 : side == 11 || side == 33 ? ALL : SOME); ++k)
+            check(library, host, &cases[i], &ways[k]);
+    }
     weft_device_free(&host);
     weft_library_free(&library);
 }
