@@ -66,11 +66,15 @@ static weft_status action_write(const weft_form *form, weft_text *text, weft_fra
     return WEFT_OK;
 }
 
-/* The largest patches of stars with which there is enough for all multiprocessors at the same time:
- * two blocks for each. Below that smaller ones are faster, for their threads walk fewer stars. */
-static int star_nodes(const weft_limits *limits, int64_t n_nodes) {
+/* The largest patches with which every multiprocessor has as many blocks as it is to hold at least:
+ * four that walk stars of vertices, two of edges, which are twice as large. Smaller ones are faster
+ * where there are fewer, for their threads walk fewer stars. */
+static int star_nodes(const weft_limits *limits, const weft_part *part) {
+    const weft_connectivity *dofs = part->form.dofs;
+    const bool edges = part->scatter == WEFT_SCATTER_STARS && weft_connectivity_width(dofs) == 4;
+    const int64_t blocks = (int64_t)limits->multiprocessors * (edges ? 2 : 4);
     int nodes = 512;
-    while (nodes > 128 && n_nodes < (int64_t)nodes * 2 * limits->multiprocessors)
+    while (nodes > 128 && weft_connectivity_to(dofs) < nodes * blocks)
         nodes /= 2;
     return nodes;
 }
@@ -91,8 +95,7 @@ static weft_status part_compile(const weft_cells_operator *cells, int i, const w
     TRY(options_make(form, part->local != NULL, tail, &options, room, error));
     options.scatter = part->scatter;
     options.guarded = guarded;
-    options.star_nodes =
-        star_nodes(weft_device_limits(cells->context->device), weft_connectivity_to(form->dofs));
+    options.star_nodes = star_nodes(weft_device_limits(cells->context->device), part);
     fragments[n++] = (weft_fragment){form->name, form->text};
     if (part->local)
         fragments[0] = shipped(form, &tail_local);

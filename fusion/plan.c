@@ -152,7 +152,7 @@ done:
 }
 
 int weft_star_nodes(const weft_compile_options *options) {
-    return options->star_nodes > 0 ? options->star_nodes : WEFT_STAR_NODES;
+    return options->star_nodes != 0 ? options->star_nodes : WEFT_STAR_NODES;
 }
 
 static weft_status check_star_nodes(const weft_compile_options *options, weft_error *error) {

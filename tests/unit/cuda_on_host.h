@@ -193,6 +193,22 @@ extern "C" void emulate_call(void (*call)(long long, void **), long long n, void
     free(emulated_shared);
 }
 
+template <size_t> using emulated_pointer = void *;
+template <size_t... I> static void emulated_call_each(std::index_sequence<I...>) {
+    auto *kernel = (void (*)(long long, emulated_pointer<I>...))emulated_function;
+    kernel(emulated_n, emulated_arguments[I]...);
+}
+static void emulated_call_wide(long long, void **) {
+    emulated_call_each(std::make_index_sequence<96>());
+}
+
+/* arguments [96] */
+extern "C" void emulate_wide(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                             unsigned n_threads, unsigned shared_bytes, int backwards) {
+    emulated_function = (emulated_kernel *)kernel;
+    emulate_call(emulated_call_wide, n, arguments, n_blocks, n_threads, shared_bytes, backwards);
+}
+
 /* arguments [24] */
 extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_blocks,
                         unsigned n_threads, unsigned shared_bytes, int backwards) {

@@ -128,11 +128,59 @@ static void kernels_in_loops_are_guarded(void **state) {
     free(outside);
 }
 
+/* What is applied in loops: products of every patch size, and stores in place, from zero. */
+static void compile_guarded(const weft_nvrtc *nvrtc, const weft_library *library,
+                            const weft_limits *limits, int d, weft_scatter scatter, int nodes) {
+    const weft_parameter dimension = {"d", d};
+    const weft_compile_options options = {.scatter = scatter,
+                                          .star_nodes = nodes,
+                                          .guarded = true,
+                                          .parameters = &dimension,
+                                          .n_parameters = 1};
+    const weft_fragment fragments[] = {{"poisson", weft_fem_script("poisson.weft")},
+                                       {"product", weft_fem_script("product.weft")}};
+    weft_compilation *compilation = NULL;
+    weft_cubin cubin = {0};
+    weft_error error = {0};
+    if (weft_compile(library, limits, fragments, 2, &options, &compilation, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    const char *source = weft_compilation_source(compilation);
+    if (weft_nvrtc_compile(nvrtc, 90, "product", source, &cubin, &error) != WEFT_OK)
+        fail_msg("%s\n%s", error.message, source);
+    assert_int_equal(count(source, "_clear(int64_t"), scatter == WEFT_SCATTER_COLOURED);
+    weft_cubin_free(&cubin);
+    weft_compilation_free(&compilation);
+}
+
+static void guarded_products_compile(void **state) {
+    (void)state;
+    weft_nvrtc nvrtc;
+    weft_error error = {0};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    if (weft_nvrtc_open(&nvrtc, &error) != WEFT_OK)
+        skip_test(error.message);
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
+    const weft_limits *limits = weft_device_limits(device);
+    for (int d = 2; d <= 3; ++d) {
+        for (int nodes = 128; nodes <= 512; nodes *= 2)
+            compile_guarded(&nvrtc, library, limits, d, WEFT_SCATTER_STARS, nodes);
+        compile_guarded(&nvrtc, library, limits, d, WEFT_SCATTER_COLOURED, 0);
+        compile_guarded(&nvrtc, library, limits, d, WEFT_SCATTER_GATHERED, 0);
+    }
+    compile_guarded(&nvrtc, library, limits, 3, WEFT_SCATTER_VERTEX_STARS, 128);
+    weft_library_free(&library);
+    weft_device_free(&device);
+    weft_nvrtc_close(&nvrtc);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_compile),
         cmocka_unit_test(conjugate_gradients_compile),
         cmocka_unit_test(kernels_in_loops_are_guarded),
+        cmocka_unit_test(guarded_products_compile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

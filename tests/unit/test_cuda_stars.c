@@ -251,7 +251,31 @@ static void products(void **state) {
     weft_library_free(&library);
 }
 
+static void other_patches_are_refused(void **state) {
+    (void)state;
+    static const int sizes[] = {64, 384, 1024, -1};
+    weft_library *library = NULL;
+    weft_device *h200 = NULL;
+    weft_error error = {0};
+    const weft_fragment fragments[] = {{"form", weft_fem_script("poisson.weft")},
+                                       {"tail", weft_fem_script("product.weft")}};
+    assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
+    assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        weft_compilation *none = NULL;
+        const weft_compile_options options = {.scatter = WEFT_SCATTER_STARS,
+                                              .star_nodes = sizes[i]};
+        assert_int_equal(
+            weft_compile(library, weft_device_limits(h200), fragments, 2, &options, &none, &error),
+            WEFT_ERROR_USAGE);
+        assert_non_null(strstr(error.message, "patches of stars have 128, 256 or 512 nodes"));
+    }
+    weft_device_free(&h200);
+    weft_library_free(&library);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products),
+                                       cmocka_unit_test(other_patches_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
