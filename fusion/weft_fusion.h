@@ -172,12 +172,10 @@ typedef struct weft_compile_options {
                                 none. What does not fit the script is refused, WEFT_ERROR_INPUT */
     int max_fusion; /* calls of a candidate, at most; 0: chosen by the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
-    int alternative; /* 0: the cover of least predicted time; k: the k-th after it, or the last */
-    int star_nodes;  /* of a patch of stars that accumulate a vector: 128, 256 or 512. Fewer nodes
-                        take as many threads, and less time where there are not enough for a device.
-                        0: 512 */
-    bool guarded;    /* on cuda every launch looks first whether it is wanted (weft_program_guard),
-                        for what is applied in loops; for scripts without loops */
+    int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
+    int star_nodes;    /* of a patch of stars of a vector: 128, 256 or 512 (0); fewer take as many
+                          threads, and less time where a device has room for more */
+    bool guarded;      /* see weft_program_guard; for scripts without loops */
     const char *cover; /* weft_compilation_cover of a compilation of the same script: that one,
                           where it is still among the implementations (weft_compilation_recalled) */
 } weft_compile_options;
@@ -334,14 +332,9 @@ typedef struct weft_rows {
  *  Errors  WEFT_ERROR_USAGE (no such operator, another routine, another number of arguments) */
 weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
                                    weft_error *error);
-/** y = A v for an opaque operator of the script. All are borrowed for the call, but for what is
- *  recorded in it.
- *
- *  v, y  as lists are bound
- *  vy    where the dot product of v and y is wanted too, one double; else NULL
- *  go    in a loop on a device with threads: where this uint32_t is 0 when a launch runs, the loop
- *        has ended, and what is launched may do nothing (see weft_program_guard); whoever ignores
- *        it computes for nothing in turns that come too many. Else NULL */
+/** y = A v for an opaque operator of the script: v and y as lists are bound. vy: where the dot
+ * product of v and y is wanted too, one double; else NULL. go: in a loop, on a device with threads,
+ * what weft_program_guard takes: launches may ask it, so that turns after the end cost little. */
 typedef struct weft_program_product {
     weft_memory *v, *y, *vy, *go;
 } weft_program_product;
@@ -389,10 +382,8 @@ int weft_program_lanes(const weft_program *program);
  * lists that are not inputs start from zero each time. Errors  WEFT_ERROR_USAGE (unbound input
  * named), WEFT_ERROR_SHAPE (memory too small: how small), _MEMORY, _DEVICE */
 weft_status weft_program_run(weft_program *program, weft_error *error);
-/** On cuda, of a script that was compiled `guarded`: where the uint32_t at the start of `go` is 0
- *  when a launch of the program runs, that launch does nothing, and what it would have written
- * stays as it is. Borrowed; NULL: every launch works, as without this. Elsewhere it changes
- * nothing. */
+/** Of a script compiled `guarded`, on cuda: a launch that finds a 0 in the uint32_t `go` writes
+ * nothing. Borrowed; NULL: every launch works. */
 void weft_program_guard(weft_program *program, weft_memory *go);
 /** The memory of a returned list, after a run. Borrowed; NULL when there is no such name. */
 weft_memory *weft_program_result(const weft_program *program, const char *name);
