@@ -7,7 +7,7 @@ static const struct argp_option table[] = {
     {"device", TOOL_DEVICE, "NAME", 0, "The device to measure; may be given several times", 0},
     {"seconds", TOOL_SECONDS, "N", 0, "Stop after N seconds a device (300)", 0},
     {"again", TOOL_AGAIN, NULL, 0, "Measure what is known anew", 0},
-    {"single", TOOL_SINGLE, NULL, 0, "Routines in single precision alone", 0},
+    {"single", TOOL_SINGLE, NULL, 0, "Single precision alone", 0},
     {"check", TOOL_CHECK, NULL, 0,
      "Run the best covers of scripts and print predicted against measured time", 0},
     {"tune", TOOL_TUNE, "N", 0,

@@ -18,6 +18,7 @@ typedef struct checker {
     char identity[33];
     json_t *json;   /* of --json; NULL: none */
     double unfused; /* seconds of the script's best plan without fusions */
+    bool single;    /* now */
     weft_search_case cases[SCRIPTS_MOST];
     int n;
     int within, n_ranked,
@@ -115,9 +116,9 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
     json_t *trials = json_array();
     for (int k = 0; trials && k < one->result.n_measured; ++k)
         json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
-    json_t *script =
-        json_pack("{s:s,s:I,s:f,s:o}", "script", name, "instances", (json_int_t)one->instances,
-                  "unfused_seconds", c->unfused, "covers", trials);
+    json_t *script = json_pack(
+        "{s:s,s:s,s:I,s:f,s:o}", "script", name, "type", c->single ? "float" : "double",
+        "instances", (json_int_t)one->instances, "unfused_seconds", c->unfused, "covers", trials);
     if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     return WEFT_OK;
@@ -142,7 +143,7 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     char hash[33];
-    weft_compile_options options = {.single = c->options->single,
+    weft_compile_options options = {.single = c->single,
                                     .parameters = c->options->parameters,
                                     .n_parameters = c->options->n_parameters,
                                     .costs = &c->source};
@@ -268,18 +269,19 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     TRY(weft_measured_costs_make(tuning, c->identity, limits, &costs, error));
     c->source = weft_measured_costs_source(costs);
     if (options->json) {
-        c->json = json_pack("{s:s,s:s,s:[]}", "device", limits->name, "type",
-                            options->single ? "float" : "double", "scripts");
+        c->json = json_pack("{s:s,s:[]}", "device", limits->name, "scripts");
         if (!c->json) {
             status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
             goto done;
         }
     }
-    printf("%s, %s, %d measured routines\n", limits->name, options->single ? "float" : "double",
-           weft_measured_costs_size(costs));
-    printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", "script", "instances", "run", "best",
-           "first", "mean error", "rank r", "best's", "unfused");
-    TRY(check_scripts(c, error));
+    printf("%s, %d measured routines\n", limits->name, weft_measured_costs_size(costs));
+    for (int single = options->single; single < 2; ++single) {
+        c->single = single;
+        printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", single ? "float" : "double", "instances",
+               "run", "best", "first", "mean error", "rank r", "best's", "unfused");
+        TRY(check_scripts(c, error));
+    }
     if (c->json)
         TRY(app_json_write(options->json, c->json, error));
     printf("%d of %d scripts: the first predicted is within 5 %% of the best; %d of %d with ten "

@@ -1,6 +1,7 @@
 /* Where routines are measured: grids of three levels, each within the next, over what stands round
  * a routine in a kernel. A level is useful alone, so that little time gives little detail and not a
  * part of the routines. */
+#include "implementations.h"
 #include "probe.h"
 
 #include <string.h>
@@ -42,15 +43,13 @@ static void shared_axes(const weft_cost_routine *routine, axis *instances, axis 
     add_value(iterations, 16, 2);
 }
 
-/* Shared memory of a block, so that fewer of them run at once: by octaves. */
+/* Shared memory of a block, so that 1, 2, 4, 8, 16 of them run at once. */
 static void extra_axis(const weft_limits *limits, axis *extra) {
-    const int64_t all = (int64_t)limits->onchip_bytes;
+    static const int blocks[][2] = {{4, 1}, {1, 1}, {16, 2}, {8, 2}, {2, 2}};
+    const int64_t all = (int64_t)limits->onchip_bytes + WEFT_CUDA_RESERVED;
     add_value(extra, 0, 0);
-    add_value(extra, all / 4, 1);
-    add_value(extra, all, 1);
-    add_value(extra, all / 16, 2);
-    add_value(extra, all / 8, 2);
-    add_value(extra, all / 2, 2);
+    for (int i = 0; i < 5; ++i)
+        add_value(extra, all / blocks[i][0] - WEFT_CUDA_RESERVED, blocks[i][1]);
 }
 
 int weft_calibration_points(const weft_limits *limits, const weft_cost_routine *routine,

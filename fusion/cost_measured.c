@@ -1,6 +1,6 @@
 /* The cost source that has measured. Times of a routine stand on a grid of points; between them
  * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
-#include "graph_internal.h"
+#include "implementations.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { AXES = 4 /* instances, threads, iterations, extra */, VALUES = 16, EXTRA 
 typedef struct routine_grid {
     const char *name;
     int64_t values[AXES][VALUES]; /* ascending */
-    double places[AXES][VALUES];  /* where they stand on the axis */
+    double places[EXTRA][VALUES]; /* where they stand on the axis, but for the last */
     int n[AXES];
     double *logs; /* of seconds, [n[0]][n[1]][n[2]][n[3]] */
 } routine_grid;
@@ -99,10 +99,16 @@ static bool shrink(routine_grid *grid, const weft_tuning_time *times, size_t n) 
     return true;
 }
 
-/* Counts go by factors; shared memory by how many blocks it leaves, flat near none. */
-static double place_on_axis(const weft_limits *limits, int d, double at) {
-    const double least = d == EXTRA ? (double)limits->onchip_bytes / 16 + 1 : 0;
-    return log2(at + least > 0 ? at + least : 1);
+static bool is_gpu(const weft_limits *limits) {
+    return limits->lanes_double == WEFT_CUDA_LANES;
+}
+
+/* Where shared memory beside a routine stands: by the threads that it leaves on a multiprocessor,
+ * fewer later; on the host by octaves of the first cache, flat near none. */
+static double place_of_extra(const weft_limits *limits, int64_t threads, int64_t extra) {
+    const weft_cost_point point = {.threads = (int)threads, .extra_bytes = (size_t)extra};
+    return is_gpu(limits) ? -log2(weft_cost_resident(limits, &point))
+                          : log2((double)extra + (double)limits->onchip_bytes / 16 + 1);
 }
 
 static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time *times, size_t n,
@@ -127,9 +133,9 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
         if (place >= 0)
             grid->logs[place] = log2(times[i].seconds);
     }
-    for (int d = 0; d < AXES; ++d)
+    for (int d = 0; d < EXTRA; ++d) /* counts go by factors */
         for (int k = 0; k < grid->n[d]; ++k)
-            grid->places[d][k] = place_on_axis(&costs->limits, d, (double)grid->values[d][k]);
+            grid->places[d][k] = grid->values[d][k] > 0 ? log2((double)grid->values[d][k]) : 0;
     ++costs->n;
     return WEFT_OK;
 }
@@ -218,65 +224,84 @@ static weft_status prepare(void *user, weft_cost_routine *const *routines, int n
     return WEFT_OK;
 }
 
-/* Bytes a block: registers lower the number of blocks that run at once as shared memory does. */
-static double extra_of(const weft_limits *limits, const weft_cost_point *point) {
-    double extra = (double)point->extra_bytes;
-    const double taken = 4.0 * point->registers * point->threads;
-    if (limits->lanes_double == WEFT_CUDA_LANES && taken > 0 && limits->register_bytes > 0) {
-        const double blocks = floor((double)limits->register_bytes / taken);
-        const double most = floor(2048.0 / point->threads);
-        const double as_shared = (double)limits->onchip_bytes / (blocks > 1 ? blocks : 1);
-        if (blocks < most && as_shared > extra)
-            extra = as_shared;
-    }
-    return extra;
-}
-
 /* The value at or below, and how far the point is on the way to the next; false: outside. */
-static bool find_place(const routine_grid *grid, const weft_limits *limits, int d, double at,
-                       int *low, double *part) {
+static bool find_place(const routine_grid *grid, int d, double at, int *low, double *part) {
     const int n = grid->n[d];
     *low = 0;
     *part = 0;
     if (n == 1)
-        return grid->values[d][0] == 0 ? d != EXTRA || at <= 0
-                                       : fabs(at - (double)grid->values[d][0]) < 0.5;
+        return grid->values[d][0] == 0 || fabs(at - (double)grid->values[d][0]) < 0.5;
     if (at < (double)grid->values[d][0] || at > (double)grid->values[d][n - 1])
         return false;
     while (*low < n - 2 && at >= (double)grid->values[d][*low + 1])
         ++*low;
-    *part = (place_on_axis(limits, d, at) - grid->places[d][*low]) /
-            (grid->places[d][*low + 1] - grid->places[d][*low]);
+    *part =
+        (log2(at) - grid->places[d][*low]) / (grid->places[d][*low + 1] - grid->places[d][*low]);
+    return true;
+}
+
+/* The same on the last axis, which depends on the block. On a GPU what is outside is taken for the
+ * end: fewer threads than those of a block, or more than all, there are not. */
+static bool find_extra(const routine_grid *grid, const weft_limits *limits, int64_t threads,
+                       double at, int *low, double *part) {
+    const int n = grid->n[EXTRA];
+    double before = place_of_extra(limits, threads, grid->values[EXTRA][0]), next = before;
+    *low = 0;
+    *part = 0;
+    if (n == 1 || at <= before)
+        return at <= before || (n > 1 && is_gpu(limits));
+    for (; *low < n - 1; ++*low, before = next) {
+        next = place_of_extra(limits, threads, grid->values[EXTRA][*low + 1]);
+        if (at <= next)
+            break;
+    }
+    if (*low == n - 1)
+        return is_gpu(limits);
+    *part = next > before ? (at - before) / (next - before) : 0;
     return true;
 }
 
 static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost_point *point,
                    double *seconds) {
     const weft_measured_costs *costs = user;
-    if (routine->handle < 0 || routine->handle >= costs->n)
+    const weft_limits *limits = &costs->limits;
+    if (routine->handle < 0 || routine->handle >= costs->n ||
+        (is_gpu(limits) && point->extra_bytes > limits->onchip_bytes))
         return false;
     const routine_grid *grid = &costs->grids[routine->handle];
     /* in shared memory a block of several warps' worth of instances counts as so many blocks */
     const double blocks = routine->shared && point->instances > WEFT_CUDA_LANES && grid->n[0] == 1
                               ? (double)point->instances / WEFT_CUDA_LANES
                               : 1;
-    const double at[AXES] = {point->instances / blocks, point->threads / blocks, point->iterations,
-                             extra_of(&costs->limits, point) / blocks};
-    int low[AXES];
-    double part[AXES], sum = 0;
-    for (int d = 0; d < AXES; ++d)
-        if (!find_place(grid, &costs->limits, d, at[d], &low[d], &part[d]))
+    const double at[EXTRA] = {point->instances / blocks, point->threads / blocks,
+                              point->iterations};
+    /* what one thread does for an instance, the other threads of it wait for */
+    const double at_work =
+        routine->shared || point->threads <= 0 ? 1 : (double)point->instances / point->threads;
+    const double left = is_gpu(limits) ? -log2(weft_cost_resident(limits, point) * at_work)
+                                       : place_of_extra(limits, 0, (int64_t)point->extra_bytes);
+    int low[EXTRA], low_extra = 0;
+    double part[EXTRA], part_extra = 0, sum = 0;
+    for (int d = 0; d < EXTRA; ++d)
+        if (!find_place(grid, d, at[d], &low[d], &part[d]))
             return false;
-    for (int corner = 0; corner < 1 << AXES; ++corner) {
+    for (int corner = 0; corner < 1 << EXTRA; ++corner) {
         double weight = 1;
-        int64_t place = 0;
-        for (int d = 0; d < AXES; ++d) {
+        int64_t place = 0, here[EXTRA];
+        for (int d = 0; d < EXTRA; ++d) {
             const int up = corner >> d & 1;
+            const int k = low[d] + up < grid->n[d] ? low[d] + up : low[d];
             weight *= up ? part[d] : 1 - part[d];
-            place = place * grid->n[d] + (low[d] + up < grid->n[d] ? low[d] + up : low[d]);
+            place = place * grid->n[d] + k;
+            here[d] = grid->values[d][k];
         }
-        if (weight > 0)
-            sum += weight * grid->logs[place];
+        if (weight <= 0)
+            continue;
+        if (!find_extra(grid, limits, here[1] > 0 ? here[1] : here[0], left, &low_extra,
+                        &part_extra))
+            return false;
+        const double *row = &grid->logs[place * grid->n[EXTRA] + low_extra];
+        sum += weight * (part_extra > 0 ? (1 - part_extra) * row[0] + part_extra * row[1] : row[0]);
     }
     *seconds = exp2(sum);
     return true;

@@ -129,23 +129,27 @@ static bool is_stored(const weft_placer *p, const weft_implementation *made, int
     return false;
 }
 
-/* What is loaded lives from the start, what is stored until the end. */
-static void find_lives(const weft_placer *p, weft_implementation *made) {
+/* The lives of what is in one place, together at the front; how many. What is loaded lives from the
+ * start, what is stored until the end. */
+static int find_lives(const weft_placer *p, const weft_implementation *made, weft_placement place) {
     const int n = made->fusion->n_calls;
-    for (int m = 0; m < made->n_onchip; ++m) {
-        p->lives[m] = (weft_onchip_life){.last = -1};
-        if (made->placement[m] == PLACE_SHARED)
-            p->lives[m].components = weft_shape_count(&made->onchip[m].shape);
-    }
+    int found = 0;
+    for (int m = 0; m < made->n_onchip; ++m)
+        p->lives[m] =
+            (weft_onchip_life){.last = -1, .components = weft_shape_count(&made->onchip[m].shape)};
     for (int i = 0; i < n; ++i) {
         const int n_operands = p->graph->calls[made->order[i]].n_operands;
         p->lives[made->slots[i][n_operands]].first = i;
         for (int k = 0; k <= n_operands; ++k)
             p->lives[made->slots[i][k]].last = i;
     }
-    for (int m = 0; m < made->n_onchip; ++m)
+    for (int m = 0; m < made->n_onchip; ++m) {
         if (is_stored(p, made, m))
             p->lives[m].last = n;
+        if (made->placement[m] == place)
+            p->lives[found++] = p->lives[m];
+    }
+    return found;
 }
 
 /* Does writing element m overwrite another that was used since the last barrier? */
@@ -227,13 +231,9 @@ bool weft_arrangement_fits(const weft_placer *p, const weft_implementation *made
 }
 
 bool weft_arrange(const weft_placer *p, weft_implementation *made, weft_arrangement how) {
-    int n = 0;
     choose_places(p, made);
-    find_lives(p, made);
-    /* those in shared memory alone, together at the front */
-    for (int m = 0; m < made->n_onchip; ++m)
-        if (made->placement[m] == PLACE_SHARED)
-            p->lives[n++] = p->lives[m];
+    made->register_components = weft_onchip_bound(p->lives, find_lives(p, made, PLACE_REGISTER));
+    int n = find_lives(p, made, PLACE_SHARED);
     made->overlaps = how == ARRANGE_OVER;
     made->allocation_proved = false;
     made->shared_components = how == ARRANGE_APART ? lay_out(p->lives, n)

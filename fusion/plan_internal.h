@@ -80,9 +80,10 @@ typedef struct weft_implementation {
     weft_placement *placement;
     int onchip_peak; /* components live at once, most */
     /* cuda, calls of several threads an instance (placement.c) */
-    int warps;             /* threads of an instance; 0: one, and everything in its registers */
-    int shared_components; /* an instance: less than their sum where elements lie over others */
-    int *offsets;          /* [n_onchip] of those in shared memory, in components */
+    int warps;               /* threads of an instance; 0: one, and everything in its registers */
+    int shared_components;   /* an instance: less than their sum where elements lie over others */
+    int register_components; /* of those in registers, live at once, most */
+    int *offsets;            /* [n_onchip] of those in shared memory, in components */
     bool overlaps, allocation_proved; /* they do; and shared_components cannot be less */
     bool *barriers;                   /* [n_calls + 1] before order[i], and before the stores */
     /* traffic per instance, in bytes */
@@ -148,8 +149,9 @@ void weft_covers_end(weft_covers **covers);
  *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
  *  pairwise. On cuda it is a thread block. */
 #define WEFT_REDUCTION_BLOCKS 256
-#define WEFT_CUDA_LANES 32    /* a warp */
-#define WEFT_CUDA_THREADS 128 /* a thread block */
+#define WEFT_CUDA_LANES 32      /* a warp */
+#define WEFT_CUDA_THREADS 128   /* a thread block */
+#define WEFT_CUDA_RESERVED 1024 /* bytes of shared memory that each block takes beside its own */
 #define WEFT_CUDA_WARPS_MAX 32
 #define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
 #define WEFT_STAR_NODES 512   /* of a patch (star_internal.h) */

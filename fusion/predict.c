@@ -301,7 +301,8 @@ static int place_of_call(const weft_implementation *made, const weft_call *call)
 /* Words of a thread beyond the registers it can have go to memory and back, by way of the caches.
  */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
-    double words = made->warps > 0 ? 0 : made->onchip_peak * p->real_bytes / 4;
+    double words =
+        (made->warps > 0 ? made->register_components : made->onchip_peak) * p->real_bytes / 4;
     const double most = p->is_gpu
                             ? REGISTERS_MOST - REGISTERS_OWN
                             : (double)p->limits->onchip_bytes / 4 /
@@ -325,7 +326,8 @@ static bool has_reduction(const weft_predictor *p, const weft_implementation *ma
 static weft_cost_point point_of(const weft_predictor *p, const weft_implementation *made,
                                 double n) {
     const double words =
-        made->warps > 0 ? 2 * REGISTERS_OWN : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4;
+        (made->warps > 0 ? 2 * REGISTERS_OWN + made->register_components * p->real_bytes / 4
+                         : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4);
     const int per_instance = made->warps > 0 ? made->warps : 1;
     const double available = n * per_instance / multiprocessors(p);
     return (weft_cost_point){

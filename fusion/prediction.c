@@ -29,9 +29,10 @@ double weft_cost_resident(const weft_limits *limits, const weft_cost_point *poin
         return THREADS_RESIDENT;
     if (blocks > THREADS_RESIDENT / point->threads)
         blocks = THREADS_RESIDENT / point->threads; /* whole ones */
-    if (point->extra_bytes > 0 && limits->onchip_bytes > 0 &&
-        blocks > (double)(limits->onchip_bytes / point->extra_bytes))
-        blocks = (double)(limits->onchip_bytes / point->extra_bytes);
+    const size_t all = limits->onchip_bytes + WEFT_CUDA_RESERVED,
+                 each = point->extra_bytes + WEFT_CUDA_RESERVED;
+    if (point->extra_bytes > 0 && limits->onchip_bytes > 0 && blocks > (double)(all / each))
+        blocks = (double)(all / each);
     const size_t taken = (size_t)point->registers * 4 * (size_t)point->threads;
     if (taken > 0 && limits->register_bytes > 0 &&
         blocks > (double)(limits->register_bytes / taken))

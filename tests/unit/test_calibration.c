@@ -272,7 +272,9 @@ static void a_part(void **state) {
     assert_true(asks(&from, &set.list[0], 128, 1, 128, 0, &seconds));
     assert_double_near(seconds, psi(128, 1), tolerance, 0);
     assert_false(asks(&from, &set.list[0], 129, 1, 129, 0, &seconds));
-    assert_false(asks(&from, &set.list[0], 128, 1, 128, 1, &seconds));
+    /* a byte takes no thread away; half of the chip, where nothing was measured, does */
+    assert_true(asks(&from, &set.list[0], 128, 1, 128, 1, &seconds));
+    assert_false(asks(&from, &set.list[0], 128, 1, 128, 100000, &seconds));
     weft_measured_costs_free(&from.costs);
     /* in the middle of the finest grid of the first routine: the coarse grid holds */
     run(place, &set, &f, 120, false, WEFT_OK);
@@ -293,9 +295,10 @@ static void registers_count(void **state) {
     tuning_place *place = tuning_place_make();
     weft_tuning *tuning = tuning_open(place);
     const char *name = "load block 9 0 double registers";
-    const int64_t all = (int64_t)limits.onchip_bytes;
+    /* a block takes 1 KB beside its own */
+    const int64_t all = (int64_t)limits.onchip_bytes, quarter = (all + 1024) / 4 - 1024;
     const weft_tuning_time times[] = {{name, {128, 0, 1, 0}, 1e-12},
-                                      {name, {128, 0, 1, all / 4}, 2e-12},
+                                      {name, {128, 0, 1, quarter}, 2e-12},
                                       {name, {128, 0, 1, all}, 4e-12}};
     tuning_ok(weft_tuning_add_times(tuning, device, times, 3, &error), &error);
     weft_tuning_close(&tuning);
@@ -311,10 +314,14 @@ static void registers_count(void **state) {
     point.registers = 128;
     assert_true(from.source.lookup(from.source.user, &routine, &point, &registers));
     point.registers = 32; /* 16 blocks: as many as there can be threads for */
-    point.extra_bytes = limits.onchip_bytes / 4;
+    point.extra_bytes = (size_t)quarter;
     assert_true(from.source.lookup(from.source.user, &routine, &point, &shared));
     assert_double_near(registers, 2e-12, tolerance, 0);
     assert_double_near(shared, registers, tolerance, 0);
+    /* so do too few instances: threads for two blocks of a multiprocessor, between four and one */
+    point = (weft_cost_point){.instances = 128, .iterations = 1, .threads = 128, .available = 256};
+    assert_true(from.source.lookup(from.source.user, &routine, &point, &shared));
+    assert_double_near(shared, sqrt(2e-12 * 4e-12), tolerance, 0);
     weft_measured_costs_free(&from.costs);
     tuning_place_free(place);
 }

@@ -65,7 +65,8 @@ expect 0 "the first predicted is within 5 %" "$weft" calibrate --check --tune 2 
 import json
 import sys
 
-(script,) = json.load(open(sys.argv[1]))["scripts"]
+script, single = json.load(open(sys.argv[1]))["scripts"]
+assert script["type"] == "double" and single["type"] == "float" and len(single["covers"]) == 2
 assert script["script"].endswith("my.weft") and script["instances"] == 5000, script
 assert len(script["covers"]) == 2
 assert script["covers"][0]["cover"] != script["covers"][1]["cover"]
@@ -83,8 +84,8 @@ file=$XDG_CACHE_HOME/weft/tuning-1.sqlite
 before=$("$weft" tuning verify)
 if command -v sqlite3 >/dev/null; then
     sqlite3 "$file" "UPDATE winners SET seconds = 1e-9"
-    expect 1 "2 damaged" "$weft" tuning verify
-    expect 0 "2 entries removed" "$weft" tuning clear --invalid
+    expect 1 "3 damaged" "$weft" tuning verify
+    expect 0 "3 entries removed" "$weft" tuning clear --invalid
     expect 0 ", 0 damaged" "$weft" tuning verify
 fi
 head -c 5000 "$file" >"$file.cut" && cat "$file.cut" >"$file"
