@@ -11,12 +11,20 @@ typedef struct saved_call {
     int kernel, variant;
 } saved_call;
 
+/* instances, threads, iterations; 0: not said */
+typedef struct saved_block {
+    int numbers[3];
+} saved_block;
+
 typedef struct saved_plan {
     const char *path;
     json_t *root;
+    saved_block blocks[MOST_CALLS]; /* by kernel */
     saved_call calls[MOST_CALLS];
     int n_calls, n_kernels;
 } saved_plan;
+
+static const char *const block_keys[3] = {"instances", "threads", "iterations"};
 
 static void take_plan(saved_plan *plan, const json_t *one) {
     const json_t *kernels = json_object_get(one, "kernels");
@@ -29,7 +37,13 @@ static void take_plan(saved_plan *plan, const json_t *one) {
                 (saved_call){name != NULL ? name : "", plan->n_kernels,
                              (int)json_integer_value(json_object_get(call, "variant"))};
         }
-        plan->n_kernels += json_array_size(calls) > 0;
+        if (json_array_size(calls) == 0 || plan->n_kernels == MOST_CALLS)
+            continue;
+        const json_t *block = json_object_get(json_array_get(kernels, i), "block");
+        for (int k = 0; k < 3; ++k)
+            plan->blocks[plan->n_kernels].numbers[k] =
+                (int)json_integer_value(json_object_get(block, block_keys[k]));
+        ++plan->n_kernels;
     }
 }
 
@@ -88,6 +102,31 @@ static bool has_kernel(const saved_plan *plan, const saved_plan *other, int kern
     return n == n_there;
 }
 
+/* Kernels of the same calls in blocks that differ; how many. */
+static int compare_blocks(const saved_plan *a, const saved_plan *b) {
+    int differences = 0;
+    for (int kernel = 0; kernel < a->n_kernels; ++kernel) {
+        int call = 0;
+        while (call < a->n_calls && a->calls[call].kernel != kernel)
+            ++call;
+        if (call == a->n_calls || !has_kernel(a, b, kernel))
+            continue;
+        const saved_call *same = find_call(b, a->calls[call].name);
+        const saved_block *own = &a->blocks[kernel], *other = &b->blocks[same->kernel];
+        for (int k = 0; k < 3; ++k) {
+            if (own->numbers[k] == other->numbers[k])
+                continue;
+            printf("the kernel of '%s' has %d %s, and %d\n", same->name, own->numbers[k],
+                   k == 0   ? "instances a block"
+                   : k == 1 ? "threads an instance"
+                            : "iterations",
+                   other->numbers[k]);
+            ++differences;
+        }
+    }
+    return differences;
+}
+
 static int compare_plans(const saved_plan *a, const saved_plan *b) {
     int differences = 0;
     printf("%s has %d kernel%s, %s has %d\n", a->path, a->n_kernels, a->n_kernels == 1 ? "" : "s",
@@ -109,14 +148,15 @@ static int compare_plans(const saved_plan *a, const saved_plan *b) {
                same->variant);
         ++differences;
     }
+    differences += compare_blocks(a, b);
     if (differences == 0)
-        printf("The same calls share kernels, by the same variants.\n");
+        printf("The same calls share kernels, by the same variants, in the same blocks.\n");
     return differences > 0;
 }
 
 static const struct argp_option table[] = {{0}};
 static const char doc[] =
-    "Say what differs between two saved plans: kernels, and variants of calls."
+    "Say what differs between two saved plans: kernels, their blocks, and variants of calls."
     "\v"
     "Plans are saved by --print plan --format json, and forced by --force.\n"
     "\n"

@@ -1,7 +1,9 @@
 /* A plan that was saved as JSON (weft_plan_print_json), maybe edited, made the plan of a graph: its
  * kernels are the candidates, one implementation each, and all of them the cover. Only which calls
- * a kernel has and their variants are read: the rest follows. What does not fit is refused. */
+ * a kernel has, their variants and its block are read: the rest follows. What does not fit is
+ * refused. */
 #include "plan_force.h"
+#include "block_shapes.h"
 #include "graph_print_internal.h"
 #include "implementations.h"
 
@@ -18,6 +20,8 @@ typedef struct forcing {
     const char **names; /* [n_calls] of results, as plans are printed */
     int *kernel;        /* [n_calls] that a call is in, or NOWHERE */
     int *variant;       /* [n_calls], or -1: as the planner likes */
+    weft_fuse *blocks;  /* [n_calls] by kernel */
+    bool has_blocks;    /* they are those of a device like this one */
     int n_kernels;
     weft_error *error;
 } forcing;
@@ -42,7 +46,8 @@ static weft_status names_make(forcing *f) {
     f->names = weft_arena_alloc(arena, n + 1, sizeof *f->names);
     f->kernel = weft_arena_alloc(arena, n + 1, sizeof *f->kernel);
     f->variant = weft_arena_alloc(arena, n + 1, sizeof *f->variant);
-    if (f->names == NULL || f->kernel == NULL || f->variant == NULL)
+    f->blocks = weft_arena_alloc(arena, n + 1, sizeof *f->blocks);
+    if (f->names == NULL || f->kernel == NULL || f->variant == NULL || f->blocks == NULL)
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
@@ -95,15 +100,47 @@ static weft_status read_call(forcing *f, const json_t *one) {
     return WEFT_OK;
 }
 
+/* The block of kernel n_kernels, of a GPU's plan. */
+static weft_status read_block(forcing *f, const json_t *kernel) {
+    static const char *const keys[FUSE_CHOICES] = {"instances", "threads", "iterations"};
+    static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
+                                           WEFT_BLOCK_TURNS};
+    static const char hint[] = "leave \"block\" out, and the planner chooses";
+    const json_t *block = json_object_get(kernel, "block");
+    if (!f->has_blocks || block == NULL || json_is_null(block))
+        return WEFT_OK;
+    for (int k = 0; k < FUSE_CHOICES; ++k) {
+        const json_t *choice = json_object_get(block, keys[k]);
+        const json_int_t number = json_integer_value(choice);
+        if (choice == NULL)
+            continue;
+        if (!json_is_integer(choice) || number < 1 || number > most[k] ||
+            (k == FUSE_BLOCK && number % WEFT_CUDA_LANES != 0))
+            return refuse(f, hint, "the %s of kernel %d's block are a number from %d to %d%s",
+                          keys[k], f->n_kernels, k == FUSE_BLOCK ? WEFT_CUDA_LANES : 1, most[k],
+                          k == FUSE_BLOCK ? ", in steps of 32" : "");
+        f->blocks[f->n_kernels].choices[k] = (int)number;
+    }
+    return WEFT_OK;
+}
+
 /* Kernels without calls (gathers, those that join reductions) follow from the others. */
 static weft_status read_kernels(forcing *f, const json_t *plan) {
     weft_status status = WEFT_OK;
     const json_t *kernels = json_object_get(plan, "kernels");
+    const json_t *lanes = json_object_get(plan, "lanes");
+    const weft_limits *limits = &f->c->limits;
+    const int own = f->c->options.single ? limits->lanes_float : limits->lanes_double;
+    f->has_blocks =
+        own == WEFT_CUDA_LANES && (lanes == NULL || json_integer_value(lanes) == WEFT_CUDA_LANES);
     for (size_t i = 0; i < json_array_size(kernels); ++i) {
         const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
+        if (json_array_size(calls) == 0)
+            continue;
         for (size_t k = 0; k < json_array_size(calls); ++k)
             TRY(read_call(f, json_array_get(calls, k)));
-        f->n_kernels += json_array_size(calls) > 0;
+        TRY(read_block(f, json_array_get(kernels, i)));
+        ++f->n_kernels;
     }
     for (int i = 0; i < f->graph->n_calls; ++i)
         if (f->kernel[i] == NOWHERE)
@@ -272,9 +309,11 @@ static weft_status graph_forced(const forcing *f, weft_graph *out) {
         return weft_no_memory(f->error);
     *out = *f->graph;
     out->calls = calls;
+    out->fuses = f->blocks;
+    out->n_fuses = f->n_kernels;
     for (int i = 0; i < f->graph->n_calls; ++i) {
         calls[i] = f->graph->calls[i];
-        calls[i].fuse = 0;
+        calls[i].fuse = f->kernel[i] + 1;
         if (f->variant[i] >= 0)
             calls[i].variant = f->variant[i];
     }
@@ -296,9 +335,9 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
     }
     for (cover->n = 0; cover->n < f->n_kernels; ++cover->n) {
         if (cover->list[cover->n] == NULL)
-            return refuse(
-                f, "give every call of a function the same variant, or leave \"variant\" out",
-                "no implementation of kernel %d with these variants is kept", cover->n);
+            return refuse(f, "leave \"block\" or \"variant\" out, and the planner chooses",
+                          "no implementation of kernel %d has these variants and this block",
+                          cover->n);
         cover->seconds += cover->list[cover->n]->cost;
     }
     return WEFT_OK;
@@ -320,6 +359,7 @@ weft_status weft_plan_force(weft_compilation *c, const char *text, weft_error *e
     TRY(fusions_make(&f, fusions));
     TRY(graph_forced(&f, &graph));
     options.n_variants = 0;
+    options.plan = WEFT_PLAN_FUSED; /* blocks hold, whatever the plan is called */
     TRY(weft_implementations_make(c->arena, &graph, fusions, &c->limits, &options,
                                   &c->implementations, error));
     TRY(cover_make(&f, cover));

@@ -149,6 +149,12 @@ static void print_json_kernel(const weft_graph *graph, const weft_plan_kernel *k
     print_json_index_set(graph, kernel->index_set, out);
     weft_text_add(out, ", \"level\": ");
     weft_text_add(out, one != NULL ? "%d,\n" : "null,\n", one != NULL ? one->fusion->level : 0);
+    if (one != NULL)
+        weft_text_add(
+            out, "     \"block\": {\"instances\": %d, \"threads\": %d, \"iterations\": %d},\n",
+            one->instances_per_block, one->warps > 0 ? one->warps : 1, one->serial_iterations);
+    else
+        weft_text_add(out, "     \"block\": null,\n");
     print_json_calls(graph, one, out);
     print_json_moves(graph, kernel, out);
     print_json_arguments(graph, kernel, out);

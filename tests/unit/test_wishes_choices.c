@@ -381,6 +381,61 @@ static void forced(void **state) {
     done(&m);
 }
 
+/* A plan that was saved has its blocks again, on a device like that; another has its own. */
+static void blocks_saved_and_forced(void **state) {
+    (void)state;
+    static const char text[] = HEAD "fuse block 96 threads 3 iterations 5 { M = mmul(A, B); y = "
+                                    "mvmul(M, x); }\nr = sum(y[0]);\nreturn y, r;\n";
+    static const char plain[] = HEAD "M = mmul(A, B);\ny = mvmul(M, x);\nr = sum(y[0]);\n"
+                                     "return y, r;\n";
+    weft_text saved = {0};
+    made m = compile_good("null:h200", text, NULL);
+    assert_int_equal(weft_compilation_print(m.c, "plan", "json", &saved, NULL), WEFT_OK);
+    done(&m);
+    for (int unfused = 0; unfused < 2; ++unfused) {
+        const weft_compile_options options = {.forced_plan = saved.data,
+                                              .plan = (weft_plan_kind)unfused};
+        m = compile_good("null:h200", plain, &options);
+        expect_block(kernel_of(m.c, "y"), 96, 3, 5);
+        expect_block(kernel_of(m.c, "r"), 128, 0, 1); /* a reduction */
+        done(&m);
+        m = compile_good("null", plain, &options);
+        expect_block(kernel_of(m.c, "y"), 8, 0, 1);
+        done(&m);
+    }
+    weft_text_free(&saved);
+}
+
+static void blocks_that_are_not_forced(void **state) {
+    (void)state;
+    static const struct {
+        const char *block, *says;
+    } cases[] = {
+        {"{\"instances\": 40}",
+         "the instances of kernel 0's block are a number from 32 to 1024, in steps of 32"},
+        {"{\"instances\": \"96\"}",
+         "the instances of kernel 0's block are a number from 32 to 1024, in steps of 32"},
+        {"{\"threads\": 0}", "the threads of kernel 0's block are a number from 1 to 32"},
+        {"{\"iterations\": 65}", "the iterations of kernel 0's block are a number from 1 to 64"},
+        {"{\"instances\": 128, \"threads\": 9}",
+         "no implementation of kernel 0 has these variants and this block"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char plan[512];
+        snprintf(plan, sizeof plan,
+                 "{\"format\": \"weft-plan-1\", \"lanes\": 32, \"kernels\": [{\"block\": %s, "
+                 "\"calls\": [{\"result\": \"M\"}]}]}",
+                 cases[i].block);
+        const weft_compile_options options = {.forced_plan = plan};
+        made m = compile("null:h200", HEAD "M = mmul(A, B);\nreturn M;\n", &options);
+        assert_int_equal(m.status, WEFT_ERROR_INPUT);
+        if (strstr(m.error.message, cases[i].says) == NULL)
+            fail_msg("%s", m.error.message);
+        assert_true(m.error.hint[0] != '\0');
+        done(&m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants),
@@ -393,6 +448,8 @@ int main(void) {
         cmocka_unit_test(printed),
         cmocka_unit_test(explained),
         cmocka_unit_test(forced),
+        cmocka_unit_test(blocks_saved_and_forced),
+        cmocka_unit_test(blocks_that_are_not_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
