@@ -106,7 +106,11 @@ static void agree(void **state) {
         {"triangles", 2, 1, 0, false, true, NULL},
         {"triangles", 2, 150, 0, false, true, NULL},
         {"triangles, gradient first", 2, 150, 0, false, true, "stiffness_product.weft"},
+        {"triangles, patches of 256", 2, 400, 0, false, true, "stiffness_product.weft"},
+        {"triangles, patches of 512", 2, 550, 0, false, true, "stiffness_product.weft"},
         {"tetrahedra, gradient first", 3, 30, 0, false, true, "stiffness_product.weft"},
+        {"tetrahedra, patches of 256", 3, 45, 0, false, true, "stiffness_product.weft"},
+        {"tetrahedra, patches of 512", 3, 55, 0, false, true, "stiffness_product.weft"},
         {"tetrahedra, a formula, gradient first", 3, 14, 4, false, true,
          "stiffness_product_mean.weft"},
         {"triangles, shuffled", 2, 60, 0, true, true, NULL},
@@ -116,7 +120,7 @@ static void agree(void **state) {
         {"tetrahedra, shuffled", 3, 12, 0, true, true, NULL},
         {"tetrahedra, a formula", 3, 14, 4, false, true, NULL},
         {"tetrahedra, a rule that is not symmetric", 3, 14, 3, false, false, NULL},
-        {"tetrahedra, shuffled, too many touch a patch", 3, 60, 0, true, false, NULL}};
+        {"tetrahedra, shuffled, too many touch a patch", 3, 70, 0, true, false, NULL}};
     weft_device *gpu = gpu_open(NULL), *host = NULL;
     weft_error error = {0};
     gpu_check(weft_device_open("host", NULL, &host, &error), &error);
