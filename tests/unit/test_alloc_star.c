@@ -1,5 +1,5 @@
 /* labels: full */
-/* Stars, made with their n-th allocation failing. */
+/* Stars, and what is applied in loops, made with their n-th allocation failing. */
 #include "allocation.h"
 #include "test_support.h"
 
@@ -11,6 +11,8 @@
 typedef struct star_case {
     weft_device *device;
     const weft_mesh *mesh;
+    weft_library *library;
+    weft_scatter scatter;
 } star_case;
 
 static weft_status use_stars(void *user, weft_error *error) {
@@ -60,7 +62,56 @@ static void stars(void **state) {
     }
 }
 
+static weft_status use_guarded(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const star_case *c = user;
+    weft_connectivity *cells = NULL;
+    weft_compilation *compilation = NULL;
+    weft_program *program = NULL;
+    weft_memory *x = NULL, *v = NULL;
+    const weft_compile_options options = {
+        .scatter = c->scatter, .star_nodes = 128, .guarded = true};
+    const weft_fragment fragments[] = {{"poisson", weft_fem_script("poisson.weft")},
+                                       {"product", weft_fem_script("product.weft")}};
+    const size_t bytes = (size_t)c->mesh->n_nodes * sizeof(double);
+    TRY(weft_compile(c->library, weft_device_limits(c->device), fragments, 2, &options,
+                     &compilation, error));
+    TRY(weft_program_make(c->device, compilation, &program, error));
+    TRY(weft_memory_make(c->device, 2 * bytes, &x, error));
+    TRY(weft_memory_make(c->device, bytes, &v, error));
+    TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, 3, c->mesh->n_nodes,
+                               &cells, error));
+    TRY(weft_program_bind_connectivity(program, "dofs", cells, error));
+    TRY(weft_program_bind(program, "x", x, error));
+    TRY(weft_program_bind(program, "v", v, error));
+    TRY(weft_program_run(program, error));
+done:
+    weft_program_free(&program);
+    weft_compilation_free(&compilation);
+    weft_connectivity_free(&cells);
+    weft_memory_free(&x);
+    weft_memory_free(&v);
+    return status;
+}
+
+static void guarded(void **state) {
+    (void)state;
+    weft_mesh *mesh = NULL;
+    weft_error error = {0};
+    star_case c = {0};
+    assert_int_equal(weft_device_open("null:h200", NULL, &c.device, &error), WEFT_OK);
+    assert_int_equal(weft_mesh_make_square(3, &mesh, &error), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&c.library, &error), WEFT_OK);
+    c.mesh = mesh;
+    assert_true(test_every_allocation("guarded stores in place", use_guarded, &c) > 20);
+    c.scatter = WEFT_SCATTER_STARS;
+    assert_true(test_every_allocation("guarded stars", use_guarded, &c) > 20);
+    weft_mesh_free(&mesh);
+    weft_library_free(&c.library);
+    weft_device_free(&c.device);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stars)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stars), cmocka_unit_test(guarded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
