@@ -118,6 +118,7 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
     }
     if (flows) {
         TRY(weft_flow_make(c, &c->flow, error));
+        TRY(weft_flow_check_wishes(c, c->flow, error));
         TRY(weft_flow_source(c, &c->source, error));
     } else {
         TRY(weft_compile_stages(c, error));

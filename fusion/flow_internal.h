@@ -10,6 +10,7 @@
  *      flow_scalars.c   uniform arithmetic: made, evaluated
  *      flow_source.c    the same as kernels of one thread, and one module of all
  *      flow_print.c     printing
+ *      flow_wishes.c    fuse blocks that reach too far
  *      program_flow.c   binding and memory, program_loop.c running, program_record.c as a graph */
 #ifndef FLOW_INTERNAL_H
 #define FLOW_INTERNAL_H
@@ -137,6 +138,9 @@ const weft_flow_step *weft_flow_last_scalars(const weft_flow_step *loop);
  * arguments last. NULL: there is none. *step: of the body, the segment whose last kernel it is. */
 const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
                                          const weft_flow_step **step);
+/** flow_wishes.c. Errors WEFT_ERROR_TYPE: a fuse block of the script reaches over segments */
+weft_status weft_flow_check_wishes(const weft_compilation *compilation, const weft_flow *flow,
+                                   weft_error *error);
 enum { WEFT_RECORDS_MAX = 4 /* uniform values whose history is kept at once */ };
 
 weft_status weft_flow_print(const weft_compilation *compilation, const char *stage,

@@ -68,6 +68,35 @@ static void what_cannot_be_is_refused(void **state) {
                    "'a' and 'b' cannot share a kernel: there is a global barrier between them");
 }
 
+/* No kernel reaches over the segments of a program. */
+static void blocks_in_programs(void **state) {
+    (void)state;
+#define PROGRAM                                                                                    \
+    "index nodes plain;\noperator A over nodes;\ninput p, x : real over nodes;\n"                  \
+    "input r, s : real;\n"
+    expect_refused(PROGRAM "fuse { y = 2*p; z = 3*x; q = apply(A, y); } w = q + z; return w;",
+                   "'q' is the product with operator 'A', which shares no kernel here");
+    expect_refused(
+        PROGRAM "q = apply(A, p); fuse { y = 2*p; update s = r*s; z = s*x; } w = q + y; "
+                "update r = dot(w, z); v = r*w; return v, y, z;",
+        "'y' and 'z' cannot share a kernel: they are in segments 1 and 2 of the program");
+    /* in a loop, each turn; and where the block is in one segment */
+    expect_refused(PROGRAM "repeat at most 3 while (r < 1) {\n"
+                           "    fuse { y = 2*p; update r = r + dot(y, y); update x = r*x; }\n}\n"
+                           "w = 1*x; return w;",
+                   "'y' and 'x' cannot share a kernel: they are in segments 1 and 2 of the "
+                   "program");
+    expect_kernels(PROGRAM
+                   "repeat at most 3 while (r < 1) {\n"
+                   "    fuse { a = 2*p; update x = 3*x; }\n    update r = r + dot(a, x);\n}\n"
+                   "w = 1*x; return w;",
+                   WEFT_PLAN_FUSED, 3); /* a, x and dot; what joins it; w */
+    expect_kernels(PROGRAM "fuse { y = 2*p; z = 3*x; } q = apply(A, y); w = q + z; return w;",
+                   WEFT_PLAN_FUSED, 2);
+    expect_kernels(PROGRAM "fuse { y = 2*p; z = 3*x; q = apply(A, y); } w = q + z; return w;",
+                   WEFT_PLAN_UNFUSED, 3);
+}
+
 /* The text that is printed of a script says the same. */
 static void printed(void **state) {
     (void)state;
@@ -93,6 +122,7 @@ int main(void) {
         cmocka_unit_test(splits),
         cmocka_unit_test(blocks),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(blocks_in_programs),
         cmocka_unit_test(printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
