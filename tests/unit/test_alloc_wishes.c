@@ -14,6 +14,12 @@ static const char wishes[] = "index N;\ninput A, B : real[3,3] over N;\ninput x 
 static const char impossible[] = "index N;\ninput x : real over N;\n"
                                  "fuse block 64 { y = x + 1; s = sum(y); }\nreturn s;\n";
 
+/* an opaque operator's product lies between */
+static const char too_far[] = "index nodes plain;\noperator A over nodes;\n"
+                              "input p, x : real over nodes;\ninput r, s : real;\n"
+                              "fuse {\n    y = 2*p;\n    update s = r*s;\n    z = s*x;\n}\n"
+                              "q = apply(A, z);\nw = q + y;\nreturn w;\n";
+
 typedef struct compiler {
     weft_library *library;
     weft_device *device;
@@ -86,6 +92,8 @@ static void every_allocation(void **state) {
     with.text = impossible;
     with.expected = WEFT_ERROR_TYPE;
     test_every_allocation("refuse", use_compile, &with);
+    with.text = too_far;
+    test_every_allocation("refuse over segments", use_compile, &with);
     weft_device_free(&with.device);
     weft_library_free(&with.library);
 }
