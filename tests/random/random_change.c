@@ -56,12 +56,24 @@ bool random_statement_reads(const random_script *s, const random_statement *one,
            (one->second >= 0 && random_node_reads(s, one->second, list));
 }
 
+int random_loop_end(const random_script *s, int start) {
+    int end = start + 1;
+    for (int depth = 1; end < s->n_statements; ++end) {
+        depth += s->statements[end].kind == RANDOM_REPEAT;
+        depth -= s->statements[end].kind == RANDOM_END;
+        if (depth == 0)
+            break;
+    }
+    return end;
+}
+
 static bool is_inside(const random_script *s, int statement) {
-    bool inside = false;
-    for (int i = 0; i < statement; ++i)
-        if (s->statements[i].kind == RANDOM_REPEAT || s->statements[i].kind == RANDOM_END)
-            inside = s->statements[i].kind == RANDOM_REPEAT;
-    return inside;
+    int depth = 0;
+    for (int i = 0; i < statement; ++i) {
+        depth += s->statements[i].kind == RANDOM_REPEAT;
+        depth -= s->statements[i].kind == RANDOM_END;
+    }
+    return depth > 0;
 }
 
 void random_script_return_rest(random_script *s) {

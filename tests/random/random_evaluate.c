@@ -191,13 +191,6 @@ static void apply(const evaluation *e, const random_statement *one) {
     put(e, one->list, made);
 }
 
-static int loop_end(const random_script *s, int first) {
-    int end = first + 1;
-    while (s->statements[end].kind != RANDOM_END)
-        ++end;
-    return end;
-}
-
 /* What a turn makes ends with it. */
 static void forget(const evaluation *e, int first, int last) {
     for (int i = 0; i < e->script->n_lists; ++i)
@@ -218,7 +211,7 @@ static void run(const evaluation *e, int first, int last) {
         else if (one->kind == RANDOM_APPLY)
             apply(e, one);
         else if (one->kind == RANDOM_REPEAT) {
-            const int end = loop_end(s, i);
+            const int end = random_loop_end(s, i);
             for (int turn = 0;
                  turn < one->turns && value_of(e, one->root, 0, 0) < value_of(e, one->second, 0, 0);
                  ++turn) {
@@ -330,40 +323,41 @@ static void bound_statement(bounds *b, const random_statement *one) {
     b->most = fmax(b->most, b->list[one->list]);
 }
 
+static void bound_run(bounds *b, int first, int last);
+
 /* A loop may end after any turn: what it updates may be as large as it ever was. */
-static void bound_loop(bounds *b, int first, int last, int turns) {
-    const random_script *s = b->script;
+static void bound_loop(bounds *b, int start, int end) {
+    const int turns = b->script->statements[start].turns;
     double most[RANDOM_LISTS];
     memcpy(most, b->list, sizeof most);
-    for (int turn = 0; turn < turns; ++turn)
-        for (int i = first; i < last; ++i) {
-            const random_statement *one = &s->statements[i];
-            if (one->kind == RANDOM_ACCUMULATE && s->lists[one->list].maker == i)
-                b->list[one->list] = 0;
-            bound_statement(b, one);
-            if (one->kind != RANDOM_END)
-                most[one->list] = fmax(most[one->list], b->list[one->list]);
-        }
+    for (int turn = 0; turn < turns; ++turn) {
+        bound_run(b, start + 1, end);
+        for (int i = 0; i < RANDOM_LISTS; ++i)
+            most[i] = fmax(most[i], b->list[i]);
+    }
     memcpy(b->list, most, sizeof most);
+    bound_statement(b, &b->script->statements[start]); /* the condition sees what a turn leaves */
+}
+
+static void bound_run(bounds *b, int first, int last) {
+    const random_script *s = b->script;
+    for (int i = first; i < last && b->most <= s->limit; ++i) {
+        const random_statement *one = &s->statements[i];
+        if (one->kind == RANDOM_ACCUMULATE && s->lists[one->list].maker == i)
+            b->list[one->list] = 0;
+        bound_statement(b, one);
+        if (one->kind == RANDOM_REPEAT) {
+            const int end = random_loop_end(s, i);
+            bound_loop(b, i, end < last ? end : last);
+            i = end;
+        }
+    }
 }
 
 bool random_script_is_exact(const random_script *s) {
     bounds b = {.script = s};
     for (int i = 0; i < s->n_inputs; ++i)
         b.list[i] = 3;
-    for (int i = 0; i < s->n_statements && b.most <= s->limit; ++i) {
-        const random_statement *one = &s->statements[i];
-        bound_statement(&b, one);
-        if (one->kind == RANDOM_REPEAT) {
-            int end = i + 1;
-            while (end < s->n_statements && s->statements[end].kind != RANDOM_END)
-                ++end;
-            bound_loop(&b, i + 1, end, one->turns);
-            for (int k = i + 1; k < end; ++k) /* the condition sees what a turn leaves */
-                b.most = fmax(b.most, b.list[s->statements[k].list]);
-            bound_statement(&b, one);
-            i = end < s->n_statements ? end : end - 1;
-        }
-    }
+    bound_run(&b, 0, s->n_statements);
     return b.most <= s->limit;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOPS = 2 /* one in another, at most */ };
+
 uint64_t random_next(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -263,7 +265,8 @@ static bool make_statement(maker *m);
 /* repeat { a few statements, of which one at least is an update } */
 static bool make_loop(maker *m) {
     random_script *s = m->script;
-    if (!s->flows || m->loop >= 0 || s->n_statements + 12 > RANDOM_STATEMENTS)
+    const int outer = m->loop;
+    if (!s->flows || m->depth == LOOPS || s->n_statements + 16 > RANDOM_STATEMENTS)
         return false;
     random_statement one = {
         .kind = RANDOM_REPEAT, .map = -1, .list = -1, .turns = 1 + random_maker_below(m, 4)};
@@ -272,11 +275,15 @@ static bool make_loop(maker *m) {
     if (!is_scalar(m, one.root) || !is_scalar(m, one.second) || !statement_add(m, &one))
         return false;
     m->loop = s->n_statements - 1;
+    ++m->depth;
     const int wanted = 2 + random_maker_below(m, 5);
     bool updates = false;
     const bool folds = s->op.row_start != NULL && random_maker_below(m, 3) > 0;
     for (int tries = 0; tries < 40 && folds && s->n_statements == m->loop + 1; ++tries)
         make_folded(m);
+    const bool nests = m->depth < LOOPS && random_maker_below(m, 2) == 0;
+    for (int tries = 0; tries < 3 && nests && !make_loop(m); ++tries)
+        make_statement(m);
     for (int tries = 0; tries < 60 && s->n_statements < m->loop + 1 + wanted; ++tries)
         make_statement(m);
     for (int i = m->loop + 1; i < s->n_statements; ++i)
@@ -286,7 +293,8 @@ static bool make_loop(maker *m) {
     for (int i = 0; i < s->n_lists; ++i)
         m->gone[i] |= s->lists[i].maker >= m->loop;
     const int first = m->loop;
-    m->loop = -1;
+    m->loop = outer;
+    --m->depth;
     if (!updates) { /* the lists that were made stay unused */
         s->n_statements = first;
         for (int i = 0; i < s->n_lists; ++i)
@@ -303,7 +311,8 @@ static bool make_statement(maker *m) {
     const int set = random_maker_below(m, 3) > 0 ? CELLS : random_maker_below(m, s->n_sets);
     const int n_lists = s->n_lists, n_nodes = s->n_nodes;
     bool made = false;
-    const int choice = random_maker_below(m, 18);
+    const int choice =
+        s->flows && m->loop < 0 && random_maker_below(m, 8) == 0 ? 17 : random_maker_below(m, 18);
     if (s->op.row_start != NULL && random_maker_below(m, 5) == 0)
         made = make_apply(m);
     else if (choice < 9)

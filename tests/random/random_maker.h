@@ -12,6 +12,7 @@ typedef struct maker {
     bool accumulated[RANDOM_LISTS];
     bool gone[RANDOM_LISTS]; /* made in a loop that has ended */
     int loop;                /* statement that opens the loop being made, or -1 */
+    int depth;               /* loops being made */
 } maker;
 
 /** In [0, n). */

@@ -147,6 +147,8 @@ void random_script_free(random_script **script);
 void random_script_clear(random_script *script);
 /** Return whatever nothing reads, besides what is returned already. */
 void random_script_return_rest(random_script *script);
+/** The end of a loop that starts at this statement; all statements where it has none yet. */
+int random_loop_end(const random_script *script, int start);
 bool random_node_reads(const random_script *script, int node, int list);
 /** Which lists does a statement read or add to? */
 bool random_statement_reads(const random_script *script, const random_statement *s, int list);

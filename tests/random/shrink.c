@@ -24,9 +24,7 @@ static void remove_statement(random_script *s, int number) {
 }
 
 static void remove_loop(random_script *s, int number) {
-    int end = number;
-    while (s->statements[end].kind != RANDOM_END)
-        ++end;
+    int end = random_loop_end(s, number);
     while (end >= number)
         remove_statement(s, end--);
 }
