@@ -21,7 +21,7 @@ typedef struct fuzz {
     int n_devices;
     int64_t count, seed;
     int jobs;
-    bool print, verbose, plain;
+    bool print, verbose, plain, all;
 } fuzz;
 
 static weft_status device_open(const char *name, weft_device **out, weft_error *error) {
@@ -31,7 +31,7 @@ static weft_status device_open(const char *name, weft_device **out, weft_error *
 }
 
 /* What can go wrong, as bits. */
-enum { DIFFERS = 1, REFUSED = 2, CRASHED = 4 };
+enum { DIFFERS = 1, REFUSED = 2, CRASHED = 4, NO_DEVICE = 8 };
 
 static void show_failure(const random_script *script, const trial_way *way,
                          const weft_error *error) {
@@ -67,7 +67,7 @@ static int try_device(const fuzz *f, const char *name, random_script *const *scr
         char message[4096];
         weft_error_text(&error, message, sizeof message);
         printf("%s\n", message);
-        failures = REFUSED;
+        failures = NO_DEVICE;
         goto done;
     }
     for (int i = 0; i < n; ++i) {
@@ -117,7 +117,7 @@ static pid_t start_scripts(const fuzz *f, random_script *const *scripts, int n, 
     if (child == 0) {
         int failures = 0;
         if (out == NULL || dup2(fileno(out), STDOUT_FILENO) < 0)
-            _exit(REFUSED);
+            _exit(NO_DEVICE);
         for (int i = 0; i < f->n_devices; ++i)
             failures |= try_device(f, f->devices[i], scripts, n);
         fflush(stdout);
@@ -241,8 +241,13 @@ static int group_end(group *groups, int n) {
         if (child <= 0 || g->child != child)
             continue;
         g->child = 0;
-        if (end_scripts(status, g->scripts, g->n, g->out) != 0)
-            failures = g->fuzz.plain ? MOST_FAILURES : find_failures(&g->fuzz, g->scripts, g->n);
+        const int wrong = end_scripts(status, g->scripts, g->n, g->out);
+        if ((wrong & NO_DEVICE) != 0)
+            exit(2);
+        if (wrong != 0)
+            failures = g->fuzz.all     ? 1
+                       : g->fuzz.plain ? MOST_FAILURES
+                                       : find_failures(&g->fuzz, g->scripts, g->n);
         group_free(g);
         return failures;
     }
@@ -269,9 +274,9 @@ static int run(const fuzz *f) {
     int failures = 0, n_running = 0;
     int64_t done = 0;
     group *groups = random_alloc((size_t)f->jobs, sizeof *groups);
-    while (n_running > 0 || (done < f->count && failures < MOST_FAILURES)) {
+    while (n_running > 0 || (done < f->count && (f->all || failures < MOST_FAILURES))) {
         group *idle = group_idle(groups, f->jobs);
-        if (idle != NULL && done < f->count && failures < MOST_FAILURES) {
+        if (idle != NULL && done < f->count && (f->all || failures < MOST_FAILURES)) {
             group_make(f, done, idle);
             idle->out = tmpfile();
             idle->child = start_scripts(&idle->fuzz, idle->scripts, idle->n, idle->out);
@@ -283,8 +288,8 @@ static int run(const fuzz *f) {
         }
     }
     free(groups);
-    printf("%lld random scripts from seed %lld, %d fail\n", (long long)done, (long long)f->seed,
-           failures);
+    printf("%lld random scripts from seed %lld, %d %sfail\n", (long long)done, (long long)f->seed,
+           failures, f->all ? "groups " : "");
     if (f->verbose)
         printf("%.1f s of processors\n", seconds_of(RUSAGE_CHILDREN));
     return failures > 0;
@@ -292,22 +297,26 @@ static int run(const fuzz *f) {
 
 static int usage(void) {
     fputs("usage: fuzz_plans [--count N] [--seed S] [--jobs J] [--device D]...\n"
-          "                  [--print] [--plain] [--verbose]\n"
+          "                  [--print] [--plain] [--all] [--verbose]\n"
           "  devices: batch, optimised, emulated, or any of weft's: host:2, cuda\n"
           "    without --device: emulated, and batch, or optimised for one group in ten\n"
           "  --jobs: groups of scripts at once\n"
           "  --print: the scripts, and nothing is run\n"
-          "  --plain: what fails is not made smaller\n",
+          "  --plain: what fails is not made smaller; --all: nor does it end the search\n",
           stderr);
     return 2;
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"count", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
-        {"jobs", required_argument, NULL, 'j'},  {"device", required_argument, NULL, 'd'},
-        {"print", no_argument, NULL, 'p'},       {"verbose", no_argument, NULL, 'v'},
-        {"plain", no_argument, NULL, 'q'},       {0}};
+    static const struct option options[] = {{"count", required_argument, NULL, 'n'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"jobs", required_argument, NULL, 'j'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"print", no_argument, NULL, 'p'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"plain", no_argument, NULL, 'q'},
+                                            {"all", no_argument, NULL, 'a'},
+                                            {0}};
     fuzz f = {.count = 100, .seed = 1, .jobs = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'n')
@@ -322,6 +331,8 @@ int main(int argc, char **argv) {
             f.print = true;
         else if (option == 'q')
             f.plain = true;
+        else if (option == 'a')
+            f.plain = f.all = true;
         else if (option == 'v')
             f.verbose = true;
         else
