@@ -61,7 +61,7 @@ static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) 
                 script_unexpected(parser, "'{' before the statements that are to share a kernel");
             if (token->kind == TOKEN_NAME)
                 script_suggest(parser->error, token->text, choice_words, FUSE_CHOICES,
-                               "before it stand");
+                               "before it may stand");
             goto done;
         }
         if (fuse->choices[choice] != NULL) {

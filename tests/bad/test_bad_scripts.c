@@ -88,7 +88,8 @@ static void wishes(void **state) {
            "bad.weft:1:6: error: expected '{' before the statements that are to share "
            "a kernel, found 'a'\n"
            "    fuse a, b;\n"
-           "         ^");
+           "         ^\n"
+           "hint: before it may stand block, threads, iterations");
     SYNTAX("split a;", "bad.weft:1:7: error: expected ';' after 'split', found 'a'\n"
                        "    split a;\n"
                        "          ^");
