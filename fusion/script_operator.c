@@ -12,6 +12,7 @@ static weft_status append(operator_writer *w, weft_script_statement statement) {
                                "more than %d statements", WEFT_STATEMENTS_MAX);
         goto done;
     }
+    statement.part += w->n_splits;
     SCRIPT_APPEND(w->parser, w->made, w->n_made, statement);
 done:
     return status;
@@ -27,6 +28,35 @@ static weft_status name_node(script_parser *parser, const char *name, weft_place
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
+/* What a statement of A asks of the plan: of its fuse block one of ours is made for each time that
+ * A is written out, made[] by number; where the product stands in a block itself, that one holds.
+ */
+static weft_status copy_wishes(operator_writer *w, const weft_script *script, int *made,
+                               const weft_script_statement *product, const script_renaming *names,
+                               int n_names, weft_script_statement *statement) {
+    weft_status status = WEFT_OK;
+    script_parser *parser = w->parser;
+    const int fuse = statement->fuse;
+    statement->loop = product->loop;
+    statement->part += product->part;
+    statement->fuse = product->fuse;
+    if (statement->variant != NULL)
+        TRY(script_node_copy(parser, statement->variant, names, n_names, &statement->variant));
+    if (fuse == 0 || product->fuse > 0)
+        goto done;
+    if (made[fuse] == 0) {
+        weft_script_fuse block = script->fuses[fuse - 1];
+        for (int k = 0; k < FUSE_CHOICES; ++k)
+            if (block.choices[k] != NULL)
+                TRY(script_node_copy(parser, block.choices[k], names, n_names, &block.choices[k]));
+        SCRIPT_APPEND(parser, parser->script->fuses, parser->script->n_fuses, block);
+        made[fuse] = parser->script->n_fuses;
+    }
+    statement->fuse = made[fuse];
+done:
+    return status;
+}
+
 /* q = apply(A, p) as the statements of A. */
 static weft_status write_out(operator_writer *w, written_operator *op,
                              const weft_script_statement *statement) {
@@ -38,8 +68,17 @@ static weft_status write_out(operator_writer *w, written_operator *op,
     size_t n = (size_t)(op->n_names + script->n_statements + 2);
     script_renaming *names = weft_arena_alloc(parser->arena, n, sizeof *names);
     const char *prefix = weft_arena_print(parser->arena, "%s_", op->choice->name);
-    if (!names || !prefix) {
+    int *fuses = weft_arena_alloc(parser->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
+    if (!names || !prefix || !fuses) {
         status = script_no_memory(parser->error);
+        goto done;
+    }
+    if (statement->fuse > 0 && script->n_splits > 0) {
+        status =
+            weft_error_at(parser->error, WEFT_ERROR_TYPE, statement->place,
+                          "the script of operator '%s' has a split, and this product stands in "
+                          "a fuse block",
+                          op->choice->name);
         goto done;
     }
     int count = 0;
@@ -60,13 +99,10 @@ static weft_status write_out(operator_writer *w, written_operator *op,
         for (int k = 0; k < made.n_maps; ++k)
             made.maps[k] = script_renamed(names, count, made.maps[k]);
         TRY(script_node_copy(parser, made.value, names, count, &made.value));
-        if (made.variant != NULL)
-            TRY(script_node_copy(parser, made.variant, names, count, &made.variant));
-        made.loop = statement->loop;
-        made.part = statement->part;
-        made.fuse = statement->fuse;
+        TRY(copy_wishes(w, script, fuses, statement, names, count, &made));
         TRY(append(w, made));
     }
+    w->n_splits += script->n_splits;
 done:
     return status;
 }
@@ -195,6 +231,7 @@ weft_status script_write_operators(script_parser *parser, const weft_compile_opt
     }
     script->statements = w.made;
     script->n_statements = w.n_made;
+    script->n_splits += w.n_splits;
     drop_written(&w);
 done:
     parser->loop = -1;

@@ -23,6 +23,7 @@ typedef struct operator_writer {
     int n_operators;
     weft_script_statement *made; /* the statements as they become */
     int n_made;
+    int n_splits; /* in what has been written out so far */
 } operator_writer;
 
 /** What names[] makes of a name: itself where it is not among them. */

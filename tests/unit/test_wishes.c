@@ -97,6 +97,89 @@ static void blocks_in_programs(void **state) {
                    WEFT_PLAN_UNFUSED, 3);
 }
 
+/* What the script of an operator asks for holds where it is written out, each time for itself. */
+static void blocks_of_operators(void **state) {
+    (void)state;
+    static const char script[] = "index nodes plain;\noperator A over nodes;\n"
+                                 "input p, x : real over nodes;\n%s\nreturn w;\n";
+    static const struct {
+        const char *of_script, *of_operator;
+        int n; /* kernels; -1: refused */
+    } cases[] = {
+        {"q = apply(A, p); w = q + x;", "a = 2*v; y = a + v;", 1},
+        {"q = apply(A, p); w = q + x;", "a = 2*v; split; y = a + v;", 2},
+        {"q = apply(A, p); w = q + x;", "a = 2*v; y = a + v; split;", 2},
+        {"q = apply(A, p); r = apply(A, q); w = r + x;", "a = 2*v; split; y = a + v;", 3},
+        {"w = apply(A, apply(A, p));", "split; a = 2*v; y = a + v;", 2},
+        /* b and y share nothing with each other: b reads x and nobody else does */
+        {"q = apply(A, p); w = q + x;", "b = 3*o; a = 2*v; y = a + v; z = b*b;", 1},
+        {"q = apply(A, p); split; w = q + x;", "fuse { a = 2*v; y = a + v; }", 2},
+        {"fuse { q = apply(A, p); w = q + x; }", "fuse { a = 2*v; } y = a + v;", 1},
+        {"fuse { q = apply(A, p); w = q + x; }", "a = 2*v; split; y = a + v;", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char text[512], operator_text[512];
+        weft_library *library = NULL;
+        weft_device *device = NULL;
+        weft_compilation *c = NULL;
+        weft_error error = {0};
+        snprintf(text, sizeof text, script, cases[i].of_script);
+        snprintf(operator_text, sizeof operator_text,
+                 "index nodes plain;\ninput v, o : real over nodes;\n%s\nreturn y;\n",
+                 cases[i].of_operator);
+        const weft_fragment fragment = {"operator.weft", operator_text};
+        const weft_operator_choice choice = {.name = "A", .fragments = &fragment, .n_fragments = 1};
+        const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+        const weft_status status = compile(text, &options, &library, &device, &c, &error);
+        if (cases[i].n < 0) {
+            assert_int_equal(status, WEFT_ERROR_TYPE);
+            assert_string_equal(error.message,
+                                "the script of operator 'A' has a split, and this product stands "
+                                "in a fuse block");
+        } else {
+            case_check(status, &error);
+            if (weft_compilation_kernels(c) != cases[i].n)
+                fail_msg("case %zu: %d kernels, not %d", i, weft_compilation_kernels(c),
+                         cases[i].n);
+        }
+        weft_compilation_free(&c);
+        weft_device_free(&device);
+        weft_library_free(&library);
+    }
+}
+
+/* Variants and blocks too, also by parameters of the operator's script. */
+static void choices_of_operators(void **state) {
+    (void)state;
+    static const char script[] = "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
+                                 "operator A over nodes;\ninput p : real over nodes;\n"
+                                 "q = apply(A, p);\nreturn q;\n";
+    static const char operator_script[] =
+        "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\nparameter width = 96;\n"
+        "input K : real[3,3] over cells;\ninput v : real over nodes;\n"
+        "fuse block width threads 3 { y[dofs] += mvmul(K, v[dofs]) using variant 1; }\nreturn y;\n";
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *c = NULL;
+    weft_error error = {0};
+    const weft_fragment text = {"script.weft", script},
+                        fragment = {"operator.weft", operator_script};
+    const weft_operator_choice choice = {.name = "A", .fragments = &fragment, .n_fragments = 1};
+    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
+    case_check(weft_compile(library, weft_device_limits(device), &text, 1, &options, &c, &error),
+               &error);
+    assert_null(c->flow);
+    assert_int_equal(c->cover->n, 1);
+    assert_int_equal(c->cover->list[0]->instances_per_block, 96);
+    assert_int_equal(c->cover->list[0]->warps, 3);
+    assert_int_equal(c->cover->list[0]->variants[0], 1);
+    weft_compilation_free(&c);
+    weft_device_free(&device);
+    weft_library_free(&library);
+}
+
 /* The text that is printed of a script says the same. */
 static void printed(void **state) {
     (void)state;
@@ -123,6 +206,8 @@ int main(void) {
         cmocka_unit_test(blocks),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(blocks_in_programs),
+        cmocka_unit_test(blocks_of_operators),
+        cmocka_unit_test(choices_of_operators),
         cmocka_unit_test(printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
