@@ -6,15 +6,19 @@
  * written. */
 #include "program_support.h"
 
-static const char text[] = "index N, nodes;\n"
-                           "connectivity at : N -> nodes[2];\n"
-                           "input A, B : real[3,3] over N;\ninput c : real[3] over N;\n"
-                           "input D, E : real[5,5] over N;\ninput p : real over nodes;\n"
-                           "M1 = mmul(A, B);\nv1 = mvmul(M1, c);\ns1 = dot(v1, v1);\n"
-                           "M2 = mmul(D, E);\nM3 = madd(M2, D);\nF = smmul(M3, s1);\n"
-                           "u = p[at];\nw = mvmul(M1, v1);\n"
-                           "t[at] += s1*u;\n"
-                           "return F, w, t;\n";
+#define LISTS                                                                                      \
+    "index N, nodes;\nconnectivity at : N -> nodes[2];\n"                                          \
+    "input A, B : real[3,3] over N;\ninput c : real[3] over N;\n"                                  \
+    "input D, E : real[5,5] over N;\ninput p : real over nodes;\n"
+#define CALLS                                                                                      \
+    "M1 = mmul(A, B);\nv1 = mvmul(M1, c);\ns1 = dot(v1, v1);\n"                                    \
+    "M2 = mmul(D, E);\nM3 = madd(M2, D);\nF = smmul(M3, s1);\n"                                    \
+    "u = p[at];\nw = mvmul(M1, v1);\nt[at] += s1*u;\n"
+static const char text[] = LISTS CALLS "return F, w, t;\n";
+/* in a block that is asked for */
+static const char text_in_block[] =
+    LISTS "parameter instances = 0, width = 0, turns = 0;\n"
+          "fuse block instances threads width iterations turns {\n" CALLS "}\nreturn F, w, t;\n";
 
 enum { NODES = 17 };
 
@@ -83,9 +87,9 @@ static void check_equal(const program_case *c, const char *name, const double *e
     free(got);
 }
 
-static void check(const weft_compile_options *options, int64_t n) {
+static void check(const char *script, const weft_compile_options *options, int64_t n) {
     int64_t state = 7 + n;
-    program_case c = case_open(NULL, "host:2", text, options);
+    program_case c = case_open(NULL, "host:2", script, options);
     lists *all = calloc((size_t)n, sizeof *all);
     int32_t *at = calloc((size_t)n * 2, sizeof *at);
     double *expected = calloc((size_t)n * 25, sizeof *expected), p[NODES], t[NODES] = {0};
@@ -133,8 +137,27 @@ static void every_choice_of_variants(void **state) {
                                                                       : WEFT_PLAN_FUSED,
                                               .variants = variants,
                                               .n_variants = 4};
-        check(&options, sizes[choice % 5]);
+        check(text, &options, sizes[choice % 5]);
     }
+}
+
+/* Blocks that the planner would not think of; on the host there is one, which nobody asks for. */
+static void blocks_that_are_asked_for(void **state) {
+    (void)state;
+    static const int blocks[][3] = {{96, 2, 3}, {32, 25, 1}, {32, 7, 64}, {160, 1, 5}, {64, 9, 2}};
+    static const int64_t sizes[] = {1, 95, 97, 641, 4099};
+    const bool on_gpu = case_on_gpu();
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; ++i)
+        for (int k = 0; k < 5; ++k) {
+            const weft_variant_choice variants[] = {
+                {"mmul", 2}, {"mvmul", k % 2}, {"madd", k % 3}, {"smmul", (k + 1) % 3}};
+            const weft_parameter asked[] = {{"instances", on_gpu ? blocks[i][0] : 0},
+                                            {"width", on_gpu ? blocks[i][1] : 0},
+                                            {"turns", on_gpu ? blocks[i][2] : 0}};
+            const weft_compile_options options = {
+                .variants = variants, .n_variants = 4, .parameters = asked, .n_parameters = 3};
+            check(text_in_block, &options, sizes[k]);
+        }
 }
 
 static int count(const char *haystack, const char *needle) {
@@ -176,6 +199,7 @@ static void only_the_barriers_that_are_needed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_choice_of_variants),
+        cmocka_unit_test(blocks_that_are_asked_for),
         cmocka_unit_test(only_the_barriers_that_are_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
