@@ -10,7 +10,7 @@ typedef struct weft_part {
     weft_memory *local;     /* NULL: matrix-free */
     weft_compiled assemble; /* form, stored */
     weft_compiled product;  /* form or local, product */
-    weft_compiled guarded;  /* the same for loops; made when first asked for */
+    weft_compiled guarded;  /* the same for loops, where they are recorded */
     weft_compiled diagonal; /* form or local, diagonal; made when first asked for */
     weft_scatter scatter;   /* of product and diagonal */
     bool is_checked;        /* stars have given what stores in place give */
@@ -248,7 +248,13 @@ done:
     return status;
 }
 
-/* The trial of stars belongs to the set-up: it compiles, and is run once. */
+static weft_status part_guard(const weft_cells_operator *cells, int i, weft_error *error) {
+    weft_part *part = &cells->parts[i];
+    return part->guarded.program ? WEFT_OK
+                                 : part_product(cells, i, true, &part->guarded, error);
+}
+
+/* The trial of stars, which is run once, and what is compiled for loops belong to the set-up. */
 static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cells_operator *cells = op->state;
@@ -256,6 +262,8 @@ static weft_status cells_assemble(weft_operator *op, weft_error *error) {
         if (cells->parts[i].local)
             TRY(weft_program_run(cells->parts[i].assemble.program, error));
         TRY(part_check(op, i, error));
+        if (weft_device_records(cells->context->device))
+            TRY(part_guard(cells, i, error));
     }
 done:
     return status;
@@ -280,8 +288,7 @@ static weft_status cells_apply_guarded(weft_operator *op, const weft_program_pro
     for (int i = 0; i < cells->n_parts; ++i) {
         weft_compiled *guarded = &cells->parts[i].guarded;
         TRY(part_check(op, i, error));
-        if (!guarded->program)
-            TRY(part_product(cells, i, true, guarded, error));
+        TRY(part_guard(cells, i, error));
         weft_program_guard(guarded->program, product->go);
         TRY(product_run(guarded, product->v, product->y, error));
     }
