@@ -103,9 +103,10 @@ static json_t *json_of_trial(const weft_search_trial *trial) {
     json_t *kernels = json_array();
     for (int i = 0; kernels && i < trial->n_parts; ++i)
         json_array_append_new(
-            kernels, json_pack("{s:f,s:f,s:f,s:f}", "transfer_seconds", trial->parts[i].transfer,
-                               "compute_seconds", trial->parts[i].compute, "bytes",
-                               trial->parts[i].bytes, "wait_seconds", trial->parts[i].waits));
+            kernels,
+            json_pack("{s:f,s:f,s:f,s:f,s:i}", "transfer_seconds", trial->parts[i].transfer,
+                      "compute_seconds", trial->parts[i].compute, "bytes", trial->parts[i].bytes,
+                      "wait_seconds", trial->parts[i].waits, "barriers", trial->parts[i].barriers));
     return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", trial->cover, "predicted_seconds",
                      trial->predicted, "measured_seconds", trial->measured, "calibrated",
                      trial->all_measured, "kernels", kernels);
@@ -215,22 +216,27 @@ static weft_status fit(checker *c, weft_error *error) {
     const weft_cost_terms *t = &e.terms;
     printf(
         "mean error %.1f %% by equation 3; alone with launches of %.2g us %.1f %%, with overlap in "
-        "part %.1f %%, with waits together %.1f %%, with caches %.1f %%; %.1f %% with those used:",
-        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.together,
-        100 * e.cache, 100 * e.all);
+        "part %.1f %%, with barriers %.1f %%, with waits together %.1f %%, with caches %.1f %%; "
+        "%.1f %% with those used:",
+        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.barriers,
+        100 * e.together, 100 * e.cache, 100 * e.all);
     if (t->launch_seconds > 0)
         printf(" launches");
     if (t->serial > 0)
         printf(" overlap (%.2f of the smaller part adds to the larger)", t->serial);
+    if (t->serial_barrier > 0)
+        printf(" barriers (%.2f of it more for each between calls)", t->serial_barrier);
     if (t->together > 0)
         printf(" waits together (%.2f of those beside a longer one)", t->together);
     if (t->cache_bytes > 0)
         printf(" caches (%.2f of the time where all fits)", t->cache_factor);
-    printf(t->launch_seconds > 0 || t->serial > 0 || t->together > 0 || t->cache_bytes > 0
+    printf(t->launch_seconds > 0 || t->serial > 0 || t->serial_barrier > 0 || t->together > 0 ||
+                   t->cache_bytes > 0
                ? "\n"
                : " none\n");
     TRY(weft_tuning_set(c->tuning, c->identity, "term launch", t->launch_seconds, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->serial, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term serial barrier", t->serial_barrier, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term together", t->together, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term cache bytes", t->cache_bytes, error));
     TRY(weft_tuning_set(c->tuning, c->identity, "term cache factor", t->cache_factor, error));

@@ -99,7 +99,8 @@ weft_cost_source weft_measured_costs_source(weft_measured_costs *costs);
 typedef struct weft_search_part {
     double transfer, compute; /* seconds: loads and stores, computes */
     double bytes;             /* moved */
-    double waits; /* of transfer: what loads and stores wait, alone, beside a longer wait */
+    double waits;         /* of transfer: what loads and stores wait, alone, beside a longer wait */
+    int barriers;
 } weft_search_part;
 
 typedef struct weft_search_trial {
@@ -158,9 +159,9 @@ typedef struct weft_search_case {
 
 typedef struct weft_prediction_errors {
     double plain; /* mean of |predicted / measured - 1|, by equation 3 alone */
-    double launch, overlap, together, cache; /* with one term besides, at its best */
-    double all;                              /* with those that are used */
-    weft_cost_terms terms;                   /* those */
+    double launch, overlap, barriers, together, cache; /* with one term besides, at its best */
+    double all;                                        /* with those that are used */
+    weft_cost_terms terms;                             /* those */
 } weft_prediction_errors;
 /** Switch terms on where each lowers the error over all measured trials, beside the others, by half
  * a per cent at least. launch_seconds: measured; cache_bytes: of the device; 0: not to be tried. */

@@ -143,10 +143,11 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
 /* What `weft calibrate --check` has found to help; equation 3 alone where it has not run. */
 static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
                               weft_error *error) {
-    static const char *const names[] = {"term launch", "term serial", "term cache bytes",
-                                        "term cache factor", "term together"};
-    double *const values[] = {&out->launch_seconds, &out->serial, &out->cache_bytes,
-                              &out->cache_factor, &out->together};
+    static const char *const names[] = {"term launch",      "term serial",
+                                        "term cache bytes", "term cache factor",
+                                        "term together",    "term serial barrier"};
+    double *const values[] = {&out->launch_seconds, &out->serial,   &out->cache_bytes,
+                              &out->cache_factor,   &out->together, &out->serial_barrier};
     weft_status status = WEFT_OK;
     *out = (weft_cost_terms){.cache_factor = 1};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {

@@ -2,6 +2,7 @@
  * et al. 2011, equation 3), and the launches. */
 #include "implementations.h"
 
+#include <math.h>
 #include <string.h>
 
 #define WEFT_DEFAULT_INSTANCES 1e6
@@ -323,25 +324,45 @@ static bool has_reduction(const weft_predictor *p, const weft_implementation *ma
     return false;
 }
 
-static weft_cost_point point_of(const weft_predictor *p, const weft_implementation *made,
-                                double n) {
+/* The blocks of the multiprocessor that has most of them; *uneven: how much longer it works than
+ * if all instances were shared out evenly. */
+static double most_blocks(const weft_predictor *p, const weft_cost_point *point, double n,
+                          double *uneven) {
+    const double each = (double)point->instances * point->iterations, all = multiprocessors(p);
+    const double most = ceil(ceil(n / each) / all);
+    *uneven = all * most * each / n;
+    return most;
+}
+
+static weft_cost_point point_of(const weft_predictor *p, const weft_implementation *made, double n,
+                                double *uneven) {
     const double words =
         (made->warps > 0 ? 2 * REGISTERS_OWN + made->register_components * p->real_bytes / 4
                          : REGISTERS_OWN + made->onchip_peak * p->real_bytes / 4);
-    const int per_instance = made->warps > 0 ? made->warps : 1;
-    const double available = n * per_instance / multiprocessors(p);
-    return (weft_cost_point){
+    weft_cost_point point = {
         .instances = made->instances_per_block,
         /* a thread of a reduction takes the instances of a chunk that fall to it, loads first */
         .iterations = p->is_gpu && has_reduction(p, made) ? WEFT_CUDA_CHUNK / WEFT_CUDA_THREADS
                                                           : made->serial_iterations,
-        .threads = made->instances_per_block * per_instance,
+        .threads = made->instances_per_block * (made->warps > 0 ? made->warps : 1),
         .extra_bytes =
             (size_t)(made->shared_components * made->instances_per_block * p->real_bytes),
-        .available = available < 1e6 ? (int)available + 1 : 0,
         .load_bytes = made->bytes_loaded,
         .registers = words < REGISTERS_MOST ? (int)words : REGISTERS_MOST,
     };
+    *uneven = 1;
+    if (p->is_gpu) {
+        const double available = most_blocks(p, &point, n, uneven) * point.threads;
+        point.available = available < 1e6 ? (int)available : 0;
+    }
+    return point;
+}
+
+int weft_implementation_barriers(const weft_implementation *made) {
+    int n = 0;
+    for (int i = 0; made->barriers != NULL && i <= made->fusion->n_calls; ++i)
+        n += made->barriers[i];
+    return n;
 }
 
 /* Equation 3, with the terms that were found to help on this device. */
@@ -354,35 +375,35 @@ static double overlapped(const weft_predictor *p, weft_implementation *made, dou
     const double transfer = made->transfer_seconds, compute = made->compute_seconds;
     const double more = transfer > compute ? transfer : compute;
     const double less = transfer > compute ? compute : transfer;
-    return terms != NULL ? more + terms->serial * less : more;
+    return terms != NULL ? more + weft_cost_serial(terms, weft_implementation_barriers(made)) * less
+                         : more;
 }
 
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
     const double n =
         p->options->instances > 0 ? (double)p->options->instances : WEFT_DEFAULT_INSTANCES;
-    const weft_cost_point point = point_of(p, made, n);
+    double uneven = 1;
+    const weft_cost_point point = point_of(p, made, n, &uneven);
     const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
     const double launch = terms != NULL && terms->launch_seconds > 0 ? terms->launch_seconds
                           : p->limits->launch_seconds > 0            ? p->limits->launch_seconds
                                                                      : WEFT_DEFAULT_LAUNCH;
-    int n_barriers = 0;
+    const int n_barriers = weft_implementation_barriers(made);
     transfers moved = {0};
     memset(p->mapped, 0, (size_t)p->graph->n_maps * sizeof *p->mapped);
     made->measured = true;
     add_all_loads(p, made, &moved, &point);
     add_all_stores(p, made, &moved, &point);
-    made->equation_seconds = moved.seconds + spill_seconds(p, made);
+    made->equation_seconds = uneven * (moved.seconds + spill_seconds(p, made));
     made->transfer_seconds = made->equation_seconds;
-    made->wait_seconds = moved.waits - moved.longest;
+    made->wait_seconds = uneven * (moved.waits - moved.longest);
     made->compute_seconds = 0;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
         made->compute_seconds +=
-            psi(p, number + place_of_call(made, call), &point, &made->measured);
+            uneven * psi(p, number + place_of_call(made, call), &point, &made->measured);
     }
-    for (int i = 0; made->barriers != NULL && i <= made->fusion->n_calls; ++i)
-        n_barriers += made->barriers[i];
     made->seconds = overlapped(p, made, n);
     if (n_barriers > 0) /* blocks of all multiprocessors wait at once */
         made->seconds +=

@@ -69,11 +69,19 @@ typedef struct weft_cost_point {
 typedef struct weft_cost_terms {
     double launch_seconds; /* of a kernel */
     double serial;         /* part of the smaller of transfer and compute that does not overlap */
+    double serial_barrier; /* more of it for each barrier between the calls of a kernel, beyond that
+                              behind its loads and that before its stores */
     double cache_bytes;    /* a kernel that moves less than this ... */
     double cache_factor;   /* ... takes this part of its transfer's time */
     double together;       /* part of the waits of loads and stores, alone, that is none beside a
                               longer wait in the same kernel: they are on their way at once */
 } weft_cost_terms;
+
+/** The part of the smaller that adds to the larger, 1 at most. barriers: of the kernel. */
+static inline double weft_cost_serial(const weft_cost_terms *terms, int barriers) {
+    const double sum = terms->serial + (barriers > 2 ? (barriers - 2) * terms->serial_barrier : 0);
+    return sum < 1 ? sum : 1;
+}
 
 typedef struct weft_cost_source {
     const char *name; /* for people: "analytic", "measured" */

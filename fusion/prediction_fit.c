@@ -52,7 +52,8 @@ double weft_predict_parts(const weft_search_part *parts, int n_parts, double ins
         const double compute = parts[i].compute;
         const double more = transfer > compute ? transfer : compute;
         const double less = transfer > compute ? compute : transfer;
-        sum += instances * (more + terms->serial * less) + terms->launch_seconds;
+        sum += instances * (more + weft_cost_serial(terms, parts[i].barriers) * less) +
+               terms->launch_seconds;
     }
     return sum;
 }
@@ -71,7 +72,7 @@ static double error_of(const weft_search_case *cases, int n, const weft_cost_ter
     return count > 0 ? sum / (double)count : 0;
 }
 
-enum { STEPS = 20, TERMS = 4 /* launch, serial, together, cache */ };
+enum { STEPS = 10, TERMS = 5 /* launch, serial, barriers, together, cache */ };
 /* A term is kept where it lowers the error by more than measurements vary. */
 static const double WORTH = 0.995;
 
@@ -81,22 +82,28 @@ static double best_of(const weft_search_case *cases, int n, const weft_cost_term
     weft_cost_terms with = {.cache_factor = 1};
     double best = error_of(cases, n, &with);
     *out = with;
-    for (int launch = 0; launch <= (most->launch_seconds > 0); ++launch)
-        for (int serial = 0; serial <= (most->serial > 0 ? STEPS : 0); ++serial)
-            for (int together = 0; together <= (most->together > 0 ? STEPS : 0); ++together)
-                for (int cache = 0; cache < (most->cache_bytes > 0 ? STEPS : 1); ++cache) {
-                    with = (weft_cost_terms){.launch_seconds = launch ? most->launch_seconds : 0,
-                                             .serial = (double)serial / STEPS,
-                                             .together = (double)together / STEPS,
-                                             .cache_bytes = cache > 0 ? most->cache_bytes : 0,
-                                             .cache_factor =
-                                                 cache > 0 ? 1 - (double)cache / STEPS : 1};
-                    const double now = error_of(cases, n, &with);
-                    if (now < best) {
-                        best = now;
-                        *out = with;
-                    }
-                }
+    const int n_launch = 1 + (most->launch_seconds > 0),
+              n_serial = 1 + (most->serial > 0 ? STEPS : 0),
+              n_barriers = 1 + (most->serial_barrier > 0 ? STEPS : 0),
+              n_together = 1 + (most->together > 0 ? STEPS : 0),
+              n_cache = most->cache_bytes > 0 ? STEPS : 1;
+    for (int k = 0; k < n_launch * n_serial * n_barriers * n_together * n_cache; ++k) {
+        int rest = k;
+        const int launch = rest % n_launch, serial = (rest /= n_launch) % n_serial,
+                  barriers = (rest /= n_serial) % n_barriers,
+                  together = (rest /= n_barriers) % n_together, cache = rest / n_together;
+        with = (weft_cost_terms){.launch_seconds = launch ? most->launch_seconds : 0,
+                                 .serial = (double)serial / STEPS,
+                                 .serial_barrier = (double)barriers / (2 * STEPS),
+                                 .together = (double)together / STEPS,
+                                 .cache_bytes = cache > 0 ? most->cache_bytes : 0,
+                                 .cache_factor = cache > 0 ? 1 - (double)cache / STEPS : 1};
+        const double now = error_of(cases, n, &with);
+        if (now < best) {
+            best = now;
+            *out = with;
+        }
+    }
     return best;
 }
 
@@ -110,6 +117,8 @@ static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
         else if (which == 1)
             most.serial = 0;
         else if (which == 2)
+            most.serial_barrier = 0;
+        else if (which == 3)
             most.together = 0;
         else
             most.cache_bytes = 0;
@@ -121,12 +130,14 @@ void weft_prediction_fit(const weft_search_case *cases, int n, double launch_sec
                          double cache_bytes, weft_prediction_errors *out) {
     weft_cost_terms most = {.launch_seconds = launch_seconds,
                             .serial = 1,
+                            .serial_barrier = 1,
                             .together = 1,
                             .cache_bytes = cache_bytes,
                             .cache_factor = 1},
                     ignored;
     const weft_cost_terms none = {.cache_factor = 1};
-    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->together, &out->cache};
+    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->barriers, &out->together,
+                                  &out->cache};
     *out = (weft_prediction_errors){.plain = error_of(cases, n, &none)};
     for (int which = 0; which < TERMS; ++which) {
         const weft_cost_terms one = some(most, which, -1);

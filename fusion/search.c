@@ -1,6 +1,7 @@
 /* The best covers of a script, measured: in the order of their predictions, several compiled at
  * once, until what is left cannot win. The script is compiled once; of each cover only plan and
  * source are made, and given back when it has been measured. */
+#include "implementations.h"
 #include "probe.h"
 #include "program_internal.h"
 #include "rehearsal.h"
@@ -50,9 +51,9 @@ static weft_status describe(searcher *s, const weft_compilation *compilation,
     trial->all_measured = true;
     for (int i = 0; i < cover->n; ++i) {
         const weft_implementation *one = cover->list[i];
-        trial->parts[trial->n_parts++] =
-            (weft_search_part){one->equation_seconds, one->compute_seconds,
-                               one->bytes_loaded + one->bytes_stored, one->wait_seconds};
+        trial->parts[trial->n_parts++] = (weft_search_part){
+            one->equation_seconds, one->compute_seconds, one->bytes_loaded + one->bytes_stored,
+            one->wait_seconds, weft_implementation_barriers(one)};
         trial->all_measured = trial->all_measured && one->measured;
     }
 done:

@@ -42,7 +42,7 @@ static void make_world(world *w, const weft_cost_terms *law) {
             for (int k = 0; k < 2; ++k)
                 w->parts[c][t][k] =
                     (weft_search_part){1e-9 * (1 + t), 1e-9 * (N_TRIALS - t) * (k + 1) / 2, 100,
-                                       1e-10 * (1 + (3 * t + 5 * k + c) % 7)};
+                                       1e-10 * (1 + (3 * t + 5 * k + c) % 7), (t + c) % 5};
             w->trials[c][t].parts = w->parts[c][t];
             w->trials[c][t].n_parts = 1 + t % 2;
             w->trials[c][t].measured =
@@ -55,7 +55,7 @@ static void make_world(world *w, const weft_cost_terms *law) {
 
 static void by_hand(void **state) {
     (void)state;
-    const weft_search_part parts[] = {{2e-9, 1e-9, 100, 1e-9}, {1e-9, 4e-9, 10, 0.5e-9}};
+    const weft_search_part parts[] = {{2e-9, 1e-9, 100, 1e-9, 2}, {1e-9, 4e-9, 10, 0.5e-9, 3}};
     weft_cost_terms terms = {.cache_factor = 1};
     /* 1000 instances: 2 us and 4 us */
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 6e-6, tolerance, 0);
@@ -63,6 +63,13 @@ static void by_hand(void **state) {
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16e-6, tolerance, 0);
     terms.serial = 0.5; /* and half of 1 us, twice */
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 17e-6, tolerance, 0);
+    terms.serial = 0.25; /* a quarter of 1 us in the first, half in the second */
+    terms.serial_barrier = 0.25;
+    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.75e-6, tolerance, 0);
+    terms.serial = 0.5; /* and never more than all of it */
+    terms.serial_barrier = 0.75;
+    assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 17.5e-6, tolerance, 0);
+    terms.serial_barrier = 0;
     terms.together = 0.5; /* the first moves in 1.5 us; the second in 0.75, so half of that waits */
     assert_double_near(weft_predict_parts(parts, 2, 1000, &terms), 16.375e-6, tolerance, 0);
     terms.together = 0;
@@ -80,12 +87,14 @@ static void terms_found(void **state) {
                                     {.launch_seconds = 3e-6, .cache_factor = 1},
                                     {.serial = 0.4, .cache_factor = 1},
                                     {.launch_seconds = 3e-6, .serial = 0.4, .cache_factor = 1},
-                                    {.serial = 0.4, .together = 0.65, .cache_factor = 1}};
-    for (int k = 0; k < 5; ++k) {
+                                    {.serial = 0.4, .together = 0.7, .cache_factor = 1},
+                                    {.serial_barrier = 0.3, .together = 0.7, .cache_factor = 1}};
+    for (int k = 0; k < 6; ++k) {
         make_world(&w, &laws[k]);
         weft_prediction_fit(w.cases, N_CASES, 3e-6, 0, &e);
         assert_double_near(e.terms.launch_seconds, laws[k].launch_seconds, tolerance, 0);
         assert_double_near(e.terms.serial, laws[k].serial, tolerance, 0);
+        assert_double_near(e.terms.serial_barrier, laws[k].serial_barrier, tolerance, 0);
         assert_double_near(e.terms.together, laws[k].together, tolerance, 0);
         assert_double_near(e.all, 0, 0, tolerance);
         assert_true(e.terms.cache_bytes < 1);
