@@ -135,7 +135,7 @@ static int arithmetic_add(maker *m, int set, int depth) {
         node.kind == RANDOM_SELECT                                                            ? 4
         : node.kind == RANDOM_NEGATE || node.kind == RANDOM_ABS || node.kind == RANDOM_SQUARE ? 1
                                                                                               : 2;
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
         for (int tries = 0; tries < 6 && node.children[i] < 0; ++tries) {
             const int child = i > 0 && random_maker_below(m, 6) == 0
                                   ? number_add(m)
@@ -145,8 +145,12 @@ static int arithmetic_add(maker *m, int set, int depth) {
                 node.over |= s->nodes[child].over;
             }
         }
-    return node.children[n - 1] >= 0 && (n < 4 || node.children[1] >= 0) ? random_node_add(m, &node)
-                                                                         : -1;
+        if (node.children[i] < 0)
+            node.children[i] = number_add(m);
+        if (node.children[i] < 0)
+            return -1;
+    }
+    return random_node_add(m, &node);
 }
 
 int random_expression_add(maker *m, int set, int depth) {
