@@ -9,12 +9,12 @@ export XDG_CACHE_HOME=$folder/test-cache
 
 # bug: the tests that may catch it, cheapest first
 bugs=(
-    "missing_barrier        emulated"        # a thread reads shared memory that another has not written yet
-    "missing_store_barrier  emulated"        # the same where results are stored
+    "missing_barrier        test_cuda_emulated" # a thread reads shared memory that another has not written yet
+    "missing_store_barrier  test_cuda_emulated" # the same where results are stored
     "mapping_ignored        emulated"        # threads of two functions are taken to have the same data
     "overlapped_shared      emulated"        # two data in shared memory overlap by a component
     "thread_too_many        emulated"        # the last thread block works on an instance that is not there
-    "wrong_neutral          emulated"        # a greatest value starts from 0
+    "wrong_neutral          test_cuda_emulated" # a greatest value starts from 0
     "lanes_unmasked         batch"           # spare lanes of the last block accumulate too
     "last_chunk_lost        batch"           # a reduction leaves out its last, partial chunk
     "missed_clear           batch emulated"  # an accumulated list does not start from zero
