@@ -222,7 +222,8 @@ weft_status implementer_try_variants(implementer *p, weft_error *error) {
     TRY(try_levels(p, &n_levels, error));
     const int most = p->combinations_most > n_levels ? p->combinations_most - n_levels : 0;
     int left = most;
-    TRY(improve(p, &left, error));
+    if (left >= p->trial.fusion->n_calls) /* less changes little */
+        TRY(improve(p, &left, error));
     p->made->untried += (int64_t)fmin(combinations - n_levels - (most - left), 1e18);
 done:
     return status;

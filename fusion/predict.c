@@ -100,15 +100,10 @@ static void add_all_stores(const weft_predictor *p, weft_implementation *made, t
 }
 
 /* Is one of the data that a call reads or makes in shared memory? */
-static int place_of_call(const weft_implementation *made, const weft_call *call) {
-    for (int m = 0; m < made->n_onchip; ++m) {
-        bool uses = made->onchip[m].map < 0 && made->onchip[m].datum == call->result;
-        for (int k = 0; k < call->n_operands; ++k)
-            uses |= call->operands[k].datum == made->onchip[m].datum &&
-                    call->operands[k].map == made->onchip[m].map;
-        if (uses && made->placement[m] == PLACE_SHARED)
+static int place_of_call(const weft_implementation *made, int position, int n_operands) {
+    for (int k = 0; k <= n_operands; ++k)
+        if (made->placement[made->slots[position][k]] == PLACE_SHARED)
             return PLACE_SHARED;
-    }
     return PLACE_REGISTER;
 }
 
@@ -214,8 +209,8 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int number = p->computes[call->id] + made->variants[i] * PLACES;
-        made->compute_seconds +=
-            uneven * psi(p, number + place_of_call(made, call), &point, &made->measured);
+        made->compute_seconds += uneven * psi(p, number + place_of_call(made, i, call->n_operands),
+                                              &point, &made->measured);
     }
     made->seconds = overlapped(p, made, n);
     if (n_barriers > 0) /* blocks of all multiprocessors wait at once */

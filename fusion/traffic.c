@@ -13,11 +13,14 @@ int weft_datum_storage(const weft_graph *graph, int datum) {
 }
 
 bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum) {
+    int member = 0;
     if (graph->data[datum].returned || graph->data[datum].storage >= 0)
         return true;
     for (int i = 0; i < graph->n_calls; ++i) {
-        if (weft_fusion_contains(fusion, i))
+        if (member < fusion->n_calls && fusion->calls[member] == i) {
+            ++member; /* they ascend */
             continue;
+        }
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
             if (graph->calls[i].operands[k].datum == datum &&
                 (graph->calls[i].operands[k].map < 0 || !weft_planted("dropped_store")))
