@@ -13,7 +13,12 @@ for candidate in "${CXX:-c++}" g++ clang++; do
         break
     fi
 done
-for header in core/weft_core.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/calibration.h fem/weft_fem.h; do
+headers='core/weft_core.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/calibration.h
+    fusion/prediction.h fem/weft_fem.h'
+for header in $(grep -oE '[a-z]+/[a-z_]+\.h' "$WEFT_SOURCE/cmake/weft_install.cmake"); do
+    [[ $headers == *$header* ]] || { echo "$header is installed and not looked at here"; exit 1; }
+done
+for header in $headers; do
     name=${header##*/}
     printf '#include "%s"\n#include "%s"\nint weft_unused;\n' "$name" "$name" >"$scratch/one.c"
     ${CC:-cc} -std=c17 "${warnings[@]}" "${paths[@]}" "$scratch/one.c"

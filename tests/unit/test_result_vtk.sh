@@ -1,7 +1,7 @@
 #!/bin/bash
 # labels: quick
 # Result files through VTK's own reader: counts, types, points, and fields against their formulas.
-set -eu
+set -euo pipefail
 python=/usr/bin/python3
 if ! "$python" -c 'import vtk; vtk.vtkHDFReader' 2>/dev/null; then
     echo "skipped: no Python package vtk with vtkHDFReader (install python3-vtk9)"
