@@ -44,9 +44,9 @@ static bool loads_through_map(const weft_call *call) {
 }
 
 /* One rows call a kernel, and neither accumulating stores nor loads through maps beside it. */
-static bool may_join(const weft_graph *graph, const int *group, int n, int a, int b) {
+static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
     int n_rows = 0, n_accumulating = 0;
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < graph->n_calls; ++i)
         if (group[i] == a || group[i] == b) {
             n_rows += graph->calls[i].routine != NULL;
             n_accumulating +=
@@ -87,11 +87,11 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
             if (level[i] != level[k] || graph->calls[i].index_set != graph->calls[k].index_set ||
                 group[i] == group[k] ||
                 !weft_calls_share(graph, &graph->calls[k], &graph->calls[i]) ||
-                !may_join(graph, group, i + 1, group[i], group[k]))
+                !may_join(graph, group, group[i], group[k]))
                 continue;
             int low = group[i] < group[k] ? group[i] : group[k];
             int high = group[i] < group[k] ? group[k] : group[i];
-            for (int m = 0; m <= i; ++m)
+            for (int m = 0; m < graph->n_calls; ++m)
                 if (group[m] == high)
                     group[m] = low;
         }
