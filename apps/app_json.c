@@ -125,6 +125,21 @@ done:
     return status;
 }
 
+weft_status app_folder_write(const char *folder, const char *name, weft_text *text,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        path = NULL;
+    if (!path || text->failed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    TRY(app_file_write(path, text->data ? text->data : "", error));
+done:
+    free(path);
+    weft_text_free(text);
+    return status;
+}
+
 weft_status app_file_check(const char *path, weft_error *error) {
     weft_status status = WEFT_OK;
     char *temporary = NULL;

@@ -95,8 +95,50 @@ bool app_json_set(json_t *object, const char *key, json_t *value);
 weft_status app_json_write(const char *path, const json_t *root, weft_error *error);
 /** Write text in the same way. */
 weft_status app_file_write(const char *path, const char *text, weft_error *error);
+/** Write text into FOLDER/NAME, whole or not; frees the text. */
+weft_status app_folder_write(const char *folder, const char *name, weft_text *text,
+                             weft_error *error);
 /** Can this file be written? Leaves nothing behind; "-" always can.  Errors  WEFT_ERROR_IO */
 weft_status app_file_check(const char *path, weft_error *error);
+
+/* ---- other programs (app_child.c) ------------------------------------------------------- */
+
+/** The path of a program in PATH, in out; false where it is not there. */
+bool app_find_in_path(const char *program, char *out, size_t size);
+
+/** The signals that stop us: blocked, and taken by app_child_run and app_stop_asked alone. */
+void app_signals_block(void);
+/** The signal that asks to stop, or 0. */
+int app_stop_asked(void);
+
+typedef struct app_child {
+    int exit_code; /* 128 + signal where one ended it */
+    double seconds;
+    char *output, *error; /* stdout and stderr, terminated, malloc'd */
+} app_child;
+/** Run a program in a folder (NULL: this one) and wait; it is ended with this process. *stopped is
+ * the signal by which the user stopped it, else as it was: without app_signals_block they end us.
+ * tick(user) is called some times a second.
+ * Errors  WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
+weft_status app_child_run(const char *program, char *const *arguments, const char *folder,
+                          void (*tick)(void *user), void *user, app_child *out, int *stopped,
+                          weft_error *error);
+void app_child_clear(app_child *child);
+
+/* ---- scripts for gnuplot 5 (app_gnuplot.c) ----------------------------------------------- */
+
+/** Add text in single quotes, where a quote is written twice. */
+void app_gnuplot_quote(weft_text *out, const char *text);
+/** Add the terminal of a picture. kind: "svg" or "png"; more: further words of "set terminal",
+ *  each with a space before it, or "" */
+void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, int width,
+                          int height);
+/** Run gnuplot on FOLDER/SCRIPT where it is installed; where not, that is logged. *drawn: it was
+ *  there and made no complaint.  Errors, *stopped  those of app_child_run */
+weft_status app_gnuplot_run(const char *folder, const char *script, const weft_monitor *monitor,
+                            bool *drawn, int *stopped, weft_error *error);
+
+/* ---- for people (app_json.c) ------------------------------------------------------------- */
 
 /** "1.5 GB", "340 kB": bytes for people, in out. */
 const char *app_print_bytes(double bytes, char out[32]);

@@ -1,5 +1,6 @@
 #include "scaling.h"
 
+#include <signal.h>
 #include <string.h>
 
 typedef struct scaling {
@@ -38,11 +39,11 @@ static weft_status measure(scaling *run, weft_error *error) {
     TRY(scaling_study_open(options->out, scaling_question_make(options, &run->cases), &run->cases,
                            options->warmup + options->repeat, &run->study, error));
     TRY(scaling_progress_make(&run->messages, &run->cases, &run->study, &run->progress, error));
-    scaling_signals_block();
+    app_signals_block();
     status = scaling_meshes_make(options->out, monitor, &run->study, &run->cases, error);
     if (status == WEFT_OK)
         status = scaling_steps_make(options, monitor, &run->study, &run->cases, error);
-    run->stopped = scaling_stop_asked(); /* then Gmsh was stopped too */
+    run->stopped = app_stop_asked(); /* then Gmsh was stopped too */
     if (status != WEFT_OK && !run->stopped)
         goto done;
     TRY(scaling_runs_do(&run->cases, &run->study, &run->progress, &run->stopped, error));

@@ -11,8 +11,6 @@
 #include "app_statistics.h"
 #include "app_support.h"
 
-#include <signal.h>
-
 /* ---- options (scaling_options.c) -------------------------------------------------------- */
 
 /** Pieces of "A,B,C". Free with scaling_list_clear. */
@@ -99,7 +97,6 @@ typedef struct scaling_cases {
 weft_status scaling_cases_make(const scaling_options *options, const weft_monitor *monitor,
                                scaling_cases *out, weft_error *error);
 void scaling_cases_clear(scaling_cases *cases);
-bool scaling_find_in_path(const char *program, char *out, size_t size);
 /** The hash of a whole file. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status scaling_file_hash(const char *path, char out[33], weft_error *error);
 /** The levels of the meshes, sizes and refinements. (scaling_levels.c) */
@@ -135,7 +132,7 @@ weft_status scaling_study_add(scaling_study *study, int index, int round, json_t
 json_t *scaling_study_at(const scaling_study *study, int index, int round);
 void scaling_study_close(scaling_study *study);
 
-/* ---- meshes and runs (scaling_meshes.c, scaling_runs.c, scaling_child.c, scaling_progress.c) - */
+/* ---- meshes and runs (scaling_meshes.c, scaling_runs.c, scaling_progress.c) ---------------- */
 
 /** Mesh each .geo file, and read each .msh file, once, into DIR/meshes, so that no run waits for
  *  Gmsh; what is there already stays. (scaling_meshes.c)
@@ -144,11 +141,6 @@ weft_status scaling_meshes_make(const char *out, const weft_monitor *monitor,
                                 const scaling_study *study, scaling_cases *cases,
                                 weft_error *error);
 
-typedef struct scaling_child {
-    int exit_code; /* 128 + signal where one ended it */
-    double seconds;
-    char *output, *error; /* stdout and stderr, terminated, malloc'd */
-} scaling_child;
 /** The time steps of each level with runs to do: those of the default problem in proportion to the
  *  cells; with --fit-dt the user's, as given on the first level. (scaling_steps.c)
  *  Errors  those of weft_mesh_read */
@@ -160,19 +152,6 @@ weft_status scaling_steps_check(const scaling_options *options, const scaling_ca
 /** Is a run of this level still to be done? */
 bool scaling_level_needed(const scaling_cases *cases, const scaling_study *study,
                           const scaling_level *level);
-
-/** The signals that stop a study: blocked, and taken by scaling_child_run and
- *  scaling_stop_asked alone. */
-void scaling_signals_block(void);
-/** The signal that asks to stop, or 0. */
-int scaling_stop_asked(void);
-/** Run a program in a folder (NULL: this one) and wait; it is ended with this process. *stopped is
- * the signal by which the user stopped it, else 0. tick(user) is called some times a second. Errors
- * WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
-weft_status scaling_child_run(const char *program, char *const *arguments, const char *folder,
-                              void (*tick)(void *user), void *user, scaling_child *out,
-                              int *stopped, weft_error *error);
-void scaling_child_clear(scaling_child *child);
 
 /** What is drawn on a terminal: how far, what runs, how many are left, seconds left. */
 typedef struct scaling_progress {
@@ -283,8 +262,5 @@ weft_status scaling_plots_write(const char *folder, const scaling_results *resul
 /** Run gnuplot on it where it is installed; where not, that is logged. */
 weft_status scaling_plots_draw(const char *folder, const weft_monitor *monitor,
                                scaling_plots *plots, int *stopped, weft_error *error);
-/** Write text into FOLDER/NAME, whole or not; frees the text. */
-weft_status scaling_file_write(const char *folder, const char *name, weft_text *text,
-                               weft_error *error);
 
 #endif

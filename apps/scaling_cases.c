@@ -4,18 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool scaling_find_in_path(const char *program, char *out, size_t size) {
-    for (const char *path = getenv("PATH"); path && *path;) {
-        int part = (int)strcspn(path, ":");
-        if (part > 0 && snprintf(out, size, "%.*s/%s", part, path, program) < (int)size &&
-            access(out, X_OK) == 0)
-            return true;
-        path += part;
-        path += *path == ':';
-    }
-    return false;
-}
-
 /* Beside our own program, where a build and an installation have it; else in PATH. */
 static bool find_program(const char *name, char *out, size_t size) {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
@@ -24,7 +12,7 @@ static bool find_program(const char *name, char *out, size_t size) {
     size_t room = slash ? size - (size_t)(slash + 1 - out) : 0;
     if (slash && snprintf(slash + 1, room, "%s", name) < (int)room && access(out, X_OK) == 0)
         return true;
-    return scaling_find_in_path(name, out, size);
+    return app_find_in_path(name, out, size);
 }
 
 static weft_status find_app(const scaling_options *options, scaling_cases *out, weft_error *error) {

@@ -5,21 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status scaling_file_write(const char *folder, const char *name, weft_text *text,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        path = NULL;
-    if (!path || text->failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
-    TRY(app_file_write(path, text->data ? text->data : "", error));
-done:
-    free(path);
-    weft_text_free(text);
-    return status;
-}
-
 static bool set_spread(json_t *object, const char *key, const app_spread *spread,
                        const double *values) {
     json_t *item = json_object(), *list = json_array();
@@ -136,5 +121,5 @@ weft_status scaling_csv_write(const char *folder, const scaling_results *results
     weft_text_add(&text, "\r\n");
     for (int i = 0; i < results->cases->n_cases; ++i)
         add_row(&text, results, &results->results[i]);
-    return scaling_file_write(folder, "results.csv", &text, error);
+    return app_folder_write(folder, "results.csv", &text, error);
 }

@@ -48,19 +48,11 @@ static void add_curves(weft_text *out, const scaling_results *results) {
     }
 }
 
-/* In single quotes, where a quote is written twice. */
-static void add_quoted(weft_text *out, const char *text) {
-    weft_text_add(out, "'");
-    for (const char *c = text; *c; ++c)
-        weft_text_add(out, *c == '\'' ? "''" : "%c", *c);
-    weft_text_add(out, "'");
-}
-
 static void add_title(weft_text *out, const scaling_case *item) {
     char title[200];
     snprintf(title, sizeof title, "%.40s, %.100s", item->assembly, item->device);
     weft_text_add(out, " title ");
-    add_quoted(out, title);
+    app_gnuplot_quote(out, title);
 }
 
 /* Is there anything positive to draw? gnuplot ends a script at a plot that is empty. */
@@ -96,13 +88,9 @@ static void begin(const sheet *out, const char *name, const char *title, int wid
     if (strcmp(out->kind, "svg") == 0) {
         plots->names[plots->n] = name;
         plots->titles[plots->n++] = title;
-        weft_text_add(out->text, "\nset terminal svg noenhanced size %d,%d\n", width, height);
-    } else {
-        weft_text_add(out->text,
-                      "\nif (cairo) { set terminal pngcairo noenhanced size %d,%d } "
-                      "else { set terminal png noenhanced size %d,%d }\n",
-                      width, height, width, height);
     }
+    weft_text_add(out->text, "\n");
+    app_gnuplot_terminal(out->text, out->kind, "", width, height);
     weft_text_add(out->text, "set output '%s.%s'\n", name, out->kind);
 }
 
@@ -152,7 +140,7 @@ static void add_phases(const sheet *out) {
         if (!any_positive(results, k, value_phase, results->n_phases - 1))
             continue;
         weft_text_add(out->text, "set title ");
-        add_quoted(out->text, item->name + strlen(item->level->name) + strlen(" | "));
+        app_gnuplot_quote(out->text, item->name + strlen(item->level->name) + strlen(" | "));
         weft_text_add(out->text, "\nplot");
         for (int p = 0; p < results->n_phases; ++p) {
             if (!any_positive(results, k, value_phase, p))
@@ -160,7 +148,7 @@ static void add_phases(const sheet *out) {
             weft_text_add(out->text,
                           "%s $curve_%d using 1:($%d > 0 ? $%d : NaN) with linespoints title ",
                           any ? ", \\\n    " : "", k, FIRST_PHASE + p, FIRST_PHASE + p);
-            add_quoted(out->text, results->phases[p]);
+            app_gnuplot_quote(out->text, results->phases[p]);
             any = true;
         }
         weft_text_add(out->text, "\n");
@@ -232,7 +220,7 @@ static void add_threads(const sheet *out) {
         any = true;
         snprintf(title, sizeof title, "%.120s, %.40s", item->level->name, item->assembly);
         weft_text_add(out->text, " $threads_%d using 1:2 with linespoints title ", i);
-        add_quoted(out->text, title);
+        app_gnuplot_quote(out->text, title);
         weft_text_add(out->text, ", \\\n    ");
     }
     if (any)
@@ -245,8 +233,7 @@ weft_status scaling_plots_write(const char *folder, const scaling_results *resul
     weft_text text = {0};
     *plots = (scaling_plots){0};
     weft_text_add(&text, "# gnuplot plots.gp draws each plot as SVG and as PNG into this folder\n"
-                         "set encoding utf8\n"
-                         "cairo = strstrt(GPVAL_TERMINALS, 'pngcairo') > 0\n");
+                         "set encoding utf8\n");
     add_curves(&text, results);
     add_threads_curves(&text, results);
     for (int k = 0; k < 2; ++k) {
@@ -258,24 +245,10 @@ weft_status scaling_plots_write(const char *folder, const scaling_results *resul
         add_errors(&out);
         add_threads(&out);
     }
-    return scaling_file_write(folder, "plots.gp", &text, error);
+    return app_folder_write(folder, "plots.gp", &text, error);
 }
 
 weft_status scaling_plots_draw(const char *folder, const weft_monitor *monitor,
                                scaling_plots *plots, int *stopped, weft_error *error) {
-    weft_status status = WEFT_OK;
-    scaling_child child = {0};
-    char program[4096], *arguments[] = {program, (char *)(uintptr_t) "plots.gp", NULL};
-    if (!scaling_find_in_path("gnuplot", program, sizeof program)) {
-        weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: plots.gp is left to be drawn");
-        return WEFT_OK;
-    }
-    TRY(scaling_child_run(program, arguments, folder, NULL, NULL, &child, stopped, error));
-    plots->drawn = child.exit_code == 0 && !*stopped;
-    if (child.exit_code != 0 && !*stopped)
-        weft_log(monitor, WEFT_LOG_WARNING, "gnuplot failed on %s/plots.gp: %.600s", folder,
-                 child.error);
-done:
-    scaling_child_clear(&child);
-    return status;
+    return app_gnuplot_run(folder, "plots.gp", monitor, &plots->drawn, stopped, error);
 }

@@ -204,5 +204,5 @@ weft_status scaling_report_write(const char *folder, const scaling_results *resu
         weft_text_add(&text, "![%s](%s.svg)\n\n", plots->titles[i], plots->names[i]);
     if (!plots->drawn)
         weft_text_add(&text, "`gnuplot plots.gp` in this folder draws them.\n");
-    return scaling_file_write(folder, "report.md", &text, error);
+    return app_folder_write(folder, "report.md", &text, error);
 }

@@ -47,7 +47,7 @@ static char **make_command(const scaling_cases *cases, const scaling_case *item,
 }
 
 /* What the app says of itself, less what is long and no figure of the study. */
-static json_t *read_result(const scaling_child *child) {
+static json_t *read_result(const app_child *child) {
     static const char *const left_out[] = {"history", "probes", "steps", "series"};
     json_t *result = child->exit_code <= 1 ? json_loads(child->output, 0, NULL) : NULL;
     if (!json_is_object(result)) {
@@ -60,7 +60,7 @@ static json_t *read_result(const scaling_child *child) {
     return result;
 }
 
-static json_t *make_record(const scaling_case *item, int round, const scaling_child *child) {
+static json_t *make_record(const scaling_case *item, int round, const app_child *child) {
     json_t *record = json_object(), *result = read_result(child);
     char reason[600] = "";
     bool fine = app_json_set(record, "case", app_json_text(item->name)) &&
@@ -106,13 +106,13 @@ static weft_status run_one(const scaling_cases *cases, scaling_study *study,
     weft_status status = WEFT_OK;
     const int index = progress->current;
     char refine[16];
-    scaling_child child = {0};
+    app_child child = {0};
     char **command = make_command(cases, &cases->cases[index], refine);
     if (!command)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     scaling_progress_draw(progress);
-    TRY(scaling_child_run(cases->program, command, NULL, scaling_progress_draw, progress, &child,
-                          stopped, error));
+    TRY(app_child_run(cases->program, command, NULL, scaling_progress_draw, progress, &child,
+                      stopped, error));
     if (*stopped)
         goto done;
     json_t *record = make_record(&cases->cases[index], progress->round, &child);
@@ -129,7 +129,7 @@ static weft_status run_one(const scaling_cases *cases, scaling_study *study,
         json_decref(record);
     ++progress->done;
 done:
-    scaling_child_clear(&child);
+    app_child_clear(&child);
     free(command);
     return status;
 }
@@ -151,7 +151,7 @@ weft_status scaling_runs_do(const scaling_cases *cases, scaling_study *study,
             progress->round = round;
             TRY(run_one(cases, study, progress, stopped, error));
             if (!*stopped)
-                *stopped = scaling_stop_asked();
+                *stopped = app_stop_asked();
         }
 done:
     app_messages_clear(progress->messages);

@@ -15,6 +15,10 @@ static const struct argp_option table[] = {
     {"n", TOOL_INSTANCES, "N", 0, "--check: instances (as many as fill four times the last cache)",
      0},
     {"json", TOOL_JSON, "FILE", 0, "--check: write every cover and its times", 0},
+    {"draw", TOOL_DRAW, "FILE", 0,
+     "Draw what --check --json FILE has written: predicted and measured performance of the covers",
+     0},
+    {"out", TOOL_OUT, "DIR", 0, "--draw: the folder for data, scripts for gnuplot and pictures", 0},
     {"kernels", TOOL_KERNELS, "DIR", 0, "Add or replace functions from this directory", 0},
     {0}};
 
@@ -38,11 +42,19 @@ static const char doc[] =
     "predictions, and the best time without fusions over that of the cover predicted best. Terms "
     "that lower the error are used from then on.\n"
     "\n"
+    "--draw writes for each script of such a file its covers, with their ranks, predicted and "
+    "measured seconds, and scripts for gnuplot of two figures: figure4, the covers sorted by "
+    "measured performance with the predicted beside it, and figure5, the measured performance in "
+    "the order of the predictions with a polynomial of degree five fitted to it. Where gnuplot is "
+    "installed they are drawn.\n"
+    "\n"
     "Examples:\n"
     "  weft calibrate --device host\n"
     "  weft calibrate --device cuda:0 --seconds 120\n"
     "  weft calibrate --device host mmul jacobian\n"
-    "  weft calibrate --check --device host";
+    "  weft calibrate --check --device host\n"
+    "  weft calibrate --check --json covers.json listing_1\n"
+    "  weft calibrate --draw covers.json --out figures";
 
 /* The functions that are named, or all, in double and in single precision. */
 static weft_status collect(const weft_tool_options *options, const weft_library *library,
@@ -121,6 +133,10 @@ weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, i
     weft_tool_options options = {.n_arguments_max = 8};
     (void)code;
     TRY(weft_tool_read(table, "[FUNCTION...]", doc, argc, argv, &options, error));
+    if (options.draw || options.out) {
+        TRY(weft_tool_draw(&options, &messages->monitor, error));
+        goto done;
+    }
     TRY(weft_tool_library_make(&options, &library, error));
     const weft_device_options how = weft_device_options_default(&messages->monitor);
     TRY(weft_tuning_open(&how, &tuning, error));

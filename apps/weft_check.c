@@ -117,9 +117,10 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
     json_t *trials = json_array();
     for (int k = 0; trials && k < one->result.n_measured; ++k)
         json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
-    json_t *script = json_pack(
-        "{s:s,s:s,s:I,s:f,s:o}", "script", name, "type", c->single ? "float" : "double",
-        "instances", (json_int_t)one->instances, "unfused_seconds", c->unfused, "covers", trials);
+    json_t *script =
+        json_pack("{s:s,s:s,s:I,s:o,s:o}", "script", name, "type", c->single ? "float" : "double",
+                  "instances", (json_int_t)one->instances, "unfused_seconds",
+                  app_json_real(c->unfused), "covers", trials);
     if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     return WEFT_OK;

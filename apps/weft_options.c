@@ -177,6 +177,12 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
     case TOOL_JSON:
         options->json = text;
         return WEFT_OK;
+    case TOOL_DRAW:
+        options->draw = text;
+        return WEFT_OK;
+    case TOOL_OUT:
+        options->out = text;
+        return WEFT_OK;
     case TOOL_AGAIN:
         options->again = true;
         return WEFT_OK;

@@ -32,6 +32,12 @@ weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, i
 struct weft_tool_options;
 weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error);
+/** weft calibrate --draw: for each script of what --check has written, a data file and scripts for
+ *  gnuplot of figures 4 and 5 of Fousek et al. 2011, into the folder --out, which is made; drawn
+ *  where gnuplot is installed. Nothing is written where the file is refused. (weft_draw.c)
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status weft_tool_draw(const struct weft_tool_options *options, const weft_monitor *monitor,
+                           weft_error *error);
 /** Add the routines of the scripts that are kept for it. */
 weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
                                      bool single, weft_routine_set *set, weft_error *error);
@@ -62,12 +68,13 @@ typedef struct weft_tool_options {
     weft_plan_kind plan;
     weft_scatter scatter;
     bool single, invalid, again, check;
-    int tune;                        /* covers to be measured; 0: not given */
-    const char *why[2];              /* two calls */
-    const char *force, *html, *json; /* files; NULL: none */
-    int max_fusion, instances;       /* 0: not given */
-    double seconds;                  /* 0: not given */
-    weft_expression *expressions;    /* malloc'd */
+    int tune;                               /* covers to be measured; 0: not given */
+    const char *why[2];                     /* two calls */
+    const char *force, *html, *json, *draw; /* files; NULL: none */
+    const char *out;                        /* a folder */
+    int max_fusion, instances;              /* 0: not given */
+    double seconds;                         /* 0: not given */
+    weft_expression *expressions;           /* malloc'd */
     int n_expressions;
     weft_parameter *parameters; /* malloc'd */
     int n_parameters;
@@ -102,6 +109,8 @@ enum {
     TOOL_FORCE,
     TOOL_HTML,
     TOOL_JSON,
+    TOOL_DRAW,
+    TOOL_OUT,
     TOOL_MAX_FUSION,
     TOOL_INSTANCES
 };

@@ -1,7 +1,9 @@
-#include "scaling.h"
+/* Other programs: finding one, running one, and the signals meanwhile. */
+#include "app_support.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,7 +24,7 @@ static void stop_signals(sigset_t *out) {
     }
 }
 
-void scaling_signals_block(void) {
+void app_signals_block(void) {
     sigset_t set;
     signal(SIGCHLD, SIG_DFL); /* where it is ignored, children's exit codes are lost */
     stop_signals(&set);
@@ -30,7 +32,7 @@ void scaling_signals_block(void) {
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-int scaling_stop_asked(void) {
+int app_stop_asked(void) {
     sigset_t set;
     stop_signals(&set);
     const struct timespec now = {0, 0};
@@ -85,11 +87,11 @@ static char *read_back(FILE *file) {
 }
 
 /* What it prints goes into files without names, so that it never waits for us. */
-weft_status scaling_child_run(const char *program, char *const *arguments, const char *folder,
-                              void (*tick)(void *user), void *user, scaling_child *out,
-                              int *stopped, weft_error *error) {
+weft_status app_child_run(const char *program, char *const *arguments, const char *folder,
+                          void (*tick)(void *user), void *user, app_child *out, int *stopped,
+                          weft_error *error) {
     weft_status status = WEFT_OK;
-    *out = (scaling_child){0};
+    *out = (app_child){0};
     FILE *output = tmpfile(), *messages = tmpfile();
     if (!output || !messages) {
         status = weft_error_set(error, WEFT_ERROR_IO, "cannot make a temporary file: %s",
@@ -111,7 +113,7 @@ weft_status scaling_child_run(const char *program, char *const *arguments, const
     out->output = read_back(output);
     out->error = read_back(messages);
     if (!out->output || !out->error) {
-        scaling_child_clear(out);
+        app_child_clear(out);
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     }
 done:
@@ -122,8 +124,20 @@ done:
     return status;
 }
 
-void scaling_child_clear(scaling_child *child) {
+void app_child_clear(app_child *child) {
     free(child->output);
     free(child->error);
     child->output = child->error = NULL;
+}
+
+bool app_find_in_path(const char *program, char *out, size_t size) {
+    for (const char *path = getenv("PATH"); path && *path;) {
+        int part = (int)strcspn(path, ":");
+        if (part > 0 && snprintf(out, size, "%.*s/%s", part, path, program) < (int)size &&
+            access(out, X_OK) == 0)
+            return true;
+        path += part;
+        path += *path == ':';
+    }
+    return false;
 }
