@@ -25,7 +25,7 @@ static weft_status input_of(const flow_builder *b, const weft_flow_name *name,
                             weft_script_input *out) {
     weft_status status = WEFT_OK;
     *out = (weft_script_input){.name = name->name, .rank = name->shape.rank, .place = name->place};
-    if (name->index_set >= 0)
+    if (name->index_set >= 0 && !name->matrix) /* its entries are over nothing */
         out->over = b->script->indices[name->index_set].name;
     for (int i = 0; i < name->shape.rank; ++i)
         TRY(size_node(b, name->shape.sizes[i], &out->sizes[i]));

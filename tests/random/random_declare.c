@@ -103,3 +103,34 @@ void random_declare(maker *m) {
     declare_sets(m);
     declare_inputs(m);
 }
+
+/* ---- a matrix ---- */
+
+static int compare_pairs(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t *random_positions(const random_script *s, int64_t *n) {
+    const random_map *map = &s->maps[s->matrix_map];
+    const int64_t count = random_members(s, map->from) * map->width * map->width;
+    const int64_t n_to = random_members(s, map->to), width = map->width;
+    int64_t *pairs = random_alloc((size_t)count + 1, 2 * sizeof *pairs), *sorted = pairs + count;
+    uint32_t *out = random_alloc((size_t)count + 1, sizeof *out);
+    for (int64_t k = 0; k < count; ++k) {
+        const int32_t *members = &map->indices[k / (width * width) * width];
+        sorted[k] = pairs[k] = members[k / width % width] * n_to + members[k % width];
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_pairs);
+    *n = 0;
+    for (int64_t k = 0; k < count; ++k)
+        if (k == 0 || sorted[k] != sorted[*n - 1])
+            sorted[(*n)++] = sorted[k];
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t *found =
+            bsearch(&pairs[k], sorted, (size_t)*n, sizeof *sorted, compare_pairs);
+        out[k] = (uint32_t)(found - sorted);
+    }
+    free(pairs);
+    return out;
+}

@@ -166,6 +166,19 @@ static void accumulate(const evaluation *e, const random_statement *one) {
     free(source);
 }
 
+static void add_to_matrix(const evaluation *e, const random_statement *one) {
+    const random_map *map = &e->script->maps[one->map];
+    int64_t n = 0;
+    uint32_t *positions = random_positions(e->script, &n);
+    int64_t *source = evaluate(e, one->root, map->from, &e->script->nodes[one->root].shape);
+    if (e->values->matrix == NULL)
+        e->values->matrix = random_alloc((size_t)n + 1, sizeof *e->values->matrix);
+    for (int64_t k = 0; k < random_members(e->script, map->from) * map->width * map->width; ++k)
+        e->values->matrix[positions[k]] += source[k];
+    free(positions);
+    free(source);
+}
+
 static void reduce(const evaluation *e, const random_statement *one) {
     int64_t *joined = random_alloc(1, sizeof *joined);
     const int64_t n = random_members(e->script, one->set);
@@ -206,6 +219,8 @@ static void run(const evaluation *e, int first, int last) {
         const random_statement *one = &s->statements[i];
         if (one->kind == RANDOM_ACCUMULATE)
             accumulate(e, one);
+        else if (one->kind == RANDOM_ADDTO)
+            add_to_matrix(e, one);
         else if (one->kind == RANDOM_REDUCE)
             reduce(e, one);
         else if (one->kind == RANDOM_APPLY)
@@ -236,6 +251,7 @@ void random_values_make(const random_script *s, random_values *out) {
 void random_values_free(random_values *values) {
     for (int i = 0; i < RANDOM_LISTS; ++i)
         free(values->values[i]);
+    free(values->matrix);
     *values = (random_values){0};
 }
 
@@ -243,7 +259,7 @@ void random_values_free(random_values *values) {
 
 typedef struct bounds {
     const random_script *script;
-    double list[RANDOM_LISTS], most;
+    double list[RANDOM_LISTS], matrix, most;
 } bounds;
 
 static double bound_of(bounds *b, int index);
@@ -310,6 +326,11 @@ static void bound_statement(bounds *b, const random_statement *one) {
     const double second = one->second >= 0 ? bound_of(b, one->second) : 1;
     if (one->kind == RANDOM_REPEAT)
         return;
+    if (one->kind == RANDOM_ADDTO) {
+        b->matrix += s->maps[one->map].valence * root;
+        b->most = fmax(b->most, b->matrix);
+        return;
+    }
     if (one->kind == RANDOM_ACCUMULATE)
         b->list[one->list] += s->maps[one->map].valence * root;
     else if (one->kind == RANDOM_APPLY)

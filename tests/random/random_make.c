@@ -332,6 +332,47 @@ static bool make_statement(maker *m) {
     return made;
 }
 
+static int square_expression_add(maker *m, const random_map *map) {
+    const random_script *s = m->script;
+    random_node node = {.kind = RANDOM_CALL,
+                        .function = RANDOM_OUTER,
+                        .shape = {2, {map->width, map->width}},
+                        .list = -1,
+                        .map = -1,
+                        .over = true,
+                        .children = {-1, -1, -1, -1}};
+    const int any = random_expression_add(m, map->from, 2);
+    if (any >= 0 && s->nodes[any].over && random_shape_equal(&s->nodes[any].shape, &node.shape))
+        return any;
+    for (int i = 0; i < 2; ++i) {
+        const int child = random_expression_add(m, map->from, random_maker_below(m, 2));
+        if (child < 0 || !s->nodes[child].over || s->nodes[child].shape.rank != 1 ||
+            s->nodes[child].shape.sizes[0] != map->width)
+            return -1;
+        node.children[i] = child;
+    }
+    return random_node_add(m, &node);
+}
+
+/* At the end, one or two statements that accumulate into a matrix. */
+static void make_matrix(maker *m) {
+    random_script *s = m->script;
+    const int wanted = random_maker_below(m, 4) - 1;
+    s->matrix_map = -1;
+    for (int tries = 0, made = 0; tries < 100 && made < wanted; ++tries) {
+        random_statement one = {.kind = RANDOM_ADDTO, .list = -1, .second = -1};
+        const int n_nodes = s->n_nodes;
+        one.map = s->matrix_map >= 0 ? s->matrix_map : random_maker_below(m, s->n_maps);
+        one.set = s->maps[one.map].from;
+        one.root = square_expression_add(m, &s->maps[one.map]);
+        if (one.root >= 0 && s->n_statements < RANDOM_STATEMENTS && statement_add(m, &one)) {
+            s->matrix_map = one.map;
+            ++made;
+        } else
+            s->n_nodes = n_nodes;
+    }
+}
+
 random_script *random_script_make(uint64_t seed) {
     maker *m = random_alloc(1, sizeof *m);
     random_script *s = random_alloc(1, sizeof *s);
@@ -349,6 +390,7 @@ random_script *random_script_make(uint64_t seed) {
         if (!m->gone[i] && !(s->lists[i].hidden && !s->flows) && s->lists[i].maker >= 0 &&
             random_maker_below(m, 5) == 0)
             s->lists[i].returned = true;
+    make_matrix(m);
     free(m);
     return s;
 }

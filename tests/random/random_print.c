@@ -106,6 +106,11 @@ static void print_statement(const random_script *s, const random_statement *one,
         print_node(s, one->root, out);
         weft_text_add(out, ";\n");
         break;
+    case RANDOM_ADDTO:
+        weft_text_add(out, "M[%s,%s] += ", s->maps[one->map].name, s->maps[one->map].name);
+        print_node(s, one->root, out);
+        weft_text_add(out, ";\n");
+        break;
     case RANDOM_REDUCE:
         print_reduction(s, one, out);
         break;
@@ -145,8 +150,13 @@ void random_script_print(const random_script *s, weft_text *out) {
             weft_text_add(out, " over %s", s->sets[list->set].name);
         weft_text_add(out, ";\n");
     }
-    for (int i = 0; i < s->n_statements; ++i)
+    bool has_matrix = false;
+    for (int i = 0; i < s->n_statements; ++i) {
         print_statement(s, &s->statements[i], out);
+        has_matrix |= s->statements[i].kind == RANDOM_ADDTO;
+    }
+    if (has_matrix)
+        weft_text_add(out, "return M;\n");
     for (int i = 0; i < s->n_lists; ++i)
         if (s->lists[i].returned)
             weft_text_add(out, "return %s;\n", s->lists[i].name);

@@ -107,6 +107,7 @@ typedef struct random_node {
 typedef enum random_statement_kind {
     RANDOM_ASSIGN,
     RANDOM_ACCUMULATE, /* list[map] += root */
+    RANDOM_ADDTO,      /* M[map,map] += root */
     RANDOM_UPDATE,
     RANDOM_REDUCE, /* list = op(root) or dot(root, second), or the same as an update */
     RANDOM_APPLY,  /* list = apply(A, root) */
@@ -131,6 +132,7 @@ typedef struct random_script {
     random_map maps[RANDOM_MAPS];
     int n_maps;
     random_operator op; /* A, over nodes */
+    int matrix_map;     /* what M is accumulated through, -1: there is no M */
     random_list lists[RANDOM_LISTS];
     int n_lists, n_inputs; /* inputs come first */
     random_node nodes[RANDOM_NODES];
@@ -167,11 +169,15 @@ bool random_script_is_exact(const random_script *script);
 typedef struct random_values {
     int64_t *values[RANDOM_LISTS];
     bool changed[RANDOM_LISTS]; /* inputs */
+    int64_t *matrix;            /* by position */
 } random_values;
 void random_values_make(const random_script *script, random_values *out);
 void random_values_free(random_values *values);
 /** An input's values, in -3 .. 3; malloc'd. */
 int64_t *random_input(const random_script *script, int list);
+/** Where M has the products of two members that an instance of its map leads to: positions
+ * [instance] [width][width], malloc'd; equal pairs have equal positions. *n: of different pairs. */
+uint32_t *random_positions(const random_script *script, int64_t *n);
 int64_t random_members(const random_script *script, int set);
 
 /** splitmix64 */

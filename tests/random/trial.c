@@ -124,6 +124,8 @@ void trial_free(trial *t) {
         weft_connectivity_free(&t->maps[i]);
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&t->rows[i]);
+    weft_memory_free(&t->matrix);
+    weft_memory_free(&t->positions);
     weft_compilation_free(&t->compilation);
     free(t->text);
 }
@@ -239,6 +241,31 @@ done:
     return status;
 }
 
+/* Positions as they are stored: [block][component][lane], spare lanes as the last instance. */
+static weft_status bind_matrix(trial *t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const random_script *s = t->script;
+    if (s->matrix_map < 0)
+        return WEFT_OK;
+    const random_map *map = &s->maps[s->matrix_map];
+    const int64_t n = s->sets[map->from].n, lanes = lanes_of(t), count = map->width * map->width;
+    const size_t stored = (size_t)((n + lanes - 1) / lanes * lanes * count);
+    uint32_t *plain = random_positions(s, &t->n_matrix);
+    uint32_t *raw = random_alloc(stored + 1, sizeof *raw);
+    for (int64_t i = 0; n > 0 && i < (n + lanes - 1) / lanes * lanes; ++i)
+        for (int64_t c = 0; c < count; ++c)
+            raw[(i / lanes * count + c) * lanes + i % lanes] =
+                plain[(i < n ? i : n - 1) * count + c];
+    TRY(weft_memory_make(t->device, stored * sizeof *raw, &t->positions, error));
+    TRY(weft_memory_write(t->positions, 0, raw, stored * sizeof *raw, error));
+    TRY(weft_memory_make(t->device, (size_t)t->n_matrix * sizeof(double), &t->matrix, error));
+    weft_program_bind_matrix(t->program, "M", t->matrix, t->positions, NULL);
+done:
+    free(plain);
+    free(raw);
+    return status;
+}
+
 /* What the script does not use is unknown to the program; that is no mistake of its. */
 static weft_status bind(trial *t, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -256,6 +283,7 @@ static weft_status bind(trial *t, weft_error *error) {
         weft_program_bind(t->program, s->lists[i].name, t->memory[i], NULL);
     }
     TRY(bind_operator(t, error));
+    TRY(bind_matrix(t, error));
 done:
     return status;
 }
@@ -291,6 +319,22 @@ done:
     return status;
 }
 
+static weft_status compare_matrix(const trial *t, const int64_t *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *raw = random_alloc((size_t)t->n_matrix + 1, sizeof *raw);
+    TRY(weft_memory_read(t->matrix, 0, raw, (size_t)t->n_matrix * sizeof *raw, error));
+    for (int64_t i = 0; i < t->n_matrix && status == WEFT_OK; ++i) {
+        const double got = get_number(t, raw, (size_t)i) + 0.0, wanted = (double)values[i];
+        if (memcmp(&got, &wanted, sizeof got) != 0)
+            status =
+                weft_error_set(error, WEFT_ERROR_INTERNAL, "M, position %lld, is %.17g, not %.17g",
+                               (long long)i, got, wanted);
+    }
+done:
+    free(raw);
+    return status;
+}
+
 static weft_status compare(const trial *t, const random_values *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_script *s = t->script;
@@ -300,6 +344,8 @@ static weft_status compare(const trial *t, const random_values *values, weft_err
         if (s->lists[i].returned)
             TRY(compare_list(t, i, weft_program_result(t->program, s->lists[i].name),
                              values->values[i], error));
+    if (t->matrix != NULL && values->matrix != NULL)
+        TRY(compare_matrix(t, values->matrix, error));
 done:
     return status;
 }

@@ -35,6 +35,8 @@ typedef struct trial {
     weft_memory *memory[RANDOM_LISTS]; /* of inputs */
     weft_connectivity *maps[RANDOM_MAPS];
     weft_memory *rows[3]; /* of the operator */
+    weft_memory *matrix, *positions;
+    int64_t n_matrix;
     weft_rows routine;
 } trial;
 

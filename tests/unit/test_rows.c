@@ -186,6 +186,18 @@ static void updating_twice(void **state) {
     }
 }
 
+/* Added to before a uniform value changes and after it: in two segments. fuzz_plans checks numbers.
+ */
+static void a_matrix_of_two_segments(void **state) {
+    (void)state;
+    assert_int_equal(kernels("connectivity around : nodes -> nodes[2];\n"
+                             "input K : real[2,2] over nodes;\n"
+                             "M[around,around] += K;\nupdate beta = -beta;\n"
+                             "M[around,around] += beta*K;\nreturn M;\n",
+                             WEFT_PLAN_UNFUSED),
+                     2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files),
@@ -194,6 +206,7 @@ int main(void) {
         cmocka_unit_test(binding),
         cmocka_unit_test(binding_beside_a_dead_product),
         cmocka_unit_test(updating_twice),
+        cmocka_unit_test(a_matrix_of_two_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
