@@ -171,6 +171,8 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
     json_error_t place;
     TRY(weft_file_read(d->path, &text, &length, error));
     d->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &place);
+    if (!d->root && (!place.text[0] || json_error_code(&place) == json_error_out_of_memory))
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory")); /* it says nothing then */
     if (!d->root) {
         refuse(d, "", "this is no JSON", error);
         weft_error_place(error, d->path, text, place.line, place.column);
