@@ -31,6 +31,14 @@
          0,                                                                                          \
          "Take the kernels of a saved plan (--print plan --format json)",                            \
          0},                                                                                         \
+        {"store",                                                                                    \
+         TOOL_STORE,                                                                                 \
+         "NAME",                                                                                     \
+         0,                                                                                          \
+         "What a loop reads and nothing else: stored before it (always), made anew in every turn "   \
+         "(never), or what is predicted to take less (auto, default)",                               \
+         0},                                                                                         \
+        {"turns", TOOL_TURNS, "N", 0, "Turns that a loop is expected to have (100)", 0},             \
         {"max-fusion", TOOL_MAX_FUSION, "N", 0, "Calls of a candidate, at most (8)", 0},             \
         {"n", TOOL_INSTANCES, "N", 0, "Instances that the plan is made for (a million)", 0},         \
         {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default), gathered or cells", 0}, {          \
@@ -98,6 +106,8 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_compile_options compile_options = {.plan = options->plan,
                                             .scatter = options->scatter,
                                             .single = options->single,
+                                            .store = options->store,
+                                            .turns = options->turns,
                                             .max_fusion = options->max_fusion,
                                             .instances = options->instances,
                                             .expressions = options->expressions,

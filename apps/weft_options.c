@@ -111,6 +111,7 @@ static weft_status read_choice(weft_tool_options *options, int key, const char *
                                weft_error *error) {
     static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {
                                                                  "coloured", "gathered", "cells"};
+    static const char *const stores[] = {"auto", "always", "never"};
     static const weft_scatter scatter_of[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
                                               WEFT_SCATTER_CELL_COLOURS};
     weft_status status = WEFT_OK;
@@ -118,6 +119,9 @@ static weft_status read_choice(weft_tool_options *options, int key, const char *
     if (key == TOOL_PLAN) {
         TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
         options->plan = (weft_plan_kind)choice;
+    } else if (key == TOOL_STORE) {
+        TRY(app_parse_choice("--store", text, stores, 3, &choice, error));
+        options->store = (weft_store)choice;
     } else {
         TRY(app_parse_choice("--scatter", text, scatters, 3, &choice, error));
         options->scatter = scatter_of[choice];
@@ -159,6 +163,8 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
         return WEFT_OK;
     case TOOL_SECONDS:
         return app_parse_number("--seconds", text, 0.001, 1e6, &options->seconds, error);
+    case TOOL_TURNS:
+        return app_parse_integer("--turns", text, 1, 1000000, &options->turns, error);
     case TOOL_MAX_FUSION:
         return app_parse_integer("--max-fusion", text, 1, 512, &options->max_fusion, error);
     case TOOL_INSTANCES:

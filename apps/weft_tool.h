@@ -67,12 +67,13 @@ typedef struct weft_tool_options {
     int n_devices, seed;
     weft_plan_kind plan;
     weft_scatter scatter;
+    weft_store store;
     bool single, invalid, again, check;
     int tune;                               /* covers to be measured; 0: not given */
     const char *why[2];                     /* two calls */
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
-    int max_fusion, instances;              /* 0: not given */
+    int max_fusion, instances, turns;       /* 0: not given */
     double seconds;                         /* 0: not given */
     weft_expression *expressions;           /* malloc'd */
     int n_expressions;
@@ -108,6 +109,8 @@ enum {
     TOOL_WHY,
     TOOL_FORCE,
     TOOL_HTML,
+    TOOL_STORE,
+    TOOL_TURNS,
     TOOL_JSON,
     TOOL_DRAW,
     TOOL_OUT,

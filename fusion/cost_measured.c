@@ -140,16 +140,18 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
     return WEFT_OK;
 }
 
-/* What `weft calibrate --check` has found to help; equation 3 alone where it has not run. */
+/* What `weft calibrate --check` has found to help; where it has not run, equation 3 and the
+ * launches that were measured. */
 static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
                               weft_error *error) {
-    static const char *const names[] = {"term launch",      "term serial",
-                                        "term cache bytes", "term cache factor",
-                                        "term together",    "term serial barrier"};
-    double *const values[] = {&out->launch_seconds, &out->serial,   &out->cache_bytes,
-                              &out->cache_factor,   &out->together, &out->serial_barrier};
+    static const char *const names[] = {"launch seconds",     "term launch",       "term serial",
+                                        "term cache bytes",   "term cache factor", "term together",
+                                        "term serial barrier"};
+    double *const values[] = {&out->launch_seconds, &out->launch_seconds, &out->serial,
+                              &out->cache_bytes,    &out->cache_factor,   &out->together,
+                              &out->serial_barrier};
     weft_status status = WEFT_OK;
-    *out = (weft_cost_terms){.cache_factor = 1};
+    *out = (weft_cost_terms){.launch_seconds = -1, .cache_factor = 1};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         bool found = false;
         TRY(weft_tuning_get(tuning, device, names[i], values[i], &found, error));

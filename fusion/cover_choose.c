@@ -182,8 +182,9 @@ weft_status weft_script_hash(const weft_library *library, const weft_fragment *f
                              int n_fragments, const weft_compile_options *options, char out[33],
                              weft_error *error) {
     weft_text all = {0};
-    weft_text_add(&all, "plan %d|scatter %d|single %d|fusion %d|", (int)options->plan,
-                  (int)options->scatter, options->single, options->max_fusion);
+    weft_text_add(&all, "plan %d|scatter %d|store %d %d|single %d|fusion %d|", (int)options->plan,
+                  (int)options->scatter, (int)options->store, options->turns, options->single,
+                  options->max_fusion);
     for (int i = 0; i < n_fragments; ++i)
         weft_text_add(&all, "%s\n", fragments[i].text);
     for (int i = 0; i < options->n_expressions; ++i)

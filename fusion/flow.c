@@ -323,8 +323,8 @@ static weft_status check_returns(const flow_builder *b) {
     return WEFT_OK;
 }
 
-weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
-                           weft_error *error) {
+weft_status flow_build(const weft_compilation *compilation, const bool *recomputed, weft_flow **out,
+                       weft_error *error) {
     weft_status status = WEFT_OK;
     flow_builder b = {
         .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
@@ -337,6 +337,9 @@ weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
     b.flow->last_loop = -1;
     TRY(check_returns(&b));
     TRY(flow_lift_reductions(&b));
+    for (int i = 0; recomputed != NULL && i < b.script->n_loops; ++i)
+        if (recomputed[i])
+            TRY(flow_recompute(&b, i));
     TRY(add_inputs(&b));
     TRY(add_choices(&b));
     TRY(read_block(&b, &b.flow->steps, 0, b.script->n_statements));

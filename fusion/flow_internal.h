@@ -9,6 +9,7 @@
  *      flow_names.c     which names a statement reads, and what they are
  *      flow_scalars.c   uniform arithmetic: made, evaluated
  *      flow_source.c    the same as kernels of one thread, and one module of all
+ *      flow_recompute.c what a loop reads: stored before it, or made anew in every turn
  *      flow_print.c     printing
  *      flow_wishes.c    fuse blocks that reach too far
  *      program_flow.c   binding and memory, program_loop.c running, program_record.c as a graph */
@@ -58,6 +59,14 @@ struct weft_flow_step {
     weft_flow_steps body;
 };
 
+/** Of a loop: n names made before it that it could make anew in every turn; 0: none. Seconds of the
+ *  whole script either way, for so many turns of every loop. */
+typedef struct weft_flow_choice {
+    int n;
+    double turns, stored, recomputed;
+    bool chosen; /* they are made anew */
+} weft_flow_choice;
+
 typedef struct weft_flow {
     const weft_script *script;
     weft_flow_name *names;
@@ -67,7 +76,8 @@ typedef struct weft_flow {
     int *segment_loops; /* the loop that each stands in, or -1 */
     int n_segments, n_scalar_steps;
     weft_flow_steps steps;
-    int last_loop; /* the last of the outermost loops, or -1 */
+    int last_loop;                            /* the last of the outermost loops, or -1 */
+    const weft_flow_choice *choices_of_loops; /* [script->n_loops] */
 } weft_flow;
 
 /** Loops, operators, updates of uniform values or returned uniform arithmetic? */
@@ -100,6 +110,13 @@ weft_status flow_step_add(const flow_builder *b, weft_flow_steps *steps,
 weft_status flow_segment_close(flow_builder *b, weft_flow_steps *steps, int next);
 /** Let each reduction inside other arithmetic be a statement of its own. */
 weft_status flow_lift_reductions(flow_builder *b);
+
+/** Steps and segments of a script. recomputed: by loop, whether it makes anew in every turn what
+ *  only it reads; NULL: none does. */
+weft_status flow_build(const weft_compilation *compilation, const bool *recomputed, weft_flow **out,
+                       weft_error *error);
+/** Move what a loop could make itself, in every turn, into it. */
+weft_status flow_recompute(flow_builder *b, int loop);
 
 int flow_name_find(const weft_flow *flow, const char *name); /* visible, or -1 */
 weft_status flow_name_add(flow_builder *b, const weft_flow_name *name, int *id);

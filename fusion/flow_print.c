@@ -54,11 +54,30 @@ static void print_between(const printer *p, const weft_flow_step *step) {
     weft_text_add(p->out, "\n");
 }
 
+/* What was stored for the loop, or not. */
+static void print_choice(const printer *p, int loop) {
+    const weft_flow *flow = p->compilation->flow;
+    const weft_flow_choice *choice =
+        flow->choices_of_loops != NULL ? &flow->choices_of_loops[loop] : NULL;
+    if (choice == NULL || choice->n == 0)
+        return;
+    indent(p);
+    weft_text_add(
+        p->out,
+        "%d value%s made before this loop for it alone: %s (%.4g ms predicted for %.0f turns, "
+        "%.4g ms %s)\n",
+        choice->n, choice->n == 1 ? "" : "s", choice->chosen ? "made anew in every turn" : "stored",
+        1e3 * (choice->chosen ? choice->recomputed : choice->stored), choice->turns,
+        1e3 * (choice->chosen ? choice->stored : choice->recomputed),
+        choice->chosen ? "stored" : "made anew in every turn");
+}
+
 static weft_status print_loop(printer *p, const weft_flow_step *step) {
     weft_status status = WEFT_OK;
     const weft_script_loop *loop = &p->compilation->flow->script->loops[step->number];
     const bool text = p->stage == NULL || strcmp(p->format, "text") == 0;
     if (text) {
+        print_choice(p, step->number);
         indent(p);
         weft_text_add(p->out, "repeat at most ");
         weft_node_print(loop->most, p->out);

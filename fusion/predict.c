@@ -193,9 +193,9 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     double uneven = 1;
     const weft_cost_point point = point_of(p, made, n, &uneven);
     const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
-    const double launch = terms != NULL && terms->launch_seconds > 0 ? terms->launch_seconds
-                          : p->limits->launch_seconds > 0            ? p->limits->launch_seconds
-                                                                     : WEFT_DEFAULT_LAUNCH;
+    const double launch = terms != NULL && terms->launch_seconds >= 0 ? terms->launch_seconds
+                          : p->limits->launch_seconds > 0             ? p->limits->launch_seconds
+                                                                      : WEFT_DEFAULT_LAUNCH;
     const int n_barriers = weft_implementation_barriers(made);
     transfers moved = {0};
     memset(p->mapped, 0, (size_t)p->graph->n_maps * sizeof *p->mapped);

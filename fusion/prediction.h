@@ -67,7 +67,7 @@ typedef struct weft_cost_point {
 
 /** What equation 3 may be extended by; {.cache_factor = 1}: by nothing. */
 typedef struct weft_cost_terms {
-    double launch_seconds; /* of a kernel */
+    double launch_seconds; /* of a kernel; below 0: not known, the device's nominal one */
     double serial;         /* part of the smaller of transfer and compute that does not overlap */
     double serial_barrier; /* more of it for each barrier between the calls of a kernel, beyond that
                               behind its loads and that before its stores */

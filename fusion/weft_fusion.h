@@ -154,6 +154,11 @@ typedef enum weft_scatter {
     WEFT_SCATTER_VERTEX_STARS
 } weft_scatter;
 
+/** What a script makes before a loop and reads in it alone, such as local matrices: stored, or made
+ *  anew in every turn, where it may share a kernel with what reads it. auto: what is predicted to
+ *  take less in all, for the expected number of turns, and fits into half of the memory. */
+typedef enum weft_store { WEFT_STORE_AUTO, WEFT_STORE_ALWAYS, WEFT_STORE_NEVER } weft_store;
+
 typedef struct weft_compile_options {
     weft_plan_kind plan;
     weft_scatter scatter;
@@ -166,6 +171,8 @@ typedef struct weft_compile_options {
     int n_variants;
     const weft_operator_choice *operators; /* those not named are opaque */
     int n_operators;
+    weft_store store;
+    int turns;               /* of a loop, that `store` reckons with; 0: 100 */
     int64_t instances;       /* of an index set, that plans are made for; 0: 10^6 */
     const char *forced_plan; /* JSON that weft_compilation_print gave of a plan, maybe edited: its
                                 kernels and variants hold in place of the planner's choice. NULL:

@@ -326,6 +326,49 @@ static void registers_count(void **state) {
     tuning_place_free(place);
 }
 
+/* Seconds of two kernels, with these numbers in the database (below 0: not there). */
+static double seconds_with(double measured, double fitted) {
+    static const char text[] = "index N;\ninput x, y : real over N;\na = 2.0*x;\nb = a + y;\n"
+                               "return b;\n";
+    const weft_fragment fragment = {"launch.weft", text};
+    const weft_limits limits = h200();
+    weft_error error = {0};
+    weft_measured_costs *costs = NULL;
+    weft_library *library = NULL;
+    weft_compilation *compilation = NULL;
+    tuning_place *place = tuning_place_make();
+    weft_tuning *tuning = tuning_open(place);
+    if (measured >= 0)
+        tuning_ok(weft_tuning_set(tuning, device, "launch seconds", measured, &error), &error);
+    if (fitted >= 0)
+        tuning_ok(weft_tuning_set(tuning, device, "term launch", fitted, &error), &error);
+    tuning_ok(weft_measured_costs_make(tuning, device, &limits, &costs, &error), &error);
+    weft_cost_source source = weft_measured_costs_source(costs);
+    const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .costs = &source};
+    tuning_ok(weft_library_make(&library, &error), &error);
+    tuning_ok(weft_compile(library, &limits, &fragment, 1, &options, &compilation, &error), &error);
+    assert_int_equal(weft_compilation_kernels(compilation), 2);
+    const double seconds = weft_compilation_seconds(compilation);
+    weft_compilation_free(&compilation);
+    weft_library_free(&library);
+    weft_measured_costs_free(&costs);
+    weft_tuning_close(&tuning);
+    tuning_place_free(place);
+    return seconds;
+}
+
+/* A launch costs what the fit says, 0 too; before there is one, what was measured; else what the
+ * device's limits say. */
+static void launches(void **state) {
+    (void)state;
+    const double none = seconds_with(-1, 0), nominal = 2 * h200().launch_seconds;
+    assert_true(nominal > 0);
+    assert_double_near(seconds_with(5e-6, 0), none, 1e-9, 0);
+    assert_double_near(seconds_with(5e-6, 4e-6) - none, 8e-6, 1e-9, 0);
+    assert_double_near(seconds_with(5e-6, -1) - none, 10e-6, 1e-9, 0);
+    assert_double_near(seconds_with(-1, -1) - none, nominal, 1e-9, 0);
+}
+
 static void null_has_nothing(void **state) {
     (void)state;
     weft_error error = {0};
@@ -349,10 +392,10 @@ static void null_has_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points),           cmocka_unit_test(stopped_and_resumed),
-        cmocka_unit_test(a_failure),        cmocka_unit_test(interpolation),
-        cmocka_unit_test(a_part),           cmocka_unit_test(registers_count),
-        cmocka_unit_test(null_has_nothing),
+        cmocka_unit_test(points),    cmocka_unit_test(stopped_and_resumed),
+        cmocka_unit_test(a_failure), cmocka_unit_test(interpolation),
+        cmocka_unit_test(a_part),    cmocka_unit_test(registers_count),
+        cmocka_unit_test(launches),  cmocka_unit_test(null_has_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

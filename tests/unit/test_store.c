@@ -1,0 +1,227 @@
+/* labels: quick */
+/* What a loop reads, stored before it or made anew in every turn: the same numbers either way
+ * (small integers, so exactly), chosen by predicted time and memory, and never where it would be
+ * wrong. */
+#include "test_support.h"
+
+#include "flow_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_library *library;
+
+static void check(weft_status status, const weft_error *error) {
+    char text[4096];
+    if (status == WEFT_OK)
+        return;
+    weft_error_text(error, text, sizeof text);
+    fail_msg("%s", text);
+}
+
+enum { N = 37 };
+
+/* w = (A A^T)^turns A v, and whether the loop makes A A^T itself */
+static bool run(const char *device_name, const char *loop, weft_store store, double *w) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    weft_program *program = NULL;
+    weft_error error = {0};
+    char text[2048];
+    double a[4 * N], v[2 * N];
+    weft_memory *ma = NULL, *mv = NULL;
+    const weft_compile_options options = {.store = store};
+    const char *forced = getenv("WEFT_TEST_DEVICE");
+    snprintf(text, sizeof text,
+             "index N plain;\ninput A : real[2,2] over N;\ninput v : real[2] over N;\n"
+             "R = transpose(A);\nP = mmul(A, R);\nw = mvmul(A, v);\nturn = 0;\n%sreturn w;\n",
+             loop);
+    const weft_fragment fragment = {"store.weft", text};
+    check(weft_device_open(forced ? forced : device_name, NULL, &device, &error), &error);
+    check(weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &compilation,
+                       &error),
+          &error);
+    check(weft_program_make(device, compilation, &program, &error), &error);
+    for (int i = 0; i < N; ++i) {
+        const double one[] = {1 + i % 2, i % 3 - 1, 1, i % 5 - 2};
+        memcpy(a + 4 * i, one, sizeof one);
+        v[2 * i] = i % 7 - 3;
+        v[2 * i + 1] = 1;
+    }
+    check(weft_memory_make(device, sizeof a, &ma, &error), &error);
+    check(weft_memory_make(device, sizeof v, &mv, &error), &error);
+    check(weft_memory_write(ma, 0, a, sizeof a, &error), &error);
+    check(weft_memory_write(mv, 0, v, sizeof v, &error), &error);
+    check(weft_program_size(program, "N", N, &error), &error);
+    check(weft_program_bind(program, "A", ma, &error), &error);
+    check(weft_program_bind(program, "v", mv, &error), &error);
+    check(weft_program_run(program, &error), &error);
+    check(weft_memory_read(weft_program_result(program, "w"), 0, w, 2 * N * sizeof *w, &error),
+          &error);
+    const weft_flow_choice choice = compilation->flow->choices_of_loops[0];
+    assert_int_equal(choice.n, store == WEFT_STORE_ALWAYS ? 0 : 1);
+    weft_program_free(&program);
+    weft_memory_free(&ma);
+    weft_memory_free(&mv);
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+    return choice.chosen;
+}
+
+static void expected(int turns, double *w) {
+    for (int i = 0; i < N; ++i) {
+        const double a[] = {1 + i % 2, i % 3 - 1, 1, i % 5 - 2}, v[] = {i % 7 - 3, 1};
+        const double p[] = {a[0] * a[0] + a[1] * a[1], a[0] * a[2] + a[1] * a[3],
+                            a[2] * a[0] + a[3] * a[1], a[2] * a[2] + a[3] * a[3]};
+        double x = a[0] * v[0] + a[1] * v[1], y = a[2] * v[0] + a[3] * v[1];
+        for (int t = 0; t < turns; ++t) {
+            const double next = p[0] * x + p[1] * y;
+            y = p[2] * x + p[3] * y;
+            x = next;
+        }
+        w[2 * i] = x;
+        w[2 * i + 1] = y;
+    }
+}
+
+static void same_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *loop;
+        int turns;
+    } cases[] = {
+        {"repeat at most 9 while (turn < 3) {\nupdate w = mvmul(P, w);\n"
+         "update turn = turn + 1;\n}\n",
+         3},
+        /* a loop that begins with a loop */
+        {"repeat at most 9 while (turn < 4) {\ninner = 0;\n"
+         "repeat at most 9 while (inner < 2) {\nupdate w = mvmul(P, w);\n"
+         "update inner = inner + 1;\n}\nupdate turn = turn + 2;\n}\n",
+         4},
+        {"last = 0;\nrepeat at most 9 while (turn < 2) {\n"
+         "repeat at most 1 while (last < 9) {\nupdate w = mvmul(P, w);\n"
+         "update last = last + 1;\n}\nupdate turn = turn + 1;\n}\n",
+         2},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        double stored[2 * N], anew[2 * N], w[2 * N];
+        expected(cases[k].turns, w);
+        assert_false(run("host:2", cases[k].loop, WEFT_STORE_ALWAYS, stored));
+        assert_true(run("host:2", cases[k].loop, WEFT_STORE_NEVER, anew));
+        for (int i = 0; i < 2 * N; ++i) {
+            assert_double_near(stored[i], w[i], 0, 0);
+            assert_double_near(anew[i], w[i], 0, 0);
+        }
+    }
+}
+
+/* Names that the first loop could make itself, and what was chosen. */
+static weft_flow_choice choose(const char *body, const weft_compile_options *options,
+                               const weft_limits *limits) {
+    weft_compilation *compilation = NULL;
+    weft_error error = {0};
+    char text[2048];
+    snprintf(text, sizeof text,
+             "index cells, nodes;\nconnectivity dofs : cells -> nodes[4];\n"
+             "input x : real[3] over nodes;\ninput u0 : real over nodes;\n%s",
+             body);
+    const weft_fragment fragment = {"store.weft", text};
+    check(weft_compile(library, limits, &fragment, 1, options, &compilation, &error), &error);
+    const weft_flow_choice choice = compilation->flow->choices_of_loops[0];
+    weft_compilation_free(&compilation);
+    return choice;
+}
+
+static weft_limits limits_of(const char *name) {
+    weft_device *device = NULL;
+    weft_error error = {0};
+    check(weft_device_open(name, NULL, &device, &error), &error);
+    const weft_limits limits = *weft_device_limits(device);
+    weft_device_free(&device);
+    return limits;
+}
+
+#define LOCAL                                                                                      \
+    "J = jacobian(x[dofs]);\nG = tform_dshape(J);\nK = dshape_dot_dshape(G, J);\nu = 1.0*u0;\n"    \
+    "turn = 0;\n"
+#define LOOP                                                                                       \
+    "repeat at most 50 while (turn < 50) {\ny[dofs] += mvmul(K, u[dofs]);\n"                       \
+    "update u = u - 0.01*y;\nupdate turn = turn + 1;\n}\n"
+
+static void chosen(void **state) {
+    (void)state;
+    weft_limits limits = limits_of("null:h200");
+    /* 128 bytes of K against 96 of coordinates through a connectivity, and 130 operations that a
+     * GPU does meanwhile: anew, the more so for many turns */
+    weft_compile_options options = {.turns = 100};
+    weft_flow_choice choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
+    assert_int_equal(choice.n, 1);
+    assert_true(choice.chosen && choice.recomputed < choice.stored);
+    const double once = choice.stored - choice.recomputed;
+    options.turns = 1000;
+    choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
+    assert_true(choice.chosen && choice.stored - choice.recomputed > 5 * once);
+    /* where arithmetic is slow, stored; but not where that does not fit */
+    limits.flops /= 1000;
+    choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
+    assert_int_equal(choice.n, 1);
+    assert_true(!choice.chosen && choice.recomputed > choice.stored);
+    options.instances = 1000000;
+    limits.memory_bytes = 200000000; /* K alone has 128 MB: more than half */
+    choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
+    assert_true(choice.chosen && choice.recomputed > choice.stored);
+    options.store = WEFT_STORE_ALWAYS;
+    assert_false(choose(LOCAL LOOP "return u;\n", &options, &limits).chosen);
+}
+
+static void not_moved(void **state) {
+    (void)state;
+    static const char *const scripts[] = {
+        LOCAL LOOP "return u, K;\n",                   /* returned */
+        LOCAL LOOP "s = trace(K);\nreturn u, s;\n",    /* read afterwards */
+        LOCAL "t = trace(K);\n" LOOP "return u, t;\n", /* and before */
+        /* what it is made of changes in the loop, or before it */
+        "z = 1.0*u0;\nu = 1.0*u0;\nb = 2.0*z;\nturn = 0;\n"
+        "repeat at most 9 while (turn < 5) {\nupdate u = u + b;\nupdate z = 2.0*z;\n"
+        "update turn = turn + 1;\n}\nreturn u, z;\n",
+        "z = 1.0*u0;\nu = 1.0*u0;\nb = 2.0*z;\nupdate z = 3.0*z;\nturn = 0;\n"
+        "repeat at most 9 while (turn < 5) {\nupdate u = u + b;\nupdate turn = turn + 1;\n}\n"
+        "return u, z;\n",
+        /* a reduction, which is one number */
+        "u = 1.0*u0;\ns = dot(u0, u0);\nturn = 0;\nrepeat at most 9 while (turn < 5) {\n"
+        "update u = u + s*u0;\nupdate turn = turn + 1;\n}\nreturn u;\n",
+        /* uniform arithmetic */
+        "u = 1.0*u0;\ns = 2.0*pi;\nturn = 0;\nrepeat at most 9 while (turn < 5) {\n"
+        "update u = u + s*u0;\nupdate turn = turn + 1;\n}\nreturn u;\n",
+    };
+    const weft_limits limits = limits_of("null:h200");
+    const weft_compile_options options = {.store = WEFT_STORE_NEVER};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i) {
+        const weft_flow_choice choice = choose(scripts[i], &options, &limits);
+        if (choice.n != 0)
+            fail_msg("script %zu moves %d values", i, choice.n);
+    }
+}
+
+static int set_up(void **state) {
+    weft_error error = {0};
+    (void)state;
+    check(weft_library_make(&library, &error), &error);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    weft_library_free(&library);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_numbers),
+        cmocka_unit_test(chosen),
+        cmocka_unit_test(not_moved),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
