@@ -10,7 +10,12 @@
 #define BARRIER_SECONDS 2e-8 /* that a block waits; others run meanwhile */
 #define LAST_CACHE_FACTOR 3  /* how much faster than memory what is spilled is written and read */
 
-enum { PLACES = PREDICTOR_PLACES, REGISTERS_MOST = 255, REGISTERS_OWN = 24 };
+enum {
+    PLACES = PREDICTOR_PLACES,
+    REGISTERS_MOST = 255,
+    REGISTERS_OWN = 24,
+    THREADS_AT_ONCE = 2048 /* of a multiprocessor */
+};
 
 static double psi(const weft_predictor *p, int number, const weft_cost_point *point,
                   bool *measured) {
@@ -132,13 +137,14 @@ static bool has_reduction(const weft_predictor *p, const weft_implementation *ma
     return false;
 }
 
-/* The blocks of the multiprocessor that has most of them; *uneven: how much longer it works than
- * if all instances were shared out evenly. */
+/* The blocks of the multiprocessor that has most of them; *uneven: where it has them all at once,
+ * how much longer it works than if all instances were shared out evenly. Where blocks follow one
+ * another, those that are done early take more. */
 static double most_blocks(const weft_predictor *p, const weft_cost_point *point, double n,
                           double *uneven) {
     const double each = (double)point->instances * point->iterations, all = multiprocessors(p);
     const double most = ceil(ceil(n / each) / all);
-    *uneven = all * most * each / n;
+    *uneven = most * point->threads <= THREADS_AT_ONCE ? all * most * each / n : 1;
     return most;
 }
 
