@@ -51,8 +51,8 @@ static weft_status names_make(forcing *f) {
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
-        print_name(f->graph, f->graph->calls[i].result, &text);
-        f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data, text.length);
+        print_json_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved, in quotes */
+        f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data + 1, text.length - 2);
         weft_text_free(&text);
         if (f->names[i] == NULL)
             return weft_no_memory(f->error);

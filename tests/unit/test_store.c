@@ -204,6 +204,36 @@ static void not_moved(void **state) {
     }
 }
 
+/* A saved plan of a script with loops and updates is the plan of the script that it is forced on.
+ */
+static void saved_plans(void **state) {
+    (void)state;
+    static const char text[] =
+        "index cells, nodes;\nconnectivity dofs : cells -> nodes[4];\n"
+        "input x : real[3] over nodes;\ninput u0 : real over nodes;\n" LOCAL LOOP "return u;\n";
+    const weft_fragment fragment = {"store.weft", text};
+    const weft_limits limits = limits_of("null:h200");
+    for (int store = 0; store < 3; ++store) {
+        weft_text saved = {0}, again = {0};
+        weft_compile_options options = {.store = (weft_store)store};
+        for (int k = 0; k < 2; ++k) {
+            weft_compilation *compilation = NULL;
+            weft_error error = {0};
+            options.forced_plan = k > 0 ? saved.data : NULL;
+            check(weft_compile(library, &limits, &fragment, 1, &options, &compilation, &error),
+                  &error);
+            check(weft_compilation_print(compilation, "plan", "json", k > 0 ? &again : &saved,
+                                         &error),
+                  &error);
+            weft_compilation_free(&compilation);
+        }
+        assert_non_null(strstr(saved.data, "u_next"));
+        assert_string_equal(saved.data, again.data);
+        weft_text_free(&saved);
+        weft_text_free(&again);
+    }
+}
+
 static int set_up(void **state) {
     weft_error error = {0};
     (void)state;
@@ -222,6 +252,7 @@ int main(void) {
         cmocka_unit_test(same_numbers),
         cmocka_unit_test(chosen),
         cmocka_unit_test(not_moved),
+        cmocka_unit_test(saved_plans),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
