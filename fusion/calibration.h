@@ -95,14 +95,6 @@ weft_cost_source weft_measured_costs_source(weft_measured_costs *costs);
 /* ---- the best covers, measured (search.c) ------------------------------------------------------
  */
 
-/** One kernel of a cover, an instance, as predicted. */
-typedef struct weft_search_part {
-    double transfer, compute; /* seconds: loads and stores, computes */
-    double bytes;             /* moved */
-    double waits;         /* of transfer: what loads and stores wait, alone, beside a longer wait */
-    int barriers;
-} weft_search_part;
-
 typedef struct weft_search_trial {
     double predicted, measured; /* seconds of a run */
     const char *cover;          /* weft_compilation_cover */

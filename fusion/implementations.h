@@ -98,8 +98,8 @@ typedef struct weft_predictor weft_predictor;
 weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
                                 const weft_limits *limits, const weft_compile_options *options,
                                 weft_predictor **out, weft_error *error);
-/** Barriers of a block, an iteration. */
-int weft_implementation_barriers(const weft_implementation *made);
+/** What its predicted time is made of; barriers of a block, an iteration. */
+weft_search_part weft_implementation_part(const weft_implementation *made);
 /** made's transfer_seconds, compute_seconds, seconds, cost, measured: of an implementation that is
  *  complete else. */
 void weft_predict(const weft_predictor *predictor, weft_implementation *made);

@@ -172,25 +172,41 @@ static weft_cost_point point_of(const weft_predictor *p, const weft_implementati
     return point;
 }
 
-int weft_implementation_barriers(const weft_implementation *made) {
+static int count_barriers(const weft_implementation *made) {
     int n = 0;
     for (int i = 0; made->barriers != NULL && i <= made->fusion->n_calls; ++i)
         n += made->barriers[i];
     return n;
 }
 
-/* Equation 3, with the terms that were found to help on this device. */
-static double overlapped(const weft_predictor *p, weft_implementation *made, double n) {
-    const weft_cost_terms *terms = p->source != NULL ? p->source->terms : NULL;
-    if (terms != NULL)
-        made->transfer_seconds -= terms->together * made->wait_seconds;
-    if (terms != NULL && n * (made->bytes_loaded + made->bytes_stored) < terms->cache_bytes)
-        made->transfer_seconds *= terms->cache_factor;
-    const double transfer = made->transfer_seconds, compute = made->compute_seconds;
+weft_search_part weft_implementation_part(const weft_implementation *made) {
+    return (weft_search_part){.transfer = made->equation_seconds,
+                              .compute = made->compute_seconds,
+                              .bytes = made->bytes_loaded + made->bytes_stored,
+                              .waits = made->wait_seconds,
+                              .barriers = count_barriers(made)};
+}
+
+double weft_part_transfer(const weft_search_part *part, double instances,
+                          const weft_cost_terms *terms) {
+    if (terms == NULL)
+        return part->transfer;
+    return (part->transfer - terms->together * part->waits) *
+           (part->bytes * instances < terms->cache_bytes ? terms->cache_factor : 1);
+}
+
+/* The part of the smaller that adds to the larger, 1 at most. */
+static double serial_part(const weft_cost_terms *terms, int barriers) {
+    const double sum = terms->serial + (barriers > 2 ? (barriers - 2) * terms->serial_barrier : 0);
+    return sum < 1 ? sum : 1;
+}
+
+double weft_part_seconds(const weft_search_part *part, double instances,
+                         const weft_cost_terms *terms) {
+    const double transfer = weft_part_transfer(part, instances, terms), compute = part->compute;
     const double more = transfer > compute ? transfer : compute;
     const double less = transfer > compute ? compute : transfer;
-    return terms != NULL ? more + weft_cost_serial(terms, weft_implementation_barriers(made)) * less
-                         : more;
+    return terms != NULL ? more + serial_part(terms, part->barriers) * less : more;
 }
 
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
@@ -202,14 +218,12 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
     const double launch = terms != NULL && terms->launch_seconds >= 0 ? terms->launch_seconds
                           : p->limits->launch_seconds > 0             ? p->limits->launch_seconds
                                                                       : WEFT_DEFAULT_LAUNCH;
-    const int n_barriers = weft_implementation_barriers(made);
     transfers moved = {0};
     memset(p->mapped, 0, (size_t)p->graph->n_maps * sizeof *p->mapped);
     made->measured = true;
     add_all_loads(p, made, &moved, &point);
     add_all_stores(p, made, &moved, &point);
     made->equation_seconds = uneven * (moved.seconds + spill_seconds(p, made));
-    made->transfer_seconds = made->equation_seconds;
     made->wait_seconds = uneven * (moved.waits - moved.longest);
     made->compute_seconds = 0;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
@@ -218,10 +232,12 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
         made->compute_seconds += uneven * psi(p, number + place_of_call(made, i, call->n_operands),
                                               &point, &made->measured);
     }
-    made->seconds = overlapped(p, made, n);
-    if (n_barriers > 0) /* blocks of all multiprocessors wait at once */
+    const weft_search_part part = weft_implementation_part(made);
+    made->transfer_seconds = weft_part_transfer(&part, n, terms);
+    made->seconds = weft_part_seconds(&part, n, terms);
+    if (part.barriers > 0) /* blocks of all multiprocessors wait at once */
         made->seconds +=
-            n_barriers * BARRIER_SECONDS * point.threads /
+            part.barriers * BARRIER_SECONDS * point.threads /
             (weft_cost_resident(p->limits, &point) * point.instances * multiprocessors(p));
     made->cost = n * made->seconds +
                  (has_reduction(p, made) ? 2 : 1) * launch; /* one joins partial results */

@@ -77,11 +77,19 @@ typedef struct weft_cost_terms {
                               longer wait in the same kernel: they are on their way at once */
 } weft_cost_terms;
 
-/** The part of the smaller that adds to the larger, 1 at most. barriers: of the kernel. */
-static inline double weft_cost_serial(const weft_cost_terms *terms, int barriers) {
-    const double sum = terms->serial + (barriers > 2 ? (barriers - 2) * terms->serial_barrier : 0);
-    return sum < 1 ? sum : 1;
-}
+/** One kernel of a cover, an instance, as predicted. */
+typedef struct weft_search_part {
+    double transfer, compute; /* seconds: loads and stores, computes */
+    double bytes;             /* moved */
+    double waits; /* of transfer: what loads and stores wait, alone, beside a longer wait */
+    int barriers;
+} weft_search_part;
+/** Seconds of its transfers, and of all of it, an instance of so many, by equation 3 with these
+ *  terms; NULL: without any. */
+double weft_part_transfer(const weft_search_part *part, double instances,
+                          const weft_cost_terms *terms);
+double weft_part_seconds(const weft_search_part *part, double instances,
+                         const weft_cost_terms *terms);
 
 typedef struct weft_cost_source {
     const char *name; /* for people: "analytic", "measured" */

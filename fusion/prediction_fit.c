@@ -44,17 +44,8 @@ done:
 double weft_predict_parts(const weft_search_part *parts, int n_parts, double instances,
                           const weft_cost_terms *terms) {
     double sum = 0;
-    for (int i = 0; i < n_parts; ++i) {
-        const bool cached =
-            terms->cache_bytes > 0 && parts[i].bytes * instances < terms->cache_bytes;
-        const double transfer = (parts[i].transfer - terms->together * parts[i].waits) *
-                                (cached ? terms->cache_factor : 1);
-        const double compute = parts[i].compute;
-        const double more = transfer > compute ? transfer : compute;
-        const double less = transfer > compute ? compute : transfer;
-        sum += instances * (more + weft_cost_serial(terms, parts[i].barriers) * less) +
-               terms->launch_seconds;
-    }
+    for (int i = 0; i < n_parts; ++i)
+        sum += instances * weft_part_seconds(&parts[i], instances, terms) + terms->launch_seconds;
     return sum;
 }
 

@@ -51,9 +51,7 @@ static weft_status describe(searcher *s, const weft_compilation *compilation,
     trial->all_measured = true;
     for (int i = 0; i < cover->n; ++i) {
         const weft_implementation *one = cover->list[i];
-        trial->parts[trial->n_parts++] = (weft_search_part){
-            one->equation_seconds, one->compute_seconds, one->bytes_loaded + one->bytes_stored,
-            one->wait_seconds, weft_implementation_barriers(one)};
+        trial->parts[trial->n_parts++] = weft_implementation_part(one);
         trial->all_measured = trial->all_measured && one->measured;
     }
 done:
