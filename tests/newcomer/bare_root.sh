@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# Do what a newcomer does in a bare root of a distribution: clone, ./run, ./test, ./run again.
+# Not part of ctest: it downloads a distribution and takes about half an hour.
+set -euo pipefail
+
+usage() {
+    cat <<'TEXT'
+usage: tests/newcomer/bare_root.sh [OPTION...] DISTRIBUTION
+
+Makes a root of DISTRIBUTION (bookworm, trixie or noble) by debootstrap in a temporary folder, clones the
+commit that is checked out here, and does what a newcomer does: ./run, cmake --install, ./test and ./run
+once more. Prints times, packages, sizes and compiler warnings. Needs root, debootstrap and git.
+
+  --mirror URL     where the packages come from. Default: what apt of this machine uses, if DISTRIBUTION
+                   belongs to the same family; else what debootstrap knows
+  --folder FOLDER  where the root is made. Default: a new folder under ${TMPDIR:-/tmp}
+  --keep           leave the root there
+  --run-only       leave out ./test and the second ./run
+  --clang          also build everything with clang, warnings being errors
+  --unsigned       accept an archive whose signature cannot be checked here
+Exit codes: 0 all passed without a compiler warning, 1 something failed, 2 wrong usage.
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+mirror='' folder='' keep=0 run_only=0 clang=0 unsigned=0 suite=''
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --mirror | --folder)
+        [ $# -ge 2 ] || { usage >&2; exit 2; }
+        printf -v "${1#--}" '%s' "$2"
+        shift
+        ;;
+    --keep) keep=1 ;;
+    --run-only) run_only=1 ;;
+    --clang) clang=1 ;;
+    --unsigned) unsigned=1 ;;
+    -h | --help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+    *) suite=$1 ;;
+    esac
+    shift
+done
+case "$suite" in
+bookworm | trixie) family=debian script=sid components=main ;;
+noble) family=ubuntu script=gutsy components='main universe' ;;
+*) usage >&2; exit 2 ;;
+esac
+[ "$(id -u)" -eq 0 ] || { echo "bare_root.sh needs root, for chroot" >&2; exit 2; }
+for tool in debootstrap git unshare; do
+    command -v "$tool" >/dev/null || { echo "$tool is missing" >&2; exit 2; }
+done
+
+# The mirror that this machine's apt is set up with.
+own_mirror() {
+    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+        awk '$3 == "main" && $2 !~ /-/ { print $1; exit }'
+}
+if [ -z "$mirror" ] && [ "$(. /etc/os-release && echo "$ID")" = "$family" ]; then
+    mirror=$(own_mirror)
+fi
+
+made=0
+if [ -z "$folder" ]; then
+    folder=$(mktemp -d)
+    made=1
+fi
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+root=$folder/$suite
+[ ! -e "$root" ] || { echo "$root is there already" >&2; exit 2; }
+clean_up() {
+    # Mounts live in namespaces of their own and are gone with them.
+    if [ "$keep" = 0 ]; then
+        rm -rf --one-file-system "$root"
+        [ "$made" = 0 ] || rmdir "$folder" 2>/dev/null || true
+    else
+        echo "The root is left in $root"
+    fi
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+# A command in the root, in namespaces of its own: its mounts and processes end with it.
+in_root() { # folder, command...
+    unshare --mount --pid --fork --kill-child bash -euc '
+        root=$1 folder=$2
+        shift 2
+        mount -t proc proc "$root/proc"
+        mount --rbind /dev "$root/dev"
+        kept=()
+        for name in http_proxy https_proxy no_proxy; do
+            [ -z "${!name:-}" ] || kept+=("$name=${!name}")
+        done
+        exec chroot "$root" /usr/bin/env -i -C "$folder" HOME=/root LANG=C.UTF-8 TERM=dumb \
+            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${kept[@]}" "$@"
+    ' bash "$root" "$@" </dev/null
+}
+
+make_root() {
+    local options=(--variant=minbase --include=git,ca-certificates "--components=${components// /,}")
+    [ "$unsigned" = 0 ] || options+=(--no-check-gpg)
+    [ -e "/usr/share/debootstrap/scripts/$suite" ] && script=$suite
+    unshare --mount debootstrap "${options[@]}" "$suite" "$root" "$mirror" \
+        "/usr/share/debootstrap/scripts/$script" >"$folder/$suite.debootstrap" 2>&1 || {
+        tail -n 20 "$folder/$suite.debootstrap"
+        return 1
+    }
+    rm "$folder/$suite.debootstrap"
+    local address=$mirror trust=''
+    [ -n "$address" ] || address=$(awk '$1 == "deb" { print $2; exit }' "$root/etc/apt/sources.list")
+    [ "$unsigned" = 0 ] || trust='[trusted=yes] '
+    echo "deb $trust$address $suite $components" >"$root/etc/apt/sources.list"
+    # How the network is reached is this machine's affair.
+    apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$root/etc/apt/apt.conf.d/99machine" || true
+    cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+    git clone -q --no-hardlinks "$here" "$root/root/weft"
+}
+
+packages() { in_root / dpkg-query -W -f '${db:Status-Status}\n' | grep -cx installed; }
+megabytes() { du -smx --exclude="$root/root" "$root" | cut -f1; }
+
+failures=0
+timed() { # name, command...: in the clone; sets $seconds and $code
+    local name=$1 started
+    shift
+    started=$(date +%s)
+    code=0
+    in_root /root/weft "$@" >"$root/root/$name.log" 2>&1 || code=$?
+    seconds=$(($(date +%s) - started))
+    if [ "$code" -ne 0 ]; then
+        failures=$((failures + 1))
+        echo "---- $name: exit $code; the last lines:"
+        tail -n 40 "$root/root/$name.log"
+        echo "----"
+    fi
+}
+line() { printf '%-20s %s\n' "$1" "$2"; }
+
+make_root
+in_root / apt-get -qq update
+line root "$(. "$root/etc/os-release" && echo "$PRETTY_NAME"), $(uname -m), $(nproc) cores"
+line commit "$(git -C "$root/root/weft" log -1 --format='%h %s')"
+line "to begin with" "$(packages) packages, $(megabytes) MB"
+
+timed run ./run
+line ./run "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root/root/weft/build" | cut -f1) MB"
+line compiler "$(in_root / cc --version | head -n 1)"
+grep -E '^(error|CG) ' "$root/root/run.log" || true
+[ -s "$root/root/weft/build/poisson.vtkhdf" ] || { echo "no build/poisson.vtkhdf"; failures=$((failures + 1)); }
+timed install cmake --install build --prefix /root/prefix
+line install "exit $code, $(du -sm "$root/root/prefix" 2>/dev/null | cut -f1) MB"
+
+if [ "$run_only" = 0 ]; then
+    timed test ./test
+    line ./test "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root/root/weft/build" | cut -f1) MB"
+    grep -E 'tests passed|tests failed' "$root/root/test.log" || true
+    grep -E 'Skipped|\*\*\*|not available|could not' "$root/root/test.log" | sort | uniq || true
+    timed again ./run
+    line "./run again" "$seconds s, exit $code"
+fi
+if [ "$clang" = 1 ]; then
+    in_root / env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y clang libcmocka-dev \
+        >"$root/root/clang_package.log" 2>&1
+    timed clang sh -c 'cmake --preset release -B /root/clang -DCMAKE_C_COMPILER=clang -DWEFT_WERROR=ON && ninja -C /root/clang'
+    line clang "$seconds s, exit $code; $(in_root / clang --version | head -n 1)"
+fi
+warnings=$(cat "$root"/root/*.log | grep -c 'warning:' || true)
+line "compiler warnings" "$warnings"
+[ "$warnings" -eq 0 ] || { grep -h -A6 'warning:' "$root"/root/*.log | head -n 60; failures=$((failures + 1)); }
+changed=$(git -C "$root/root/weft" status --porcelain)
+[ -z "$changed" ] || { echo "not in .gitignore: $changed"; failures=$((failures + 1)); }
+[ "$failures" -eq 0 ]
