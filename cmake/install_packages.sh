@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Install the Debian/Ubuntu packages that are missing: install_packages.sh build|test|full
-# Quiet where none is. Exit 3, with the line to type, where they cannot be installed from here.
+# Install the Debian or Ubuntu packages that are missing: install_packages.sh build|test|full
+# Prints nothing where none is missing. Exits with 3, and the line to type, where a package that is
+# needed cannot be installed.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
 
 needed=(gcc libc6-dev cmake ninja-build pkg-config libgmsh-dev libmetis-dev libglpk-dev libhdf5-dev
     libjansson-dev libxxhash-dev libsqlite3-dev)
-optional=() # a test that needs one of these says that it is skipped
+optional=() # a test that needs one of these is skipped without it, and says so
 case "${1:-build}" in
 build) ;;
 test)
@@ -28,29 +30,42 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     exit 0 # the configuration will name what is missing
 fi
 
-is_installed() {
-    dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+# Those of the packages that are not installed, in $absent. dpkg-query exits with 1 if it does not
+# know one of them.
+find_absent() {
+    local package installed
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
+    absent=()
+    for package; do
+        grep -qxF -- "installed $package" <<<"$installed" || absent+=("$package")
+    done
 }
 
+# Optional packages that could not be installed. They are tried again when apt has newer lists.
+note="${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/weft/packages-not-available"
+lists=/var/lib/apt/lists
+is_given_up() {
+    [ -f "$note" ] && [ ! "$lists" -nt "$note" ] && grep -qxF -- "$1" "$note"
+}
+give_up() {
+    [ -f "$note" ] && [ "$lists" -nt "$note" ] && rm -f "$note"
+    mkdir -p "${note%/*}" 2>/dev/null && echo "$1" >>"$note" || true
+}
+
+find_absent "${needed[@]}" "${optional[@]}"
 missing=()
 wanted=()
-for package in "${needed[@]}"; do
-    is_installed "$package" || missing+=("$package")
-done
-for package in "${optional[@]}"; do
-    is_installed "$package" || wanted+=("$package")
-done
-# What was looked for in vain once is not looked for again on every run.
-note="${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/weft/packages-not-available"
-for index in "${!wanted[@]}"; do
-    if [ -f "$note" ] && grep -qxF -- "${wanted[$index]}" "$note"; then
-        unset "wanted[$index]"
+for package in "${absent[@]}"; do
+    if [[ " ${needed[*]} " == *" $package "* ]]; then
+        missing+=("$package")
+    elif ! is_given_up "$package"; then
+        wanted+=("$package")
     fi
 done
-[ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && exit 0
+[ ${#missing[@]} -gt 0 ] || [ ${#wanted[@]} -gt 0 ] || exit 0
 
+line="apt-get install --no-install-recommends -y"
 as_root=()
-line="apt-get install --no-install-recommends -y ${missing[*]}"
 if [ "$(id -u)" -ne 0 ]; then
     # Ask for a password only where somebody is there to type it.
     if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && [ -t 2 ]; }; }; then
@@ -58,47 +73,81 @@ if [ "$(id -u)" -ne 0 ]; then
     elif [ ${#missing[@]} -eq 0 ]; then
         exit 0
     else
-        echo "Some packages are missing and this is neither root nor able to sudo. Please have this run:" >&2
-        echo "    $line" >&2
+        echo "These packages are missing: ${missing[*]}" >&2
+        echo "You are neither root nor able to use sudo. Please have somebody run this:" >&2
+        echo "    $line ${missing[*]}" >&2
         exit 3
     fi
 fi
-apt() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
-        -o Dpkg::Use-Pty=0 "$@" </dev/null
-}
-can_be_had() {
-    apt-get install --simulate --no-install-recommends "$1" >/dev/null 2>&1
-}
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-names=("${missing[@]}" "${wanted[@]}")
-echo "Installing ${names[*]}" >&2
+
+# apt-get's state comes on its standard output, as sudo closes other files:
+#   dlstatus:NUMBER:PER CENT:TEXT, pmstatus:PACKAGE:PER CENT:TEXT
+watch_apt() { # what is being done
+    local state package percent text
+    while IFS=: read -r state package percent text; do
+        case "$state" in
+        dlstatus) progress "$1: fetching, ${percent%.*} %" ;;
+        pmstatus) progress "$1: installing, ${percent%.*} % ($package)" ;;
+        *) printf '%s\n' "$state${package:+:$package}${percent:+:$percent}${text:+:$text}" ;;
+        esac
+    done
+    progress_end
+}
+apt() { # what is being done, arguments...
+    local what=$1
+    shift
+    progress "$what"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq \
+        -o APT::Status-Fd=1 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 |
+        watch_apt "$what" >>"$log"
+}
 updated=0
-for package in "${missing[@]}" "${wanted[@]}"; do
-    if [ "$updated" = 0 ] && ! can_be_had "$package"; then
-        apt update >"$log" 2>&1 || { cat "$log" >&2; echo "apt-get update failed" >&2; }
-        updated=1
+update() {
+    [ "$updated" = 0 ] || return 0
+    updated=1
+    apt "Package lists" update || true # the installation will tell
+}
+can_be_had() {
+    apt-get install --simulate --no-install-recommends "$@" >/dev/null 2>&1
+}
+# What apt complained of, once each.
+complaints() {
+    grep -E '^(E|Err|W):' "$log" | sort -u | head -n 12 >&2 || true
+}
+
+install_needed() {
+    echo "Installing ${missing[*]}" >&2
+    can_be_had "${missing[@]}" || update
+    if ! apt Packages install --no-install-recommends -y "${missing[@]}"; then
+        # Once more after an update: package lists may be older than the mirror.
+        update
+        apt Packages install --no-install-recommends -y "${missing[@]}" || true
     fi
-done
-chosen=("${missing[@]}")
-for package in "${wanted[@]}"; do
-    if can_be_had "$package"; then
-        chosen+=("$package")
-    else
+    # An exit code would also tell of other packages that are broken on this machine.
+    find_absent "${missing[@]}"
+    [ ${#absent[@]} -gt 0 ] || return 0
+    complaints
+    echo "apt-get could not install what is needed: ${absent[*]}" >&2
+    echo "Is there a network, and is the package known to apt-get update? To see more:" >&2
+    echo "    ${as_root[*]:+${as_root[*]} }$line ${absent[*]}" >&2
+    exit 3
+}
+# Each by itself, so that one that is not there or is broken stops neither the others nor the tests.
+install_optional() {
+    local package
+    for package in "${wanted[@]}"; do
+        echo "Installing $package" >&2
+        can_be_had "$package" || update
+        apt "$package" install --no-install-recommends -y "$package" || true
+        find_absent "$package"
+        [ ${#absent[@]} -gt 0 ] || continue
         echo "$package is not available here: the tests that need it will be skipped." >&2
-        mkdir -p "${note%/*}" 2>/dev/null && echo "$package" >>"$note" || true
-    fi
-done
-[ ${#chosen[@]} -eq 0 ] && exit 0
-if ! apt install --no-install-recommends -y "${chosen[@]}" >"$log" 2>&1; then
-    # Once more after an update: package lists may be older than the mirror.
-    [ "$updated" = 1 ] || apt update >>"$log" 2>&1 || true
-    if ! apt install --no-install-recommends -y "${chosen[@]}" >>"$log" 2>&1; then
-        tail -n 30 "$log" >&2
-        echo "apt-get could not install the packages. To see why:" >&2
-        echo "    ${as_root[*]} $line" >&2
-        exit 3
-    fi
-fi
+        give_up "$package"
+    done
+}
+
+[ ${#missing[@]} -eq 0 ] || install_needed
+[ ${#wanted[@]} -eq 0 ] || install_optional

@@ -3,6 +3,21 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
+# CMake keeps what it has found once, even where that has been removed since: look again.
+get_cmake_property(names CACHE_VARIABLES)
+foreach(name IN LISTS names)
+    if(name MATCHES "^__pkg_config_checked_" OR (name MATCHES "^pkgcfg_lib_" AND NOT EXISTS "${${name}}"))
+        unset(${name} CACHE)
+    endif()
+endforeach()
+foreach(name METIS GLPK Gmsh)
+    if(NOT EXISTS "${${name}_LIBRARY}" OR NOT ${name}_WORKS)
+        unset(${name}_LIBRARY CACHE)
+        unset(${name}_INCLUDE_DIR CACHE)
+        unset(${name}_WORKS CACHE)
+    endif()
+endforeach()
+
 function(weft_pkg_config name module package)
     pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${module})
     if(NOT ${name}_FOUND)

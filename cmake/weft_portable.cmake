@@ -1,7 +1,7 @@
 # BUILD/weft: the programs and the shared libraries that they need beside glibc's own. RPATH rather
 # than RUNPATH, so that it holds for the libraries' libraries too.
 set(programs)
-foreach(program poisson advection_diffusion scaling solve weft weft-gmsh)
+foreach(program IN LISTS weft_programs)
     if(TARGET ${program})
         target_link_options(${program} PRIVATE -static-libgcc -Wl,--gc-sections
             -Wl,--disable-new-dtags)

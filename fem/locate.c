@@ -25,7 +25,7 @@ static bool is_apart(int d, const double *x, const int32_t *nodes, const double 
 /* Volumes of the cell with each vertex in turn moved to the point, over the cell's own. */
 static double barycentric_of(int d, const double *x, const int32_t *nodes, const double *point,
                              double *out) {
-    double vertices[5 * 3], least = INFINITY;
+    double vertices[5 * 3] = {0}, least = INFINITY;
     int32_t corners[4] = {0, 1, 2, 3};
     for (int i = 0; i <= d; ++i)
         for (int k = 0; k < d; ++k)

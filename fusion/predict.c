@@ -74,7 +74,7 @@ static void add_all_loads(const weft_predictor *p, weft_implementation *made, tr
 static int placement_of(const weft_implementation *made, int datum) {
     for (int m = 0; m < made->n_onchip; ++m)
         if (made->onchip[m].datum == datum && made->onchip[m].map < 0)
-            return made->placement[m];
+            return (int)made->placement[m];
     return PLACE_REGISTER;
 }
 

@@ -42,8 +42,11 @@ static void skips(void **state) {
     fail();
 }
 
-/* Two tests: what main returns where it has these. */
-static int run_both(CMUnitTestFunction *first, CMUnitTestFunction *second, int number) {
+/* CMUnitTestFunction is a function in one version of cmocka and a pointer to one in the next. */
+typedef void test_function(void **state);
+
+/* The exit code of a program that has these two tests. */
+static int run_both(test_function *first, test_function *second, int number) {
     void *state = (void *)(uintptr_t)&far[number];
     const struct CMUnitTest tests[] = {{"first", first, NULL, NULL, state},
                                        {"second", second, NULL, NULL, state}};
@@ -79,7 +82,7 @@ static void skipping(void **state) {
     assert_int_equal(code_of("fail", "skip", 0), 1);
 }
 
-static CMUnitTestFunction *named(const char *name) {
+static test_function *named(const char *name) {
     return name[0] == 'p' ? passes : name[0] == 'f' ? fails : skips;
 }
 

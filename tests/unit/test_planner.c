@@ -94,8 +94,9 @@ static const char *const scripts[] = {
     "input f : real over nodes;\nJ = jacobian(x[dofs]);\nG = tform_dshape(J);\n"
     "K = dshape_dot_dshape(G, J);\nb[dofs] += shape_load(f[dofs], J);\nz = 2*b;\ne = sum(z);\n"
     "w = e*z;\nv = mvmul(K, w[dofs]);\nreturn K, b, v;\n",
-    "index N;\ninput k : real over N;\na = 2*k;\nb = exp(a);\nc = sin(a);\nd = b*c;\ns = sum(d);\n"
-    "e = d*s;\nf = e + a;\ng = 3*k;\nreturn f, g, s;\n"};
+    /* The parentheses tell the compiler that no comma is missing. */
+    ("index N;\ninput k : real over N;\na = 2*k;\nb = exp(a);\nc = sin(a);\nd = b*c;\ns = sum(d);\n"
+     "e = d*s;\nf = e + a;\ng = 3*k;\nreturn f, g, s;\n")};
 
 static void fusions_are_all_that_there_are(void **state) {
     weft_library *library = *state;
