@@ -46,7 +46,7 @@ static void cell_tensor(const check_case *c, const double *const *arguments, dou
 static void facet_tensor(const check_case *c, const double *const *arguments, double *result) {
     int d = c->d, n = d + 1, facet = 0;
     bool matrix = c->n_result == d * d;
-    double vertices[12] = {-1, -1, -1}, x[12], w[4] = {7}, a[16] = {0};
+    double vertices[12] = {-1, -1, -1}, x[12] = {0}, w[4] = {7}, a[16] = {0};
     memcpy(vertices + d, arguments[0], (size_t)(d * d) * sizeof *vertices);
     pad(n, d, vertices, x);
     if (c->n_arguments > 1)

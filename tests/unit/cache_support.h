@@ -93,24 +93,24 @@ static inline void forget_log(cache_place *place) {
     memset(&place->log, 0, sizeof place->log);
 }
 
-/* x[i] = value for every i. */
-static inline void kernel_source(int value, char *out, size_t size) {
+/* x[i] = number for every i. */
+static inline void kernel_source(int number, char *out, size_t size) {
     snprintf(out, size,
              "#include <stdint.h>\n"
              "void fill(void *const *a, int64_t n, int64_t first, int64_t last)\n"
              "{ double *x = a[0]; (void)n; for (int64_t i = first; i < last; ++i) x[i] = %d; }\n",
-             value);
+             number);
 }
 
 /* Open a device, make the kernel, run it. *seconds is weft_module_make's. */
-static inline weft_status run_kernel(const weft_device_options *options, int value, double *answer,
+static inline weft_status run_kernel(const weft_device_options *options, int number, double *answer,
                                      bool *cached, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = NULL;
     weft_module *module = NULL;
     weft_memory *memory = NULL;
     char source[512];
-    kernel_source(value, source, sizeof source);
+    kernel_source(number, source, sizeof source);
     TRY(weft_device_open("host:1", options, &device, error));
     double start = weft_clock();
     TRY(weft_module_make(device, "fill", source, &module, error));
@@ -134,14 +134,14 @@ done:
 }
 
 /* It runs and gives the right answer; says whether it was cached. */
-static inline bool kernel_runs(cache_place *place, int value) {
+static inline bool kernel_runs(cache_place *place, int number) {
     weft_error error = {0};
     double answer = 0;
     bool cached = false;
-    weft_status status = run_kernel(&place->options, value, &answer, &cached, NULL, &error);
+    weft_status status = run_kernel(&place->options, number, &answer, &cached, NULL, &error);
     if (status != WEFT_OK)
         fail_msg("%s: %s", weft_status_name(status), error.message);
-    assert_double_near(answer, value, 0, 0);
+    assert_double_near(answer, number, 0, 0);
     return cached;
 }
 
