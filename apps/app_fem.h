@@ -343,6 +343,8 @@ void app_seconds_print(const app_seconds *seconds);
 double app_clock(const weft_context *context);
 /** Some twenty of the iterations, the last among them: a page, however many there were. */
 void app_history_print(const weft_cg_result *cg);
+/** The same on one line, with some of the iterations. */
+void app_history_line_print(const weft_cg_result *cg);
 /** NaN without its sign, which says nothing. */
 double app_plain(double value);
 /** Was everything that stands on stdout written?  Errors  WEFT_ERROR_IO */

@@ -1,6 +1,7 @@
 #include "app_fem.h"
 
 #include <math.h>
+#include <string.h>
 
 void app_history_print(const weft_cg_result *cg) {
     enum { LINES = 20 };
@@ -10,6 +11,17 @@ void app_history_print(const weft_cg_result *cg) {
         printf("            %9d  %.6e\n", i, cg->history[i]);
     if (cg->history && step > 0 && last % step != 0)
         printf("            %9d  %.6e\n", last, cg->history[last]);
+}
+
+void app_history_line_print(const weft_cg_result *cg) {
+    enum { POINTS = 6 }; /* after the first */
+    const int last = cg->iterations, step = (last + POINTS - 1) / POINTS;
+    if (!cg->history || last == 0)
+        return;
+    printf("history     iteration 0: %.1e", cg->history[0]);
+    for (int i = step; i < last; i += step)
+        printf(", %d: %.1e", i, cg->history[i]);
+    printf(", %d: %.1e\n", last, cg->history[last]);
 }
 
 void app_seconds_print(const app_seconds *s) {
@@ -37,11 +49,27 @@ weft_status app_stdout_check(weft_error *error) {
     return WEFT_OK;
 }
 
+/* What was fused, and what that saves. */
+static void print_saving(const weft_saving *saving, const char *script) {
+    int length = (int)strlen(saving->index_set);
+    if (length > 1 && saving->index_set[length - 1] == 's') /* "per cell", of cells */
+        --length;
+    if (saving->n_unfused > saving->n_kernels)
+        printf("            without fusion, its %d calls would take %d kernels\n", saving->n_calls,
+               saving->n_unfused);
+    if (saving->calls[0])
+        printf("            %s: one kernel for %s,\n"
+               "            which moves %.0f B per %.*s instead of %.0f B\n",
+               script, saving->calls, saving->bytes, length, saving->index_set,
+               saving->bytes_unfused);
+}
+
 void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more) {
     printf("device      %s\n", weft_device_limits(context->device)->name);
     printf("plan        %s, %d kernels, assembly %s%s\n",
            context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", context->n_kernels,
            weft_assembly_name(assembly), more);
+    print_saving(&context->saving, context->saving_script);
 }
 
 void app_probes_print(const app_probes *probes, const char *name, const double *values,

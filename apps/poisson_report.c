@@ -31,6 +31,8 @@ weft_status poisson_report_print(const poisson *run, weft_error *error) {
            weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, app_plain(run->cg.residual));
     if (options->run.verbosity == APP_VERBOSE)
         app_history_print(&run->cg);
+    else
+        app_history_line_print(&run->cg);
     if (options->exact)
         printf("error       L2 %.6e, H1 seminorm %.6e\n", app_plain(run->l2_error),
                app_plain(run->h1_error));

@@ -3,7 +3,7 @@ add_library(weft_options INTERFACE)
 target_compile_definitions(weft_options INTERFACE _GNU_SOURCE)
 # Integer constants are enumerators here, and clang would warn wherever one meets a double.
 target_compile_options(weft_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-    -Wno-enum-float-conversion $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+    $<$<C_COMPILER_ID:Clang>:-Wno-enum-float-conversion> $<$<BOOL:${WEFT_WERROR}>:-Werror>)
 if(WEFT_SANITIZE)
     target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})

@@ -1,5 +1,8 @@
 #include "operator_internal.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* "poisson.weft product.weft: 4 calls in 1 kernel: jacobian tform_dshape ..., 60 B in ..." */
 static void tell_plan(const weft_context *context, const weft_fragment *fragments, int n_fragments,
                       const weft_compilation *compilation) {
@@ -20,6 +23,27 @@ static void tell_plan(const weft_context *context, const weft_fragment *fragment
     weft_text_free(&text);
 }
 
+static weft_status add_saving(weft_context *context, const char *script,
+                              const weft_compilation *compilation, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_saving *sum = &context->saving, one;
+    if (context->plan != WEFT_PLAN_FUSED)
+        return WEFT_OK;
+    TRY(weft_compilation_saving(compilation, &one, error));
+    sum->n_calls += one.n_calls;
+    sum->n_kernels += one.n_kernels;
+    sum->n_unfused += one.n_unfused;
+    if (!sum->calls[0] && one.calls[0]) {
+        memcpy(sum->calls, one.calls, sizeof one.calls);
+        memcpy(sum->index_set, one.index_set, sizeof one.index_set);
+        sum->bytes = one.bytes;
+        sum->bytes_unfused = one.bytes_unfused;
+        snprintf(context->saving_script, sizeof context->saving_script, "%s", script);
+    }
+done:
+    return status;
+}
+
 weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
                                int n_fragments, const weft_compile_options *options,
                                weft_compiled *out, weft_error *error) {
@@ -33,8 +57,10 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,
                      &planned, &made.compilation, error));
+    TRY(add_saving(context, fragments[0].name, made.compilation, error));
     context->plan_seconds += weft_clock() - start;
     start = weft_clock();
+    weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);
     TRY(weft_program_make(context->device, made.compilation, &made.program, error));
     context->compile_seconds += weft_clock() - start;
     context->n_kernels += weft_compilation_kernels(made.compilation);

@@ -238,6 +238,17 @@ weft_status weft_compilation_why(const weft_compilation *compilation, const char
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
                                   weft_text *out, weft_error *error);
 
+/** What fusion spares: the kernels of the plan against those of a plan with a kernel per call. */
+typedef struct weft_saving {
+    int n_calls, n_kernels, n_unfused;
+    /* of the fused kernel that spares the most bytes per instance; "" and 0: none does */
+    char calls[256], index_set[64]; /* "jacobian, tform_dshape and dshape_dot_dshape", "cells" */
+    double bytes, bytes_unfused;    /* that it moves, and that its calls would move apart */
+} weft_saving;
+/** Makes the other plan, which takes about as long as the first.  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
+                                    weft_error *error);
+
 /** One kernel of the plan, counted per instance of its index set. */
 typedef struct weft_kernel_info {
     const char *name, *index_set;

@@ -1,0 +1,106 @@
+/* labels: quick */
+/* What fusion spares, counted by hand: kernels, and bytes per instance of the fused kernel. */
+#include "test_support.h"
+
+#include "weft_fusion.h"
+
+static weft_saving saving_of(void **state, const char *script, weft_plan_kind plan) {
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    weft_saving saving;
+    const weft_fragment fragment = {"script.weft", script};
+    const weft_compile_options options = {.plan = plan};
+    assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_compile(*state, weft_device_limits(device), &fragment, 1, &options,
+                                  &compilation, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_compilation_saving(compilation, &saving, NULL), WEFT_OK);
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+    return saving;
+}
+
+#define STIFFNESS                                                                                  \
+    "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"                                \
+    "input x : real[2] over nodes;\nJ = jacobian(x[dofs]);\n"                                      \
+    "K = dshape_dot_dshape(tform_dshape(J), J);\nreturn K;\n"
+
+/* Apart: J reads 12 of dofs and 48 of x and writes 32; the gradients read 32 and write 48; K reads
+ * both, 80, and writes 72: 324. Together: 60 read and 72 written. */
+static void stiffness(void **state) {
+    const weft_saving saving = saving_of(state, STIFFNESS, WEFT_PLAN_FUSED);
+    assert_int_equal(saving.n_calls, 3);
+    assert_int_equal(saving.n_kernels, 1);
+    assert_int_equal(saving.n_unfused, 3);
+    assert_string_equal(saving.calls, "jacobian, tform_dshape and dshape_dot_dshape");
+    assert_string_equal(saving.index_set, "cells");
+    assert_double_near(saving.bytes, 132, 0, 0);
+    assert_double_near(saving.bytes_unfused, 324, 0, 0);
+}
+
+static void unfused(void **state) {
+    const weft_saving saving = saving_of(state, STIFFNESS, WEFT_PLAN_UNFUSED);
+    assert_int_equal(saving.n_kernels, 3);
+    assert_int_equal(saving.n_unfused, 3);
+}
+
+/* One call: nothing can be spared. */
+static void one_call(void **state) {
+    const weft_saving saving =
+        saving_of(state, "index N;\ninput a : real over N;\nb = 2*a;\nreturn b;\n", WEFT_PLAN_FUSED);
+    assert_int_equal(saving.n_calls, 1);
+    assert_int_equal(saving.n_kernels, 1);
+    assert_int_equal(saving.n_unfused, 1);
+    assert_string_equal(saving.calls, "");
+    assert_double_near(saving.bytes_unfused, 0, 0, 0);
+}
+
+/* b is written by one kernel and read through dofs by the next, so c = sqrt(..) and d = a*c alone
+ * can be together: 36 in, 24 out and 48 in, 24 out apart; 60 in and 24 out together. */
+static void one_name_for_two_calls(void **state) {
+    const weft_saving saving =
+        saving_of(state,
+                  "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"
+                  "input k : real[3] over cells;\na = k*k;\nb[dofs] += a;\nc = sqrt(b[dofs]);\n"
+                  "d = a*c;\nreturn d;\n",
+                  WEFT_PLAN_FUSED);
+    assert_int_equal(saving.n_calls, 3);
+    assert_int_equal(saving.n_kernels, 2);
+    assert_int_equal(saving.n_unfused, 3);
+    assert_string_equal(saving.calls, "arithmetic");
+    assert_double_near(saving.bytes, 84, 0, 0);
+    assert_double_near(saving.bytes_unfused, 132, 0, 0);
+}
+
+/* One part before the loop and one in it, each of two calls that are fused. */
+static void loop(void **state) {
+    const weft_saving saving =
+        saving_of(state,
+                  "index N;\ninput x : real[3] over N;\ninput n : real;\na = sqrt(x);\nb = a*x;\n"
+                  "repeat at most 3 while (n > 0) {\n    c = sqrt(x);\n    update x = c*b;\n}\nreturn b;\n",
+                  WEFT_PLAN_FUSED);
+    assert_int_equal(saving.n_calls, 4);
+    assert_int_equal(saving.n_kernels, 2);
+    assert_int_equal(saving.n_unfused, 4);
+}
+
+static int make_library(void **state) {
+    weft_library *library = NULL;
+    int code = weft_library_make(&library, NULL) != WEFT_OK;
+    *state = library;
+    return code;
+}
+
+static int free_library(void **state) {
+    weft_library *library = *state;
+    weft_library_free(&library);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stiffness), cmocka_unit_test(unfused),
+                                       cmocka_unit_test(one_call),
+                                       cmocka_unit_test(one_name_for_two_calls),
+                                       cmocka_unit_test(loop)};
+    return cmocka_run_group_tests(tests, make_library, free_library);
+}
