@@ -16,6 +16,7 @@ once more. Prints times, packages, sizes and compiler warnings. Needs root, debo
   --folder FOLDER  where the root is made. Default: a new folder under ${TMPDIR:-/tmp}
   --keep           leave the root there
   --run-only       leave out ./test and the second ./run
+  --quick          ./test --quick in place of ./test
   --clang          also build everything with clang, warnings being errors
   --unsigned       accept an archive whose signature cannot be checked here
 Exit codes: 0 all passed without a compiler warning, 1 something failed, 2 wrong usage.
@@ -23,7 +24,7 @@ TEXT
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-mirror='' folder='' keep=0 run_only=0 clang=0 unsigned=0 suite=''
+mirror='' folder='' keep=0 run_only=0 quick=() clang=0 unsigned=0 suite=''
 while [ $# -gt 0 ]; do
     case "$1" in
     --mirror | --folder)
@@ -33,6 +34,7 @@ while [ $# -gt 0 ]; do
         ;;
     --keep) keep=1 ;;
     --run-only) run_only=1 ;;
+    --quick) quick=(--quick) ;;
     --clang) clang=1 ;;
     --unsigned) unsigned=1 ;;
     -h | --help) usage; exit 0 ;;
@@ -68,6 +70,7 @@ fi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 root=$folder/$suite
+clone="/root/first steps/weft" # a path with a space, as people have
 [ ! -e "$root" ] || { echo "$root is there already" >&2; exit 2; }
 clean_up() {
     # Mounts live in namespaces of their own and are gone with them.
@@ -114,7 +117,8 @@ make_root() {
     # How the network is reached is this machine's affair.
     apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$root/etc/apt/apt.conf.d/99machine" || true
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-    git clone -q --no-hardlinks "$here" "$root/root/weft"
+    mkdir -p "${root}${clone%/*}"
+    git clone -q --no-hardlinks "$here" "$root$clone"
 }
 
 packages() { in_root / dpkg-query -W -f '${db:Status-Status}\n' | grep -cx installed; }
@@ -126,7 +130,7 @@ timed() { # name, command...: in the clone; sets $seconds and $code
     shift
     started=$(date +%s)
     code=0
-    in_root /root/weft "$@" >"$root/root/$name.log" 2>&1 || code=$?
+    in_root "$clone" "$@" >"$root/root/$name.log" 2>&1 || code=$?
     seconds=$(($(date +%s) - started))
     if [ "$code" -ne 0 ]; then
         failures=$((failures + 1))
@@ -140,20 +144,20 @@ line() { printf '%-20s %s\n' "$1" "$2"; }
 make_root
 in_root / apt-get -qq update
 line root "$(. "$root/etc/os-release" && echo "$PRETTY_NAME"), $(uname -m), $(nproc) cores"
-line commit "$(git -C "$root/root/weft" log -1 --format='%h %s')"
+line commit "$(git -C "$root$clone" log -1 --format='%h %s')"
 line "to begin with" "$(packages) packages, $(megabytes) MB"
 
 timed run ./run
-line ./run "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root/root/weft/build" | cut -f1) MB"
+line ./run "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
 line compiler "$(in_root / cc --version | head -n 1)"
 grep -E '^(error|CG) ' "$root/root/run.log" || true
-[ -s "$root/root/weft/build/poisson.vtkhdf" ] || { echo "no build/poisson.vtkhdf"; failures=$((failures + 1)); }
+[ -s "$root$clone/build/poisson.vtkhdf" ] || { echo "no build/poisson.vtkhdf"; failures=$((failures + 1)); }
 timed install cmake --install build --prefix /root/prefix
 line install "exit $code, $(du -sm "$root/root/prefix" 2>/dev/null | cut -f1) MB"
 
 if [ "$run_only" = 0 ]; then
-    timed test ./test
-    line ./test "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root/root/weft/build" | cut -f1) MB"
+    timed test ./test "${quick[@]}"
+    line "./test ${quick[*]}" "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
     grep -E 'tests passed|tests failed' "$root/root/test.log" || true
     grep -E 'Skipped|\*\*\*|not available|could not' "$root/root/test.log" | sort | uniq || true
     timed again ./run
@@ -168,6 +172,6 @@ fi
 warnings=$(cat "$root"/root/*.log | grep -c 'warning:' || true)
 line "compiler warnings" "$warnings"
 [ "$warnings" -eq 0 ] || { grep -h -A6 'warning:' "$root"/root/*.log | head -n 60; failures=$((failures + 1)); }
-changed=$(git -C "$root/root/weft" status --porcelain)
+changed=$(git -C "$root$clone" status --porcelain)
 [ -z "$changed" ] || { echo "not in .gitignore: $changed"; failures=$((failures + 1)); }
 [ "$failures" -eq 0 ]
