@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static const char *const options[] = {
     "-pipe",         "-w"};
 static const char *const clang_wide_option = "-mprefer-vector-width=512";
 enum { N_OPTIONS = sizeof options / sizeof options[0] };
+static const size_t LARGEST_OBJECT = 256000000; /* bytes; kernels have some ten thousand */
 
 static weft_status missing(const char *command, const char *why, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_COMPILER, "no C compiler: \"%s\" %s", command, why);
@@ -75,22 +77,62 @@ static weft_status cut_words(const char *command, weft_compiler *out, weft_error
     return WEFT_OK;
 }
 
+/* Generous, as kernels take 40 to 300 ms: they end what would never end. */
+static weft_status read_limits(weft_process_limits *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double seconds = 300, megabytes = 8000;
+    TRY(weft_process_limit_read("WEFT_COMPILER_SECONDS", &seconds, error));
+    TRY(weft_process_limit_read("WEFT_COMPILER_MEGABYTES", &megabytes, error));
+    *out = (weft_process_limits){.seconds = seconds,
+                                 .cpu_seconds = seconds,
+                                 .memory_bytes = (size_t)fmin(1e6 * megabytes, 9e18),
+                                 .file_bytes = LARGEST_OBJECT};
+done:
+    return status;
+}
+
+static weft_status run(const weft_compiler *compiler, const char *phase, char *const *arguments,
+                       int folder, char *output, size_t size, weft_process_result *result,
+                       weft_error *error) {
+    weft_process_start start = {.program = compiler->program,
+                                .arguments = arguments,
+                                .folder = folder,
+                                .english = true,
+                                .errors_too = true,
+                                .limits = compiler->limits,
+                                .monitor = compiler->monitor,
+                                .phase = phase};
+    weft_status status = weft_process_run(&start, output, size, result, error);
+    if (status == WEFT_ERROR_IO && error) /* it cannot be started */
+        status = error->status = WEFT_ERROR_COMPILER;
+    return status == WEFT_ERROR_IO ? WEFT_ERROR_COMPILER : status;
+}
+
+static void hint_at_limits(weft_error *error) {
+    weft_error_hint(error, "the environment variables WEFT_COMPILER_SECONDS and "
+                           "WEFT_COMPILER_MEGABYTES raise its limits; CC names another compiler");
+}
+
 static weft_status ask_version(weft_compiler *compiler, char *line, size_t size,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     static char question[] = "--version";
     char *arguments[WEFT_COMPILER_WORDS + 2] = {0};
-    int n = 0, exit_code = 0;
+    weft_process_result result;
+    int n = 0;
     for (; compiler->words[n]; ++n)
         arguments[n] = compiler->words[n];
     arguments[n] = question;
-    TRY(weft_process_run(compiler->program, arguments, -1, line, size, &exit_code, error));
+    TRY(run(compiler, NULL, arguments, -1, line, size, &result, error));
     line[strcspn(line, "\r\n")] = '\0';
-    if (exit_code != 0 || !line[0]) {
-        char why[300];
-        snprintf(why, sizeof why, "does not answer --version (exit code %d): %.200s", exit_code,
-                 line);
+    if (result.exit_code != 0 || !line[0]) {
+        char why[400], limit[100];
+        weft_process_why(&result, &compiler->limits, limit, sizeof limit);
+        snprintf(why, sizeof why, "does not answer --version (%s, exit code %d): %.200s",
+                 limit[0] ? limit : "it ended", result.exit_code, line);
         status = missing(compiler->program, why, error);
+        if (limit[0])
+            hint_at_limits(error);
     }
 done:
     return status;
@@ -143,7 +185,8 @@ weft_status weft_compiler_find(const char *command, weft_cache *cache, weft_comp
     weft_status status = WEFT_OK;
     char real[PATH_MAX], line[512] = "";
     struct stat info;
-    *out = (weft_compiler){0};
+    *out = (weft_compiler){.monitor = cache->monitor};
+    TRY(read_limits(&out->limits, error));
     TRY(cut_words(command, out, error));
     if (!find_program(out->words[0], out->program, sizeof out->program) ||
         !realpath(out->program, real) || stat(real, &info) != 0) {
@@ -195,8 +238,17 @@ void weft_compiler_key(const weft_compiler *compiler, char out[33]) {
 
 /* "NAME.c:12:5: error: ..." gives the place; the message is the compiler's first lines. */
 static weft_status refused(const weft_compiler *compiler, const char *file_name, const char *source,
-                           const char *output, int exit_code, weft_error *error) {
+                           const char *output, const weft_process_result *result,
+                           weft_error *error) {
     const char *first = output[0] ? output : "it says nothing";
+    const int exit_code = result->exit_code;
+    char limit[100];
+    if (*weft_process_why(result, &compiler->limits, limit, sizeof limit)) {
+        weft_error_set(error, WEFT_ERROR_COMPILER, "%s %s on the generated source %s",
+                       compiler->label, limit, file_name);
+        hint_at_limits(error);
+        return WEFT_ERROR_COMPILER;
+    }
     weft_error_set(error, WEFT_ERROR_COMPILER,
                    "%s refused generated source (exit code %d):\n%.900s", compiler->label,
                    exit_code, first);
@@ -238,7 +290,8 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
     char file_name[96], output[4096];
     const char *arguments[WEFT_COMPILER_WORDS + N_OPTIONS + 8];
     const char *wrong;
-    int n = 0, exit_code = 0;
+    weft_process_result result;
+    int n = 0;
     bool absent = false;
     snprintf(file_name, sizeof file_name, "%.80s.c", name);
     TRY(write_source(work, file_name, source, error));
@@ -253,10 +306,10 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
     arguments[n++] = file_name;
     arguments[n++] = "-lm";
     arguments[n] = NULL;
-    TRY(weft_process_run(compiler->program, (char *const *)(uintptr_t)arguments, work->folder,
-                         output, sizeof output, &exit_code, error));
-    if (exit_code != 0) {
-        status = refused(compiler, file_name, source, output, exit_code, error);
+    TRY(run(compiler, "compiling", (char *const *)(uintptr_t)arguments, work->folder, output,
+            sizeof output, &result, error));
+    if (result.exit_code != 0) {
+        status = refused(compiler, file_name, source, output, &result, error);
         goto done;
     }
     wrong = weft_entry_read(work->folder, "module.so", object, size, &absent);

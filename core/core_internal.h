@@ -8,6 +8,7 @@
     1 /* memfd_create, locks of open files, affinity; so include this header first */
 #endif
 
+#include "process.h"
 #include "weft_core.h"
 
 #include <pthread.h>
@@ -31,15 +32,6 @@ void weft_threads_run(weft_threads *threads, int64_t n, weft_task task, void *us
 int weft_threads_available(void);
 /** Bytes of memory this process may use: the machine's, or what its control groups allow. */
 size_t weft_memory_available(void);
-
-/* ---- processes ------------------------------------------------------------------------------ */
-
-/** Run a program with no input in an opened folder (-1: this one), with LC_ALL=C and, in a folder,
- * TMPDIR=".". output    what it printed, both streams, from its start; terminated exit_code its
- * exit code; 128 + signal when a signal ended it Errors    WEFT_ERROR_COMPILER: it cannot be
- * started; WEFT_ERROR_MEMORY */
-weft_status weft_process_run(const char *program, char *const *arguments, int folder, char *output,
-                             size_t size, int *exit_code, weft_error *error);
 
 /* ---- cache ---------------------------------------------------------------------------------- */
 
@@ -148,10 +140,13 @@ typedef struct weft_compiler {
     char identity[2600];                  /* path, real path, size, time of change, version line */
     char label[64];                       /* "gcc 12.2.0" */
     bool is_clang;
+    weft_process_limits limits;  /* of each run */
+    const weft_monitor *monitor; /* borrowed */
 } weft_compiler;
 
 /** Find the program and its version line, which is remembered in the cache.
- *  Errors WEFT_ERROR_COMPILER: missing, or it does not answer. */
+ *  Errors WEFT_ERROR_COMPILER: missing, or it does not answer; WEFT_ERROR_USAGE: the environment
+ *  sets a limit that is not a number. */
 weft_status weft_compiler_find(const char *command, weft_cache *cache, weft_compiler *out,
                                weft_error *error);
 /** Everything that decides what it makes of a source, as the second half of a key. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # labels: quick
 # Dependencies go downwards only (fem -> fusion -> core), folders meet in public headers only, and
-# gmshc.h is seen by apps/gmsh alone. Public inside the tree are also the tables of what is embedded
-# and the format of the stream from weft-gmsh to fem.
+# gmshc.h is seen by apps/gmsh alone. Public inside the tree are also the tables of what is embedded,
+# child processes, and the format of the stream from weft-gmsh to fem.
 set -euo pipefail
 
 # check_tree FOLDER: print every include that breaks the rules as "file:line: header: rule", then how many
@@ -24,9 +24,9 @@ check_tree() (
         case "$folder" in
         core*) allowed="" ;;
         fusion*) allowed="weft_core.h embedded.h" ;;
-        fem*) allowed="weft_core.h weft_fusion.h prediction.h calibration.h embedded.h" ;;
-        apps/gmsh*) allowed="weft_core.h gmshc.h mesh_stream.h" ;;
-        apps*) allowed="weft_core.h weft_fusion.h prediction.h calibration.h weft_fem.h embedded.h embedded_scripts.h embedded_kernels.h" ;;
+        fem*) allowed="process.h weft_core.h weft_fusion.h prediction.h calibration.h embedded.h" ;;
+        apps/gmsh*) allowed="process.h weft_core.h gmshc.h mesh_stream.h" ;;
+        apps*) allowed="process.h weft_core.h weft_fusion.h prediction.h calibration.h weft_fem.h embedded.h embedded_scripts.h embedded_kernels.h" ;;
         esac
         if [ "$header" = gmshc.h ] && [[ $folder != apps/gmsh* ]]; then
             echo "$file:$line: $header: only apps/gmsh may use Gmsh"
