@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -206,24 +207,41 @@ static bool make_in_temporary(const char *base, const char *key, weft_work_folde
 }
 
 weft_status weft_work_folder_make(weft_cache *cache, const weft_cache_lock *lock, const char *key,
-                                  weft_work_folder *out, weft_error *error) {
+                                  int *place, weft_work_folder *out, weft_error *error) {
+    const int first = *place;
     out->parent = out->folder = -1;
-    if (cache->writable) {
+    if (first == 0 && cache->writable) {
         weft_cache_sweep(cache->folder, lock->file, lock->file >= 0 ? key : NULL);
         /* Without the lock another process might take ours for abandoned. */
         if (lock->file >= 0 && make_in_cache(cache, key, out))
             return WEFT_OK;
     }
     const char *const bases[] = {secure_getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
-    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i)
-        if (make_in_temporary(bases[i], key, out))
+    const int n = (int)(sizeof bases / sizeof bases[0]);
+    for (int i = first > 0 ? first - 1 : 0; i < n; ++i)
+        if (make_in_temporary(bases[i], key, out)) {
+            *place = i + 1;
             return WEFT_OK;
+        }
     out->parent = out->folder = -1;
-    weft_error_set(
-        error, WEFT_ERROR_IO,
-        "no folder to compile in: neither the cache nor $TMPDIR nor /tmp can be written");
-    weft_error_hint(error, "set TMPDIR to a folder you may write");
+    weft_error_set(error, WEFT_ERROR_IO,
+                   first > 0 ? "no room to compile in: the cache, $TMPDIR, /tmp, /var/tmp and "
+                               "/dev/shm are full, or cannot be written"
+                             : "no folder to compile in: neither the cache nor $TMPDIR nor /tmp "
+                               "can be written");
+    weft_error_hint(error, first > 0 ? "make room there, or set TMPDIR to a folder with room"
+                                     : "set TMPDIR to a folder you may write");
     return WEFT_ERROR_IO;
+}
+
+/* A compilation takes some 100 kB; what failed has been removed by now, so more is asked for. */
+bool weft_work_folder_is_full(const weft_work_folder *work) {
+    static const double enough = 4e6;
+    struct statvfs info;
+    if (fstatvfs(work->folder, &info) != 0)
+        return false;
+    return (double)info.f_bavail * (double)info.f_frsize < enough ||
+           (info.f_files > 0 && info.f_favail == 0);
 }
 
 void weft_work_folder_remove(weft_work_folder *work) {

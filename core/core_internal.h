@@ -71,8 +71,8 @@ const char *weft_entry_read(int folder, const char *file_name, unsigned char **b
 extern const char weft_entry_no_memory[];
 
 typedef struct weft_cache {
-    int folder; /* opened; -1: none, everything is made anew */
-    bool writable;
+    int folder;           /* opened; -1: none, everything is made anew */
+    atomic_bool writable; /* until its disk is full */
     const weft_monitor *monitor;
     atomic_bool warned;         /* that entries cannot be kept: said once */
     const char *name, *instead; /* "kernel cache", and what happens where it keeps nothing */
@@ -118,8 +118,13 @@ typedef struct weft_work_folder {
     int parent, folder;
     char name[80];
 } weft_work_folder;
+/** The first that can be made of the places from *place on, 0 being the cache folder; *place is
+ * then its number. *place > 0 says that the places before it were full. Errors WEFT_ERROR_IO: there
+ * is none. */
 weft_status weft_work_folder_make(weft_cache *cache, const weft_cache_lock *lock, const char *key,
-                                  weft_work_folder *out, weft_error *error);
+                                  int *place, weft_work_folder *out, weft_error *error);
+/** Is there so little room that this may be why a compilation failed? */
+bool weft_work_folder_is_full(const weft_work_folder *work);
 void weft_work_folder_remove(weft_work_folder *work);
 /** Remove what killed processes left in a cache folder. lock: an open lock file, or -1; key: held
  *  by the caller, or NULL. */
@@ -297,7 +302,10 @@ typedef void (*weft_host_kernel)(void *const *arguments, int64_t n_instances, in
                                  int64_t last_block);
 weft_host_kernel weft_host_module_kernel(const weft_module *module, const char *kernel);
 
-/* A shared object loaded from bytes. */
+/** Is it a whole shared object for this machine: header, segments, sections and dynamic table
+ * within its bytes? Else false, and what is wrong in words. */
+bool weft_object_check(const unsigned char *bytes, size_t size, char *why, size_t why_size);
+/* A shared object loaded from bytes, which are checked first. */
 typedef struct weft_shared_object {
     void *handle;
     int file; /* kept open: the loader tells objects apart by the path it was given */

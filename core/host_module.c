@@ -10,6 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What the compiler made. */
+typedef struct weft_object {
+    unsigned char *bytes;
+    size_t size;
+} weft_object;
+
 struct weft_host_compile {
     pthread_mutex_t mutex; /* of what is found out at the first module */
     bool cache_ready, compiler_ready;
@@ -154,20 +160,40 @@ static bool load_entry(weft_host_compile *compile, const weft_entry *entry, bool
     return status == WEFT_OK;
 }
 
+/* Where the disk is full, in the next place: nothing depends on the cache. */
+static weft_status compile_somewhere(weft_host_compile *compile, const weft_cache_lock *lock,
+                                     const char *name, const char *source, const weft_entry *entry,
+                                     weft_object *object, weft_error *error) {
+    for (int place = 0;; ++place) {
+        weft_work_folder work = {-1, -1, ""};
+        weft_status status =
+            weft_work_folder_make(&compile->cache, lock, entry->key, &place, &work, error);
+        if (status != WEFT_OK)
+            return status;
+        status = weft_compiler_run(&compile->compiler, &work, name, source, &object->bytes,
+                                   &object->size, error);
+        const bool again = status == WEFT_ERROR_COMPILER || status == WEFT_ERROR_IO;
+        const bool full = again && weft_work_folder_is_full(&work);
+        weft_work_folder_remove(&work);
+        if (!full)
+            return status;
+        if (place == 0) {
+            weft_cache_warn(&compile->cache, "no space is left in %s", compile->cache.path);
+            compile->cache.writable = false;
+        }
+    }
+}
+
 static weft_status compile_and_store(weft_host_compile *compile, const weft_cache_lock *lock,
                                      const char *name, const char *source, weft_entry *entry,
-                                     weft_shared_object *object, weft_error *error) {
+                                     weft_shared_object *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_work_folder work = {-1, -1, ""};
-    unsigned char *payload = NULL;
-    size_t size = 0;
-    TRY(weft_work_folder_make(&compile->cache, lock, entry->key, &work, error));
-    TRY(weft_compiler_run(&compile->compiler, &work, name, source, &payload, &size, error));
-    TRY(weft_shared_object_load(payload, size, &compile->cache, object, error));
-    weft_cache_store(&compile->cache, entry, payload, size);
+    weft_object object = {NULL, 0};
+    TRY(compile_somewhere(compile, lock, name, source, entry, &object, error));
+    TRY(weft_shared_object_load(object.bytes, object.size, &compile->cache, out, error));
+    weft_cache_store(&compile->cache, entry, object.bytes, object.size);
 done:
-    free(payload);
-    weft_work_folder_remove(&work);
+    free(object.bytes);
     return status;
 }
 

@@ -65,8 +65,8 @@ static weft_status load_from_folder(const unsigned char *bytes, size_t size, wef
     static const char key[33] = "00000000000000000000000000000000";
     static const char *const bases[] = {"/tmp", "/var/tmp", "/dev/shm"};
     char path[160];
-    int file = -1;
-    TRY(weft_work_folder_make(&none, &lock, key, &work, error));
+    int file = -1, place = 0;
+    TRY(weft_work_folder_make(&none, &lock, key, &place, &work, error));
     file = openat(work.folder, "kernel.so", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
     if (file < 0 || weft_write_all(file, bytes, size) != WEFT_OK) {
         status = load_error(error, strerror(errno));
@@ -93,9 +93,10 @@ done:
 weft_status weft_shared_object_load(const unsigned char *bytes, size_t size, weft_cache *cache,
                                     weft_shared_object *out, weft_error *error) {
     weft_error first;
+    char why[160];
     *out = (weft_shared_object){NULL, -1};
-    if (size < 4 || memcmp(bytes, "\177ELF", 4) != 0)
-        return load_error(error, "it is not a shared object");
+    if (!weft_object_check(bytes, size, why, sizeof why))
+        return load_error(error, why);
     weft_status status = load_from_memory(bytes, size, out, &first);
     if (status == WEFT_OK || status == WEFT_ERROR_MEMORY) {
         if (status != WEFT_OK && error)

@@ -218,11 +218,14 @@ static weft_status make_sound(weft_tuning *tuning, verdict *found, char *reason,
                      sqlite3_errstr(code));
     }
     if (*found == EMPTY) {
-        status = weft_tuning_tables_make(tuning, error);
+        weft_error why;
+        status = weft_tuning_tables_make(tuning, &why);
         *found = status == WEFT_OK ? SOUND : UNUSABLE;
         if (status == WEFT_ERROR_IO) {
-            snprintf(reason, size, "cannot write %s", tuning->path);
+            snprintf(reason, size, "%s", why.message);
             status = WEFT_OK;
+        } else if (status != WEFT_OK && error) {
+            *error = why;
         }
     }
     weft_cache_lock_give(&lock);
@@ -242,9 +245,12 @@ static weft_status open_file(weft_tuning *tuning, bool *used, char *reason, size
     if (!check_file(tuning, &missing, reason, size)) {
         if (!missing)
             return WEFT_OK;
-        if (!writable ||
-            (mknodat(cache->folder, TUNING_FILE, S_IFREG | 0600, 0) != 0 && errno != EEXIST)) {
-            snprintf(reason, size, "cannot write in %s", cache->path);
+        int number = 0;
+        if (writable && mknodat(cache->folder, TUNING_FILE, S_IFREG | 0600, 0) != 0)
+            number = errno == EEXIST ? 0 : errno;
+        if (!writable || number != 0) {
+            snprintf(reason, size, "cannot write in %s%s%s", cache->path, number ? ": " : "",
+                     number ? strerror(number) : "");
             return WEFT_OK;
         }
     }

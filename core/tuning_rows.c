@@ -22,7 +22,12 @@ weft_status weft_tuning_failed(weft_tuning *tuning, int code, const char *what, 
     weft_error_set(error, WEFT_ERROR_IO, "cannot %s the tuning database%s%s: %s", what,
                    tuning->path[0] ? " " : "", tuning->path,
                    tuning->database ? sqlite3_errmsg(tuning->database) : sqlite3_errstr(code));
-    weft_error_hint(error, "weft tuning verify looks at it, weft tuning clear makes it anew");
+    if ((code & 0xff) == SQLITE_FULL)
+        weft_error_hint(error,
+                        "make room on its disk, or set XDG_CACHE_HOME to a folder with room; "
+                        "with WEFT_CACHE=read nothing is kept");
+    else
+        weft_error_hint(error, "weft tuning verify looks at it, weft tuning clear makes it anew");
     return WEFT_ERROR_IO;
 }
 
