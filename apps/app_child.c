@@ -133,7 +133,9 @@ void app_child_clear(app_child *child) {
 bool app_find_in_path(const char *program, char *out, size_t size) {
     for (const char *path = getenv("PATH"); path && *path;) {
         int part = (int)strcspn(path, ":");
-        if (part > 0 && snprintf(out, size, "%.*s/%s", part, path, program) < (int)size &&
+        /* Relative folders in PATH would mean another program in each folder. */
+        if (part > 0 && path[0] == '/' &&
+            snprintf(out, size, "%.*s/%s", part, path, program) < (int)size &&
             access(out, X_OK) == 0)
             return true;
         path += part;

@@ -4,13 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-void app_gnuplot_quote(weft_text *out, const char *text) {
-    weft_text_add(out, "'");
-    for (const char *c = text; *c; ++c)
-        weft_text_add(out, *c == '\'' ? "''" : "%c", *c);
-    weft_text_add(out, "'");
-}
-
 /* The terminal png stands in where gnuplot was built without cairo. */
 void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, int width,
                           int height) {

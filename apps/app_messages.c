@@ -24,12 +24,24 @@ void app_messages_clear(app_messages *messages) {
     messages->drawn = false;
 }
 
+/* Messages hold names and texts of the user's: what steers a terminal is shown as '?'. */
+static void write_shown(FILE *stream, const char *text) {
+    bool shown;
+    for (int length; (length = weft_character_length(text, &shown)) > 0; text += length)
+        if (shown || *text == '\n' || *text == '\t')
+            fwrite(text, 1, (size_t)length, stream);
+        else
+            fputc('?', stream);
+}
+
 static void write_log(void *user, weft_log_level level, const char *message) {
     app_messages *messages = user;
     if (level > messages->level)
         return;
     app_messages_clear(messages);
-    fprintf(messages->stream, "%s: %s: %s\n", messages->program, level_names[level], message);
+    fprintf(messages->stream, "%s: %s: ", messages->program, level_names[level]);
+    write_shown(messages->stream, message);
+    fputc('\n', messages->stream);
 }
 
 static void draw_progress(void *user, const char *phase, double done, double total) {

@@ -127,8 +127,6 @@ void app_child_clear(app_child *child);
 
 /* ---- scripts for gnuplot 5 (app_gnuplot.c) ----------------------------------------------- */
 
-/** Add text in single quotes, where a quote is written twice. */
-void app_gnuplot_quote(weft_text *out, const char *text);
 /** Add the terminal of a picture. kind: "svg" or "png"; more: further words of "set terminal",
  *  each with a space before it, or "" */
 void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, int width,

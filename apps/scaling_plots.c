@@ -52,7 +52,7 @@ static void add_title(weft_text *out, const scaling_case *item) {
     char title[200];
     snprintf(title, sizeof title, "%.40s, %.100s", item->assembly, item->device);
     weft_text_add(out, " title ");
-    app_gnuplot_quote(out, title);
+    weft_text_add_gnuplot(out, title);
 }
 
 /* Is there anything positive to draw? gnuplot ends a script at a plot that is empty. */
@@ -106,24 +106,35 @@ static void add_plot(weft_text *out, const scaling_results *results, const char 
     weft_text_add(out, "%s\nunset output\n", more);
 }
 
+static void add_label(weft_text *out, const char *format, ...) WEFT_PRINTF(2, 3);
+
+static void add_label(weft_text *out, const char *format, ...) {
+    char label[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(label, sizeof label, format, arguments);
+    va_end(arguments);
+    weft_text_add(out, "set ylabel ");
+    weft_text_add_gnuplot(out, label);
+    weft_text_add(out, "\n");
+}
+
 static void add_times(const sheet *out) {
     const scaling_results *results = out->results;
     const char *basis = results->phases[results->basis];
     if (!any_positive(results, -1, value_phase, results->basis))
         return;
     begin(out, "time", "Time against dofs", 900, 600);
-    weft_text_add(out->text,
-                  "set logscale xy\nset format '%%.0e'\nset xlabel 'dofs'\nset ylabel '%s, s'\n",
-                  basis);
+    weft_text_add(out->text, "set logscale xy\nset format '%%.0e'\nset xlabel 'dofs'\n");
+    add_label(out->text, "%s, s", basis);
     add_plot(out->text, results, "1:3:4:5", "yerrorlines", "");
     begin(out, "time_per_dof", "Time per dof against dofs", 900, 600);
-    weft_text_add(out->text, "set ylabel '%s a dof, s'\n", basis);
+    add_label(out->text, "%s a dof, s", basis);
     add_plot(out->text, results, "1:6", "linespoints", "");
     begin(out, "speed_up", "Speed-up against dofs", 900, 600);
-    weft_text_add(out->text,
-                  "unset logscale y\nset format y '%%g'\nset yrange [0:*]\nset ylabel 'speed-up "
-                  "against %s, %s'\n",
-                  results->cases->cases[0].assembly, results->cases->cases[0].device);
+    weft_text_add(out->text, "unset logscale y\nset format y '%%g'\nset yrange [0:*]\n");
+    add_label(out->text, "speed-up against %s, %s", results->cases->cases[0].assembly,
+              results->cases->cases[0].device);
     add_plot(out->text, results, "1:7", "linespoints", "");
     weft_text_add(out->text, "set logscale y\nset format y '%%.0e'\nset yrange [*:*]\n");
 }
@@ -140,7 +151,7 @@ static void add_phases(const sheet *out) {
         if (!any_positive(results, k, value_phase, results->n_phases - 1))
             continue;
         weft_text_add(out->text, "set title ");
-        app_gnuplot_quote(out->text, item->name + strlen(item->level->name) + strlen(" | "));
+        weft_text_add_gnuplot(out->text, item->name + strlen(item->level->name) + strlen(" | "));
         weft_text_add(out->text, "\nplot");
         for (int p = 0; p < results->n_phases; ++p) {
             if (!any_positive(results, k, value_phase, p))
@@ -148,7 +159,7 @@ static void add_phases(const sheet *out) {
             weft_text_add(out->text,
                           "%s $curve_%d using 1:($%d > 0 ? $%d : NaN) with linespoints title ",
                           any ? ", \\\n    " : "", k, FIRST_PHASE + p, FIRST_PHASE + p);
-            app_gnuplot_quote(out->text, results->phases[p]);
+            weft_text_add_gnuplot(out->text, results->phases[p]);
             any = true;
         }
         weft_text_add(out->text, "\n");
@@ -220,7 +231,7 @@ static void add_threads(const sheet *out) {
         any = true;
         snprintf(title, sizeof title, "%.120s, %.40s", item->level->name, item->assembly);
         weft_text_add(out->text, " $threads_%d using 1:2 with linespoints title ", i);
-        app_gnuplot_quote(out->text, title);
+        weft_text_add_gnuplot(out->text, title);
         weft_text_add(out->text, ", \\\n    ");
     }
     if (any)

@@ -11,11 +11,9 @@ static const char *base_name(const char *name) {
     return slash;
 }
 
-/* In a cell of a table a bar would end it. */
 static void add_text(weft_text *out, const char *text) {
     weft_text_add(out, "| ");
-    for (const char *c = text; *c; ++c)
-        weft_text_add(out, *c == '|' ? "\\|" : *c == '\n' ? " " : "%c", *c);
+    weft_text_add_markdown(out, text);
     weft_text_add(out, " ");
 }
 
@@ -53,17 +51,33 @@ static void add_head(weft_text *out, const char *const *names, int n) {
     add_head(out, (const char *const[]){__VA_ARGS__},                                              \
              (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
 
+/* As code, which a backtick or the end of a line in it would end: then as text. */
+static void add_code(weft_text *out, const char *text) {
+    bool fits = text[0] != '\0', shown = true;
+    int length;
+    for (const char *c = text; (length = weft_character_length(c, &shown)) > 0; c += length)
+        fits = fits && shown && *c != '`';
+    if (fits) {
+        weft_text_add(out, " `%s`", text);
+        return;
+    }
+    weft_text_add(out, " \"");
+    weft_text_add_markdown(out, text);
+    weft_text_add(out, "\"");
+}
+
 static void add_introduction(weft_text *out, const scaling_results *results) {
     const scaling_options *options = results->options;
     const scaling_cases *cases = results->cases;
     weft_text_add(out, "# Scaling of %s\n\n", scaling_app_at(options->app)->name);
-    weft_text_add(out, "%s, Weft %s, program %.8s. %d run%s a case, after %d that %s not count.\n",
-                  cases->machine, WEFT_VERSION, cases->program_hash, options->repeat,
+    weft_text_add_markdown(out, cases->machine);
+    weft_text_add(out, ", Weft %s, program %.8s. %d run%s a case, after %d that %s not count.\n",
+                  WEFT_VERSION, cases->program_hash, options->repeat,
                   options->repeat == 1 ? "" : "s", options->warmup,
                   options->warmup == 1 ? "does" : "do");
     weft_text_add(out, "Options of the app:");
     for (int i = 0; i < cases->arguments.n; ++i)
-        weft_text_add(out, " `%s`", cases->arguments.items[i]);
+        add_code(out, cases->arguments.items[i]);
     weft_text_add(out, "%s.\n\n", cases->arguments.n > 0 ? "" : " none");
     if (results->n_missing > 0)
         weft_text_add(out, "**Not complete: %d runs are left.**\n\n", results->n_missing);
@@ -79,7 +93,9 @@ static void add_introduction(weft_text *out, const scaling_results *results) {
 
 static void add_times(weft_text *out, const scaling_results *results, const char *device) {
     const int solve = scaling_phase_find(results, "solve");
-    weft_text_add(out, "## Time on %s\n\n", device);
+    weft_text_add(out, "## Time on ");
+    weft_text_add_markdown(out, device);
+    weft_text_add(out, "\n\n");
     ADD_HEAD(out, "mesh", ">dofs", "assembly", ">iterations", results->phases[results->basis],
              solve < 0 ? "process" : "solve", ">DoF/s", ">seconds a dof", ">speed-up",
              ">bytes (process)", ">bytes (device)");
@@ -100,8 +116,9 @@ static void add_times(weft_text *out, const scaling_results *results, const char
         add_number(out, r->figures[SCALING_BYTES_DEVICE]);
         weft_text_add(out, "|\n");
     }
-    weft_text_add(out, "\nSpeed-up: against %s on %s.\n\n", results->cases->cases[0].assembly,
-                  results->cases->cases[0].device);
+    weft_text_add(out, "\nSpeed-up: against %s on ", results->cases->cases[0].assembly);
+    weft_text_add_markdown(out, results->cases->cases[0].device);
+    weft_text_add(out, ".\n\n");
 }
 
 static void add_phases(weft_text *out, const scaling_results *results) {
@@ -181,9 +198,10 @@ static void add_failures(weft_text *out, const scaling_results *results) {
             continue;
         weft_text_add(out, any ? "" : "## What failed\n\n");
         any = true;
-        weft_text_add(out, "- %s: ", r->item->name);
-        for (const char *c = r->error ? r->error : r->outcome; *c; ++c)
-            weft_text_add(out, *c == '\n' ? "; " : "%c", *c);
+        weft_text_add(out, "- ");
+        weft_text_add_markdown(out, r->item->name);
+        weft_text_add(out, ": ");
+        weft_text_add_markdown(out, r->error ? r->error : r->outcome);
         weft_text_add(out, "\n");
     }
     weft_text_add(out, any ? "\n" : "");

@@ -118,9 +118,9 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
     for (int k = 0; trials && k < one->result.n_measured; ++k)
         json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
     json_t *script =
-        json_pack("{s:s,s:s,s:I,s:o,s:o}", "script", name, "type", c->single ? "float" : "double",
-                  "instances", (json_int_t)one->instances, "unfused_seconds",
-                  app_json_real(c->unfused), "covers", trials);
+        json_pack("{s:o,s:s,s:I,s:o,s:o}", "script", app_json_text(name), "type",
+                  c->single ? "float" : "double", "instances", (json_int_t)one->instances,
+                  "unfused_seconds", app_json_real(c->unfused), "covers", trials);
     if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     return WEFT_OK;
@@ -276,7 +276,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     TRY(weft_measured_costs_make(tuning, c->identity, limits, &costs, error));
     c->source = weft_measured_costs_source(costs);
     if (options->json) {
-        c->json = json_pack("{s:s,s:[]}", "device", limits->name, "scripts");
+        c->json = json_pack("{s:o,s:[]}", "device", app_json_text(limits->name), "scripts");
         if (!c->json) {
             status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
             goto done;

@@ -217,18 +217,14 @@ static weft_status write_data(const drawing *d, const draw_case *one, weft_error
     return write_file(d, one, ".dat", &text, error);
 }
 
-/* Each part on one line, whatever the file's strings hold. */
 static void add_title(weft_text *out, const drawing *d, const draw_case *one) {
     char parts[2][200];
     snprintf(parts[0], sizeof *parts, "%.100s (%.20s), %lld instances", one->script, one->type,
              (long long)one->instances);
     snprintf(parts[1], sizeof *parts, "%.150s", d->device);
     for (int k = 0; k < 2; ++k) {
-        for (char *c = parts[k]; *c; ++c)
-            if ((unsigned char)*c < ' ')
-                *c = ' ';
         weft_text_add(out, k == 0 ? "set title " : ".\"\\n\".");
-        app_gnuplot_quote(out, parts[k]);
+        weft_text_add_gnuplot(out, parts[k]);
     }
 }
 

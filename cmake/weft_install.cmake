@@ -6,7 +6,7 @@ foreach(folder core fusion fem)
     install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 endforeach()
-install(FILES core/weft_tuning.h fusion/prediction.h fusion/calibration.h
+install(FILES core/weft_escape.h core/weft_tuning.h fusion/prediction.h fusion/calibration.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION ${package})

@@ -31,6 +31,11 @@ static weft_status missing(const char *command, const char *why, weft_error *err
     return WEFT_ERROR_COMPILER;
 }
 
+static bool is_program(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
 /* Absolute, as compilation runs in another folder; links are kept, as a driver may go by its name.
  */
 static bool find_program(const char *word, char *out, size_t size) {
@@ -48,9 +53,7 @@ static bool find_program(const char *word, char *out, size_t size) {
         /* Relative folders in PATH would mean another program in each folder. */
         if (length > 0 && part[0] == '/') {
             int whole = snprintf(out, size, "%.*s/%s", length, part, word);
-            struct stat info;
-            if (whole > 0 && (size_t)whole < size && access(out, X_OK) == 0 &&
-                stat(out, &info) == 0 && S_ISREG(info.st_mode))
+            if (whole > 0 && (size_t)whole < size && is_program(out))
                 return true;
         }
         part += length;
@@ -59,10 +62,16 @@ static bool find_program(const char *word, char *out, size_t size) {
     return false;
 }
 
+/* At blanks, without quotes, as make and configure do; but a path with blanks that is a program is
+ * that program. */
 static weft_status cut_words(const char *command, weft_compiler *out, weft_error *error) {
     if (strlen(command) >= sizeof out->command)
         return missing("CC", "is too long a command", error);
     memcpy(out->command, command, strlen(command) + 1);
+    if (strchr(command, '/') && is_program(command)) {
+        out->words[0] = out->command;
+        return WEFT_OK;
+    }
     int n = 0;
     char *rest = out->command;
     for (char *word; (word = strsep(&rest, " \t\n"));) {

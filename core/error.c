@@ -130,11 +130,12 @@ static void sink_string(text_sink *sink, const char *string) {
 
 /* Names and texts from the user's files: what steers a terminal is shown as '?'. */
 static void sink_foreign(text_sink *sink, const char *string) {
-    for (; *string; ++string) {
-        unsigned char c = (unsigned char)*string;
-        bool steers = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-        sink_bytes(sink, steers ? "?" : string, 1);
-    }
+    bool shown;
+    for (int length; (length = weft_character_length(string, &shown)) > 0; string += length)
+        if (shown || *string == '\n' || *string == '\t')
+            sink_bytes(sink, string, (size_t)length);
+        else
+            sink_bytes(sink, "?", 1);
 }
 
 static void sink_place(text_sink *sink, const weft_error *error) {
@@ -175,7 +176,7 @@ size_t weft_error_text(const weft_error *error, char *out, size_t size) {
         sink_foreign(&sink, error->message);
         if (error->source_line[0]) {
             sink_string(&sink, "\n    ");
-            sink_string(&sink, error->source_line);
+            sink_foreign(&sink, error->source_line);
             if (error->column > 0)
                 sink_caret(&sink, error);
         }

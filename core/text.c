@@ -65,38 +65,6 @@ void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length) {
     text->data[text->length] = '\0';
 }
 
-void weft_text_add_json(weft_text *text, const char *string) {
-    weft_text_add_bytes(text, "\"", 1);
-    for (const char *c = string ? string : ""; *c; ++c) {
-        size_t plain = 0;
-        while ((unsigned char)c[plain] >= 0x20 && c[plain] != '"' && c[plain] != '\\')
-            ++plain;
-        weft_text_add_bytes(text, c, plain);
-        c += plain;
-        switch (*c) {
-        case '\0':
-            --c;
-            break;
-        case '"':
-        case '\\':
-            weft_text_add(text, "\\%c", *c);
-            break;
-        case '\n':
-            weft_text_add_bytes(text, "\\n", 2);
-            break;
-        case '\t':
-            weft_text_add_bytes(text, "\\t", 2);
-            break;
-        case '\r':
-            weft_text_add_bytes(text, "\\r", 2);
-            break;
-        default:
-            weft_text_add(text, "\\u%04x", (unsigned)(unsigned char)*c);
-        }
-    }
-    weft_text_add_bytes(text, "\"", 1);
-}
-
 void weft_text_free(weft_text *text) {
     if (!text)
         return;

@@ -102,8 +102,6 @@ typedef struct weft_text {
 } weft_text;
 void weft_text_add(weft_text *text, const char *format, ...) WEFT_PRINTF(2, 3);
 void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length);
-/** Add as a JSON string, quoted and escaped. */
-void weft_text_add_json(weft_text *text, const char *string);
 void weft_text_free(weft_text *text);
 
 /** Read a whole file, terminated. Errors WEFT_ERROR_IO (names the file), WEFT_ERROR_MEMORY. */
@@ -407,5 +405,6 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
 }
 #endif
 
+#include "weft_escape.h"
 #include "weft_tuning.h"
 #endif

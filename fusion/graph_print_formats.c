@@ -39,11 +39,11 @@ void print_dot_call(const weft_graph *graph, const weft_call *call, weft_text *o
     weft_text text = {0};
     weft_text_add(out, "c%d [shape=box, label=\"", call->id);
     if (call->instance != NULL)
-        print_dot_string(call->label, out);
+        weft_text_add_dot(out, call->label);
     else {
         print_call(graph, call, &text);
         out->failed |= text.failed;
-        print_dot_string(text.data != NULL ? text.data : "", out);
+        weft_text_add_dot(out, text.data);
     }
     weft_text_free(&text);
     weft_text_add(out, "\\n");

@@ -29,7 +29,6 @@ void print_to_column(weft_text *out, size_t line_start, size_t column);
 /** Is a datum still part of the graph, or was it dropped with what nothing returned needs? */
 bool print_is_live(const weft_graph *graph, const weft_datum *datum);
 /** Text inside a Graphviz string: quotes and backslashes escaped. */
-void print_dot_string(const char *text, weft_text *out);
 /** Is a datum drawn as a node (lists in memory), or only as an edge between calls? */
 bool print_dot_is_node(const weft_graph *graph, const weft_datum *datum);
 /** Node d<id>, node c<id> (without indentation), and every edge. */

@@ -194,8 +194,8 @@ static bool is_silent_copy(const weft_graph *graph, int datum) {
     const weft_datum *d = &graph->data[datum];
     const weft_call *call = d->producer >= 0 ? &graph->calls[d->producer] : NULL;
     if (call == NULL || d->named || d->returned || call->instance != NULL ||
-        call->routine != NULL ||
-        call->n_arithmetic != 1 || call->arithmetic[0].op != ARITHMETIC_OPERAND ||
+        call->routine != NULL || call->n_arithmetic != 1 ||
+        call->arithmetic[0].op != ARITHMETIC_OPERAND ||
         !weft_shape_equal(&call->operands[0].shape, &d->shape))
         return false;
     for (int i = 0; i < graph->n_calls; ++i)
@@ -220,11 +220,6 @@ void print_accumulation(const weft_graph *graph, const weft_accumulation *a, wef
 }
 
 /* ---- other formats ---- */
-
-void print_dot_string(const char *text, weft_text *out) {
-    for (const char *c = text; *c != '\0'; ++c)
-        weft_text_add(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-}
 
 void print_json_shape(const weft_shape *shape, weft_text *out) {
     weft_text_add(out, "[");

@@ -22,17 +22,7 @@ static const char style[] =
     "a{color:inherit;text-decoration:none}a:hover{text-decoration:underline}\n";
 
 void page_text(const char *text, weft_text *out) {
-    for (; text != NULL && *text != '\0'; ++text) {
-        const char *spelled = *text == '&'   ? "&amp;"
-                              : *text == '<' ? "&lt;"
-                              : *text == '>' ? "&gt;"
-                              : *text == '"' ? "&quot;"
-                                             : NULL;
-        if (spelled != NULL)
-            weft_text_add(out, "%s", spelled);
-        else
-            weft_text_add_bytes(out, text, 1);
-    }
+    weft_text_add_markup(out, text);
 }
 
 void page_colour(int kernel, weft_text *out) {

@@ -183,7 +183,9 @@ static void draw_call(const drawing *d, const weft_call *call) {
     weft_text text = {0};
     call_text(d->graph, call, &text);
     d->out->failed |= text.failed;
-    weft_text_add(d->out, "<g><title>%s:%d: ", call->place.source->name, call->place.line);
+    weft_text_add(d->out, "<g><title>");
+    page_text(call->place.source->name, d->out);
+    weft_text_add(d->out, ":%d: ", call->place.line);
     page_text(text.data, d->out);
     weft_text_add(d->out,
                   "</title><rect class=\"call\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "

@@ -14,7 +14,7 @@ static void print_dot_gather(const weft_graph *graph, const weft_plan_kernel *ke
 static void print_dot_kernel(const weft_graph *graph, const weft_plan_kernel *kernel, int number,
                              weft_text *out) {
     weft_text_add(out, "    subgraph cluster_%d {\n        label=\"%d: ", number, number);
-    print_dot_string(kernel->name, out);
+    weft_text_add_dot(out, kernel->name);
     weft_text_add(out, "\\nover %s\";\n", weft_index_set_name(graph, kernel->index_set));
     for (int i = 0; kernel->implementation != NULL && i < kernel->implementation->fusion->n_calls;
          ++i) {

@@ -121,6 +121,12 @@ void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, i
                       datum->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
 }
 
+/* "FILE:LINE", inside of a comment. */
+void weft_source_place(const source_writer *w, const weft_place *place) {
+    weft_text_add_comment(w->out, place->source->name);
+    weft_text_add(w->out, ":%d", place->line);
+}
+
 void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a) {
     const char *alone = kernel->cell_colours ? "_alone" : "";
@@ -130,9 +136,10 @@ void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     const weft_map *map = &w->graph->maps[a->map];
     const int width = map->width;
-    weft_text_add(w->out, "        /* %s:%d  %s[%s%s%s] += ... */\n", a->place.source->name,
-                  a->place.line, w->graph->data[a->target].name, map->name, a->matrix ? "," : "",
-                  a->matrix ? map->name : "");
+    weft_text_add(w->out, "        /* ");
+    weft_source_place(w, &a->place);
+    weft_text_add(w->out, "  %s[%s%s%s] += ... */\n", w->graph->data[a->target].name, map->name,
+                  a->matrix ? "," : "", a->matrix ? map->name : "");
     if (a->matrix)
         weft_text_add(
             w->out,

@@ -257,8 +257,9 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
 }
 
 void weft_source_call_comment(const source_writer *w, const weft_call *call) {
-    weft_text_add(w->out, "\n        /* %s:%d  %s = %s(", call->place.source->name,
-                  call->place.line, w->graph->data[call->result].name, call->label);
+    weft_text_add(w->out, "\n        /* ");
+    weft_source_place(w, &call->place);
+    weft_text_add(w->out, "  %s = %s(", w->graph->data[call->result].name, call->label);
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
         weft_text_add(w->out, "%s%s", i > 0 ? ", " : "", w->graph->data[operand->datum].name);

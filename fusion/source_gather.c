@@ -11,8 +11,10 @@ void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel) 
     const weft_map *map = &w->graph->maps[a->map];
     const bool plain = w->graph->index_sets[map->from].plain;
     const char *target = weft_source_variable(w, a->target, -1) + 2;
-    weft_text_add(w->out, "/* %s:%d  %s[%s] += ..., by the owner */\n", a->place.source->name,
-                  a->place.line, w->graph->data[a->target].name, w->graph->maps[a->map].name);
+    weft_text_add(w->out, "/* ");
+    weft_source_place(w, &a->place);
+    weft_text_add(w->out, "  %s[%s] += ..., by the owner */\n", w->graph->data[a->target].name,
+                  w->graph->maps[a->map].name);
     weft_source_head(w, kernel);
     weft_text_add(w->out,
                   w->backend->is_threaded

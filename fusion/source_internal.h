@@ -87,6 +87,7 @@ void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);
 /** source_calls.c: a comment and the statements of one call, for one thread; in parts where its
  *  result stands declared already and threads [first, ...) go by `step` ("warp", "WARPS"). */
+void weft_source_place(const source_writer *w, const weft_place *place);
 void weft_source_call_comment(const source_writer *w, const weft_call *call);
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
                                         const char *first, const char *step, weft_error *error);

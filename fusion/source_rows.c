@@ -127,11 +127,13 @@ static void write_routine(const source_writer *w, const weft_plan_kernel *kernel
                           "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                           "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n");
     write_ahead(w, kernel);
+    weft_text_add(w->out, "\n    /* ");
+    weft_source_place(w, &call->place);
     weft_text_add(w->out,
-                  "\n    /* %s:%d  %s = apply(%s, ...), by the routine '%s' */\n"
+                  "  %s = apply(%s, ...), by the routine '%s' */\n"
                   "    {\n%s    }\n\n%s",
-                  call->place.source->name, call->place.line, w->graph->data[call->result].name,
-                  w->graph->operators[call->op], call->routine->name, call->routine->body,
+                  w->graph->data[call->result].name, w->graph->operators[call->op],
+                  call->routine->name, call->routine->body,
                   /* nothing is stored yet; where the routine asks itself, behind its first loads,
                      this costs nothing */
                   w->plan->guarded ? WEFT_GUARD_LATE : "");

@@ -49,11 +49,12 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
     if (star.vector >= 0)
         weft_text_add(w->out, "#define LOAD(j) p_%s[j]\n",
                       weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
+    weft_text_add(w->out, "/* ");
+    weft_source_place(w, &star.accumulation->place);
     weft_text_add(
         w->out,
-        "/* %s:%d  %s[%s] += ..., by the owner, %s by star */\n"
+        "  %s[%s] += ..., by the owner, %s by star */\n"
         "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t n_rows",
-        star.accumulation->place.source->name, star.accumulation->place.line,
         w->graph->data[star.accumulation->target].name, w->graph->maps[star.accumulation->map].name,
         star.edges ? "edge star" : "star", 512 / star.threads, kernel->name);
     weft_source_arguments(w, kernel);

@@ -209,11 +209,13 @@ weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kern
     const char *map = w->graph->maps[a->map].name;
     weft_text_add(w->out,
                   "#define ROWS_NODES %d\n#define ROWS_THREADS %d\n"
-                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n"
-                  "/* %s:%d  %s[%s,%s] += ..., row by row by the owner */\n"
+                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n/* ",
+                  WEFT_STAR_NODES, WEFT_STAR_MATRIX_THREADS);
+    weft_source_place(w, &a->place);
+    weft_text_add(w->out,
+                  "  %s[%s,%s] += ..., row by row by the owner */\n"
                   "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t "
                   "n_rows",
-                  WEFT_STAR_NODES, WEFT_STAR_MATRIX_THREADS, a->place.source->name, a->place.line,
                   w->graph->data[a->target].name, map, map, 1024 / WEFT_STAR_MATRIX_THREADS,
                   kernel->name);
     weft_source_arguments(w, kernel);

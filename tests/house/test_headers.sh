@@ -13,7 +13,7 @@ for candidate in "${CXX:-c++}" g++ clang++; do
         break
     fi
 done
-headers='core/weft_core.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/calibration.h
+headers='core/weft_core.h core/weft_escape.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/calibration.h
     fusion/prediction.h fem/weft_fem.h'
 for header in $(grep -oE '[a-z]+/[a-z_]+\.h' "$WEFT_SOURCE/cmake/weft_install.cmake"); do
     [[ $headers == *$header* ]] || { echo "$header is installed and not looked at here"; exit 1; }

@@ -231,7 +231,7 @@ for words in "square:13 | lma | host failed: poisson: error: no luck" \
     grep -qF "$words" err || fail "no '$words' in: $(cat err)"
 done
 grep -q "8 cases, 18 runs now, 4 failed" out || fail "$(cat out)"
-grep -qF -- "- square:13 | lma-gather | host: stagnation" ill/report.md || fail "the report of failures"
+grep -qF -- '- square:13 \| lma-gather \| host: stagnation' ill/report.md || fail "the report of failures"
 study 1 ill --sizes 8,13 --assembly lma,csr,edge,lma-gather --repeat 2
 grep -q "8 cases, 3 runs now, 4 failed" out || fail "failed cases are not tried again: $(cat out)"
 echo ok
