@@ -50,7 +50,9 @@ static const struct argp_option options_table[] = {
      0},
     {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
     {"device", APP_KEY_DEVICE, "NAME", 0,
-     "auto (default), host, host:THREADS, cuda, or null, which plans and computes nothing", 0},
+     "auto (default), host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), cuda, or "
+     "null, which plans and computes nothing",
+     0},
     {"tolerance", APP_KEY_TOLERANCE, "T", 0,
      "Stop each solve when its residual has fallen to T of the right-hand side (default 1e-10)", 0},
     {"max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0, "Of one solve (default 10000)", 0},
@@ -93,7 +95,7 @@ static const char doc[] =
     "or "
     "input, 3 the device or the compiler failed.\n"
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
-    "WEFT_KEEP=FOLDER, CC.";
+    "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";
 
 static weft_status read_choice(ad_options *options, int key, const char *text, weft_error *error) {
     static const char *const splittings[] = {"lie", "strang"};

@@ -183,7 +183,8 @@ enum {
          APP_KEY_DEVICE,                                                                           \
          "NAME",                                                                                   \
          0,                                                                                        \
-         "auto (default), host, host:THREADS, cuda, or null, which plans and computes nothing",    \
+         "auto (default), host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), "     \
+         "cuda, or null, which plans and computes nothing",                                        \
          0},                                                                                       \
         {"preconditioner", APP_KEY_PRECONDITIONER, "NAME", 0, "jacobi (default) or none", 0},      \
         {"tolerance",                                                                              \

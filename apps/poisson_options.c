@@ -43,7 +43,7 @@ static const char doc[] =
     "Exit status: 0 solved, 1 not converged, 2 wrong usage or input, 3 the device or the compiler "
     "failed.\n"
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
-    "WEFT_KEEP=FOLDER, CC.";
+    "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";
 
 static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
     poisson_options *o = user;

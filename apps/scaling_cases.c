@@ -48,7 +48,7 @@ static weft_status list_devices(const scaling_options *options, scaling_cases *o
             status =
                 weft_error_set(error, WEFT_ERROR_USAGE,
                                "the device %.40s computes nothing, so nothing is timed", device);
-            weft_error_hint(error, "give host, host:THREADS or cuda");
+            weft_error_hint(error, "give host, host:THREADS, host:THREADS:SET or cuda");
             goto done;
         }
         any = any || spread;

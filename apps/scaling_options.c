@@ -35,7 +35,8 @@ static const struct argp_option options_table[] = {
      "Every mesh with its edges halved so often: 2, or 0..3, or 0,2", 0},
     {"assembly", KEY_ASSEMBLY, "all|LIST", 0,
      "all (default), or names with commas: lma, lma-gather, csr, matrix-free, edge", 0},
-    {"device", KEY_DEVICE, "LIST", 0, "host (default), host:THREADS, cuda, cuda:NUMBER", 0},
+    {"device", KEY_DEVICE, "LIST", 0,
+     "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER", 0},
     {"threads", KEY_THREADS, "N1,N2,...", 0,
      "Strong scaling: the device host with each of these numbers of threads", 0},
 

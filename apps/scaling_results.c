@@ -170,7 +170,8 @@ static void derive_threads(scaling_results *results) {
     for (int i = 0; i < results->cases->n_cases; ++i) {
         double *f = results->results[i].figures;
         const char *device = results->results[i].item->device;
-        f[SCALING_THREADS] = strncmp(device, "host:", 5) == 0 ? strtod(device + 5, NULL) : NAN;
+        const double threads = strncmp(device, "host:", 5) == 0 ? strtod(device + 5, NULL) : 0;
+        f[SCALING_THREADS] = threads > 0 ? threads : NAN; /* "host:avx2" has no number of its own */
         f[SCALING_PARALLEL_SPEED_UP] = f[SCALING_PARALLEL_EFFICIENCY] = NAN;
     }
     for (int i = 0; i < results->cases->n_cases; ++i) {

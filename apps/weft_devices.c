@@ -13,9 +13,10 @@ static const char doc[] =
 
 static const struct {
     const char *name, *meaning;
-} devices[] = {{"host", "every processor of this machine; host:THREADS for fewer"},
-               {"null", "plans and records, computes nothing"},
-               {"null:h200", "the same with an H200's limits"}};
+} devices[] = {
+    {"host", "every processor; host:THREADS for fewer, host:THREADS:SET for sse2, avx2, avx512"},
+    {"null", "plans and records, computes nothing"},
+    {"null:h200", "the same with an H200's limits"}};
 
 static void print_device(const char *name, const char *meaning, const weft_limits *limits) {
     char registers[32], onchip[32], memory[32], bandwidth[32];

@@ -10,19 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Never -ffast-math: at the link it would change the floating-point mode of the whole process. No
- * -fno-signed-zeros either: 1/x and atan2 of a script keep their meaning. */
-static const char *const options[] = {
-    "-std=gnu17",    "-O3",
-#if defined(__x86_64__) || defined(__i386__)
-    "-march=native",
-#else
-    "-mcpu=native",
-#endif
-    "-fPIC",         "-shared", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
-    "-pipe",         "-w"};
-static const char *const clang_wide_option = "-mprefer-vector-width=512";
-enum { N_OPTIONS = sizeof options / sizeof options[0] };
 static const size_t LARGEST_OBJECT = 256000000; /* bytes; kernels have some ten thousand */
 
 static weft_status missing(const char *command, const char *why, weft_error *error) {
@@ -147,22 +134,6 @@ done:
     return status;
 }
 
-/* "gcc (Debian 12.2.0-14) 12.2.0" -> "gcc 12.2.0"; "Debian clang version 14.0.6" -> "clang 14.0.6"
- */
-static void make_label(weft_compiler *compiler, const char *version) {
-    const char *number = strstr(version, "version ");
-    compiler->is_clang = strstr(version, "clang") != NULL;
-    if (number) {
-        number += strlen("version ");
-    } else {
-        const char *closed = strrchr(version, ')');
-        number = closed ? closed + 1 : version;
-        number += strcspn(number, "0123456789");
-    }
-    snprintf(compiler->label, sizeof compiler->label, "%s %.*s",
-             compiler->is_clang ? "clang" : "gcc", (int)strcspn(number, " \t(-"), number);
-}
-
 /* The version line costs a process, so it is kept like a kernel, under the program's path, size and
  * times. */
 static weft_status version_line(weft_compiler *compiler, weft_cache *cache, char *line, size_t size,
@@ -189,8 +160,8 @@ static weft_status version_line(weft_compiler *compiler, weft_cache *cache, char
     return status;
 }
 
-weft_status weft_compiler_find(const char *command, weft_cache *cache, weft_compiler *out,
-                               weft_error *error) {
+weft_status weft_compiler_find(const char *command, const weft_processor *processor,
+                               weft_cache *cache, weft_compiler *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char real[PATH_MAX], line[512] = "";
     struct stat info;
@@ -211,30 +182,22 @@ weft_status weft_compiler_find(const char *command, weft_cache *cache, weft_comp
         goto done;
     }
     TRY(version_line(out, cache, line, sizeof line, error));
-    make_label(out, line);
+    TRY(weft_compiler_options(line, processor, out->label, sizeof out->label, out->options, error));
     snprintf(out->identity + length, sizeof out->identity - (size_t)length, "|%s", line);
 done:
     return status;
 }
 
-static bool wants_wide(const weft_compiler *compiler) {
-    weft_processor processor;
-    weft_processor_read(&processor);
-    return compiler->is_clang && processor.vector_bytes == 64;
-}
-
 void weft_compiler_key(const weft_compiler *compiler, char out[33]) {
     char text[5120];
     size_t used = 0;
-    const char *parts[2 + WEFT_COMPILER_WORDS + N_OPTIONS];
+    const char *parts[1 + WEFT_COMPILER_WORDS + WEFT_COMPILER_OPTIONS];
     int n = 0;
     parts[n++] = compiler->identity;
     for (int i = 1; compiler->words[i]; ++i)
         parts[n++] = compiler->words[i];
-    for (int i = 0; i < N_OPTIONS; ++i)
-        parts[n++] = options[i];
-    if (wants_wide(compiler))
-        parts[n++] = clang_wide_option;
+    for (int i = 0; compiler->options[i]; ++i)
+        parts[n++] = compiler->options[i];
     for (int i = 0; i < n; ++i) { /* terminators included, so that no two lists look alike */
         size_t length = strlen(parts[i]) + 1;
         if (length > sizeof text - used)
@@ -297,7 +260,7 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
                               size_t *size, weft_error *error) {
     weft_status status = WEFT_OK;
     char file_name[96], output[4096];
-    const char *arguments[WEFT_COMPILER_WORDS + N_OPTIONS + 8];
+    const char *arguments[WEFT_COMPILER_WORDS + WEFT_COMPILER_OPTIONS + 8];
     const char *wrong;
     weft_process_result result;
     int n = 0;
@@ -306,10 +269,8 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
     TRY(write_source(work, file_name, source, error));
     for (; compiler->words[n]; ++n)
         arguments[n] = compiler->words[n];
-    for (int i = 0; i < N_OPTIONS; ++i)
-        arguments[n++] = options[i];
-    if (wants_wide(compiler))
-        arguments[n++] = clang_wide_option;
+    for (int i = 0; compiler->options[i]; ++i)
+        arguments[n++] = compiler->options[i];
     arguments[n++] = "-o";
     arguments[n++] = "module.so";
     arguments[n++] = file_name;

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEVICE_NAMES "auto, host, host:THREADS, cuda, cuda:NUMBER, cuda:NUMBER:traced, null, null:h200"
+#define DEVICE_NAMES                                                                               \
+    "auto, host, host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER, cuda:NUMBER:traced, null, "    \
+    "null:h200"
 
 weft_device_options weft_device_options_default(const weft_monitor *monitor) {
     static const char *const names[] = {"on", "read", "off"};
     static const weft_cache_mode modes[] = {WEFT_CACHE_ON, WEFT_CACHE_READ, WEFT_CACHE_OFF};
     weft_device_options options = {.monitor = monitor, .cache = WEFT_CACHE_ON};
     const char *mode = getenv("WEFT_CACHE"), *keep = getenv("WEFT_KEEP"), *compiler = getenv("CC");
+    const char *instructions = getenv("WEFT_INSTRUCTIONS");
     bool known = !mode || !mode[0];
     for (int i = 0; !known && i < 3; ++i)
         if (strcmp(mode, names[i]) == 0) {
@@ -22,6 +25,7 @@ weft_device_options weft_device_options_default(const weft_monitor *monitor) {
                  mode);
     options.keep_directory = keep && keep[0] ? keep : NULL;
     options.compiler = compiler && compiler[0] ? compiler : NULL;
+    options.instructions = instructions && instructions[0] ? instructions : NULL;
     return options;
 }
 

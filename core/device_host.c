@@ -1,5 +1,6 @@
 #include "core_internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,18 +202,16 @@ static size_t last_cache(void) {
     return (size_t)1 << 20;
 }
 
-static void fill_limits(weft_limits *limits, int threads) {
-    weft_processor processor;
-    weft_processor_read(&processor);
+static void fill_limits(const weft_processor *processor, int threads, weft_limits *limits) {
     long level_one = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-    int lanes = processor.vector_bytes / (int)sizeof(double);
+    int lanes = processor->vector_bytes / (int)sizeof(double);
     *limits = (weft_limits){
         .kind = WEFT_DEVICE_HOST,
         .lanes_double = lanes,
         .lanes_float = 2 * lanes,
         .threads = threads,
         .multiprocessors = threads,
-        .register_bytes = (size_t)processor.vector_bytes * (size_t)processor.n_registers,
+        .register_bytes = (size_t)processor->vector_bytes * (size_t)processor->n_registers,
         .onchip_bytes = level_one > 0 ? (size_t)level_one : 32768,
         .l2_bytes = last_cache(),
         .memory_bytes = weft_memory_available(),
@@ -222,19 +221,16 @@ static void fill_limits(weft_limits *limits, int threads) {
         .flops = 4.0 * lanes * clock_rate() * threads,
         .launch_seconds = threads > 1 ? 3e-6 : 1e-7,
     };
-    snprintf(limits->name, sizeof limits->name, "host: %s, %s, %d thread%s", processor.name,
-             processor.vectors, threads, threads == 1 ? "" : "s");
+    snprintf(limits->name, sizeof limits->name, "host: %s, %s, %d thread%s", processor->name,
+             processor->vectors, threads, threads == 1 ? "" : "s");
 }
 
-static weft_status count_threads(const char *argument, int *threads, weft_error *error) {
-    if (!argument) {
-        *threads = weft_threads_available();
-        return WEFT_OK;
-    }
+static weft_status count_threads(const char *argument, size_t length, int *threads,
+                                 weft_error *error) {
     char *end = NULL;
     errno = 0;
     long value = argument[0] >= '0' && argument[0] <= '9' ? strtol(argument, &end, 10) : 0;
-    if (value < 1 || value > 1024 || errno != 0 || *end != '\0')
+    if (value < 1 || value > 1024 || errno != 0 || end != argument + length)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "host:%s: the number of threads is a whole number from 1 to 1024",
                               argument);
@@ -242,21 +238,54 @@ static weft_status count_threads(const char *argument, int *threads, weft_error 
     return WEFT_OK;
 }
 
+/* The set of the device's name goes before that of the options, and this before the environment's.
+ */
+static weft_status choose_processor(const char *named, const weft_device_options *options,
+                                    weft_processor *processor, weft_error *error) {
+    const char *environment = getenv("WEFT_INSTRUCTIONS"), *wanted = named;
+    if (!wanted)
+        wanted = options->instructions;
+    if (!wanted && environment && environment[0])
+        wanted = environment;
+    weft_status status = weft_processor_read(wanted, processor, error);
+    if (status == WEFT_ERROR_USAGE && wanted == environment)
+        weft_error_hint(error, "the name is in the environment: change or unset WEFT_INSTRUCTIONS");
+    return status;
+}
+
+/* What follows "host:", or NULL: THREADS, SET or THREADS:SET; a set begins with a letter. */
+static weft_status read_argument(const char *argument, const weft_device_options *options,
+                                 int *threads, weft_processor *processor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *colon = argument ? strchr(argument, ':') : NULL;
+    const char *named = colon ? colon + 1 : NULL;
+    *threads = weft_threads_available();
+    if (argument && isalpha((unsigned char)argument[0]))
+        named = argument;
+    else if (argument)
+        TRY(count_threads(argument, colon ? (size_t)(colon - argument) : strlen(argument), threads,
+                          error));
+    TRY(choose_processor(named, options, processor, error));
+done:
+    return status;
+}
+
 weft_status weft_device_host_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
     int threads = 1;
     host_state *state = NULL;
-    TRY(count_threads(argument, &threads, error));
+    weft_processor processor;
+    TRY(read_argument(argument, options, &threads, &processor, error));
     state = calloc(1, sizeof *state);
     if (!state) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
         goto done;
     }
-    TRY(weft_host_compile_make(options, &state->compile, error));
+    TRY(weft_host_compile_make(options, &processor, &state->compile, error));
     if (threads > 1)
         TRY(weft_threads_make(threads, &device->threads, error));
-    fill_limits(&device->limits, threads);
+    fill_limits(&processor, threads, &device->limits);
     device->table = &table;
     device->state = state;
     state = NULL;

@@ -33,7 +33,8 @@ static bool copy_option(const char *value, char **out) {
     return !value || *out;
 }
 
-weft_status weft_host_compile_make(const weft_device_options *options, weft_host_compile **out,
+weft_status weft_host_compile_make(const weft_device_options *options,
+                                   const weft_processor *processor, weft_host_compile **out,
                                    weft_error *error) {
     weft_host_compile *compile = calloc(1, sizeof *compile);
     if (!compile)
@@ -51,7 +52,7 @@ weft_status weft_host_compile_make(const weft_device_options *options, weft_host
         weft_host_compile_free(&compile);
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
     }
-    weft_processor_read(&compile->processor);
+    compile->processor = *processor;
     *out = compile;
     return WEFT_OK;
 }
@@ -81,7 +82,8 @@ static weft_status prepare(weft_host_compile *compile, weft_error *error) {
         weft_cache_open(&compile->cache, compile->mode, compile->cache_directory, compile->monitor);
     compile->cache_ready = true;
     if (!compile->compiler_ready)
-        TRY(weft_compiler_find(compile->command, &compile->cache, &compile->compiler, error));
+        TRY(weft_compiler_find(compile->command, &compile->processor, &compile->cache,
+                               &compile->compiler, error));
     compile->compiler_ready = true;
 done:
     return status;
@@ -236,8 +238,8 @@ static weft_status make_object(weft_host_compile *compile, weft_module *module, 
     weft_compiler_key(&compile->compiler, compiler_key);
     memcpy(entry.key, entry.source_key, 16);
     memcpy(entry.key + 16, compiler_key, 16);
-    snprintf(entry.description, sizeof entry.description, "%.100s, %s, %s", module->name,
-             compile->compiler.label, compile->processor.name);
+    snprintf(entry.description, sizeof entry.description, "%.100s, %s, %s, %s", module->name,
+             compile->compiler.label, compile->processor.name, compile->processor.vectors);
     module->cached = load_entry(compile, &entry, false, object);
     if (module->cached)
         goto done;

@@ -170,8 +170,10 @@ typedef struct weft_device_options {
     const char *cache_directory; /* NULL: $XDG_CACHE_HOME/weft, else ~/.cache/weft */
     const char *keep_directory;  /* NULL: do not keep generated sources */
     const char *compiler;        /* NULL: $CC, else cc */
+    const char *instructions;    /* of the host, where the device's name has none: "avx2";
+                                    NULL: $WEFT_INSTRUCTIONS, else the processor's best */
 } weft_device_options;
-/** The defaults, with WEFT_CACHE, WEFT_KEEP and CC of the environment read. */
+/** The defaults, with WEFT_CACHE, WEFT_KEEP, CC and WEFT_INSTRUCTIONS of the environment read. */
 weft_device_options weft_device_options_default(const weft_monitor *monitor);
 
 /** A device outlives the memories and modules made on it. Memories and modules may be made, and
@@ -179,7 +181,8 @@ weft_device_options weft_device_options_default(const weft_monitor *monitor);
 typedef struct weft_device weft_device;
 /** Open a device by name: "auto" (WEFT_DEVICE of the environment, else cuda where driver, GPU and
  * NVRTC are there, else host; which, and why, is logged), "host",
- * "host:THREADS", "cuda" or "cuda:NUMBER" (a GPU, from 0; driver and NVRTC are looked for then),
+ * "host:THREADS", "host:SET" or "host:THREADS:SET" (kernels for the instruction set sse2, avx2,
+ * avx512 or neon), "cuda" or "cuda:NUMBER" (a GPU, from 0; driver and NVRTC are looked for then),
  * "cuda:NUMBER:traced" (records nothing: every kernel is launched by the host, for profilers),
  * "null" (records launches, computes nothing), "null:h200" (with an H200's limits).
  *  Errors WEFT_ERROR_USAGE (lists the names that exist), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */

@@ -20,7 +20,7 @@ weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *patte
                                   weft_error *error) {
     weft_csr_work work = {{pattern->row_start, pattern->columns, values, v, y},
                           pattern->n_rows,
-                          weft_wide(weft_vectors_here())->csr_rows,
+                          weft_wide(weft_vectors_of(device))->csr_rows,
                           dots};
     int64_t n_chunks = (pattern->n_rows + WEFT_CHUNK - 1) / WEFT_CHUNK;
     return weft_device_for(device, n_chunks, csr_chunk, &work, error);

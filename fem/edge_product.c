@@ -157,5 +157,5 @@ weft_status weft_edge_product_by(weft_device *device, const weft_edge *edge, con
 
 weft_status weft_edge_product(weft_device *device, const weft_edge *edge, const void *values,
                               bool single, const double *v, double *y, weft_error *error) {
-    return weft_edge_product_by(device, edge, values, single, v, y, weft_vectors_here(), error);
+    return weft_edge_product_by(device, edge, values, single, v, y, weft_vectors_of(device), error);
 }

@@ -139,6 +139,8 @@ typedef enum weft_vectors {
 } weft_vectors;
 /** The best that this processor has. */
 weft_vectors weft_vectors_here(void);
+/** The best of these that the device is told to use; NULL: that this processor has. */
+weft_vectors weft_vectors_of(const weft_device *device);
 
 /** weft_pattern_positions with the given instruction set, which the processor must have.
  *  n_upper  [n_rows] entries behind the diagonal of each row, for a pattern that is symmetric and

@@ -321,8 +321,8 @@ weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs
     }
     TRY(pattern_find(device, dofs, pattern, &n_upper, error));
     if (positions)
-        TRY(weft_pattern_positions_by(device, pattern, n_upper, dofs, lanes, weft_vectors_here(),
-                                      positions, error));
+        TRY(weft_pattern_positions_by(device, pattern, n_upper, dofs, lanes,
+                                      weft_vectors_of(device), positions, error));
     *out = pattern;
     pattern = NULL;
 done:

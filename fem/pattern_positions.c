@@ -190,7 +190,7 @@ static weft_finder finder(weft_vectors vectors) {
 weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
                                    const weft_connectivity *dofs, int lanes,
                                    weft_memory **positions, weft_error *error) {
-    return weft_pattern_positions_by(device, pattern, NULL, dofs, lanes, weft_vectors_here(),
+    return weft_pattern_positions_by(device, pattern, NULL, dofs, lanes, weft_vectors_of(device),
                                      positions, error);
 }
 

@@ -30,6 +30,17 @@ weft_vectors weft_vectors_here(void) {
     return WEFT_VECTORS_PLAIN;
 }
 
+weft_vectors weft_vectors_of(const weft_device *device) {
+    const weft_vectors here = weft_vectors_here();
+    if (!device || weft_device_limits(device)->kind != WEFT_DEVICE_HOST)
+        return here;
+    const int lanes = weft_device_limits(device)->lanes_double;
+    const weft_vectors told = lanes >= 8   ? WEFT_VECTORS_AVX512
+                              : lanes >= 4 ? WEFT_VECTORS_AVX2
+                                           : WEFT_VECTORS_PLAIN;
+    return told < here ? told : here;
+}
+
 const weft_wide_kernels *weft_wide(weft_vectors vectors) {
 #if defined(__x86_64__)
     if (vectors == WEFT_VECTORS_AVX512)

@@ -171,12 +171,44 @@ static const char intrinsics[] =
     "    KIND real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = "
     "FUNCTION(x[l]); return r; }\n";
 
-static void lanewise(weft_text *out, bool single) {
-    static const char *const names[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};
+/* Square roots as one instruction by gcc, whose vectorizers are off (core/compiler_options.c). */
+static void square_root(weft_text *out, int lanes, bool single) {
+    static const struct {
+        int bytes;
+        const char *macro, *of_double, *of_float;
+    } forms[] = {
+        {64, "__AVX512F__", "__builtin_ia32_sqrtpd512_mask(x, (real){0}, -1, 4)",
+         "__builtin_ia32_sqrtps512_mask(x, (real){0}, -1, 4)"},
+        {32, "__AVX__", "__builtin_ia32_sqrtpd256(x)", "__builtin_ia32_sqrtps256(x)"},
+        {16, "__SSE2__", "__builtin_ia32_sqrtpd(x)", "__builtin_ia32_sqrtps(x)"},
+        {16, "__aarch64__", "__builtin_aarch64_sqrtv2df(x)", "__builtin_aarch64_sqrtv4sf(x)"}};
+    const int bytes = lanes * (int)(single ? sizeof(float) : sizeof(double));
+    weft_text_add(out, "#if defined(__clang__)\n");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i)
+        if (forms[i].bytes == bytes)
+            weft_text_add(out,
+                          "#elif defined(%s)\n"
+                          "#define ROOTS(x) %s\n",
+                          forms[i].macro, single ? forms[i].of_float : forms[i].of_double);
+    weft_text_add(out,
+                  "#endif\n"
+                  "#ifdef ROOTS\n"
+                  "INLINE real sqrt_(real x) { return (real)ROOTS(x); }\n"
+                  "#else\n"
+                  "LANEWISE(INLINE, sqrt_, __builtin_sqrt%s)\n"
+                  "#endif\n"
+                  "#define weft_sqrt(x) sqrt_(SPLAT(x))\n",
+                  single ? "f" : "");
+}
+
+static void lanewise(weft_text *out, int lanes, bool single) {
+    static const char *const names[] = {"exp", "log", "sin", "cos", "tan", "tanh"};
     const char *suffix = single ? "f" : "";
+    square_root(out, lanes, single);
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        weft_text_add(out, "LANEWISE(%s, %s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n",
-                      i == 0 ? "INLINE" : "ONCE", names[i], names[i], suffix, names[i], names[i]);
+        weft_text_add(out,
+                      "LANEWISE(ONCE, %s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n",
+                      names[i], names[i], suffix, names[i], names[i]);
     weft_text_add(out,
                   "ONCE real pow_(real x, real y)\n"
                   "{\n"
@@ -265,7 +297,7 @@ static void host_prelude(weft_text *out, int lanes, bool single) {
     weft_text_add_bytes(out, loads, sizeof loads - 1);
     weft_text_add_bytes(out, stores, sizeof stores - 1);
     weft_text_add_bytes(out, intrinsics, sizeof intrinsics - 1);
-    lanewise(out, single);
+    lanewise(out, lanes, single);
     reductions(out);
 }
 

@@ -47,7 +47,8 @@ static void names_that_are_none(void **state) {
             fail_msg("\"%s\": %s, %s (%s)", cases[i].name, weft_status_name(status), error.message,
                      error.hint);
         if (!strchr(cases[i].name, ':'))
-            assert_non_null(strstr(error.message, "auto, host, host:THREADS, cuda, cuda:NUMBER, "
+            assert_non_null(strstr(error.message, "auto, host, host:THREADS, "
+                                                  "host:THREADS:SET, cuda, cuda:NUMBER, "
                                                   "cuda:NUMBER:traced, null, null:h200"));
         assert_non_null(strstr(error.message, cases[i].name));
         assert_int_equal(weft_device_open(cases[i].name, NULL, &device, NULL), status);
