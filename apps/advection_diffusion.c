@@ -78,11 +78,6 @@ static int report_outcome(const ad_run *run) {
     return 1;
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fputs("advection_diffusion (Weft) " WEFT_VERSION "\n", stream);
-}
-
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -90,7 +85,6 @@ int main(int argc, char **argv) {
     app_messages messages = {0};
     ad_run run = {.options = &options, .messages = &messages, .cfl = NAN, .cfl_limit = NAN};
     app_streams_guard();
-    argp_program_version_hook = print_version;
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));

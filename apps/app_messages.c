@@ -34,9 +34,23 @@ static void write_shown(FILE *stream, const char *text) {
             fputc('?', stream);
 }
 
+/* Has this been said? One cause may be met several times: for each device, each cache, each run. */
+static bool is_told(app_messages *messages, const char *message) {
+    const int most = (int)(sizeof messages->told / sizeof *messages->told);
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *c = message; *c; ++c)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    for (int i = 0; i < messages->n_told; ++i)
+        if (messages->told[i] == hash)
+            return true;
+    if (messages->n_told < most)
+        messages->told[messages->n_told++] = hash;
+    return false;
+}
+
 static void write_log(void *user, weft_log_level level, const char *message) {
     app_messages *messages = user;
-    if (level > messages->level)
+    if (level > messages->level || (level == WEFT_LOG_WARNING && is_told(messages, message)))
         return;
     app_messages_clear(messages);
     fprintf(messages->stream, "%s: %s: ", messages->program, level_names[level]);

@@ -8,11 +8,6 @@
 
 enum { OPTIONS_MAX = 128 };
 
-/* argp adds these to every program. */
-static const struct argp_option argp_options[] = {{"help", '?', NULL, 0, NULL, 0},
-                                                  {"usage", -3, NULL, 0, NULL, 0},
-                                                  {"version", 'V', NULL, 0, NULL, 0}};
-
 static bool is_last(const struct argp_option *option) {
     return !option->name && !option->key && !option->doc && !option->group;
 }
@@ -27,8 +22,8 @@ static void list_options(const struct argp_option *options, option_list *out) {
     for (const struct argp_option *o = options; !is_last(o) && out->n < OPTIONS_MAX - 3; ++o)
         if (o->name)
             out->items[out->n++] = o;
-    for (size_t i = 0; i < sizeof argp_options / sizeof argp_options[0]; ++i)
-        out->items[out->n++] = &argp_options[i];
+    for (const struct argp_option *o = app_help_options; !is_last(o); ++o)
+        out->items[out->n++] = o;
 }
 
 /* An exact name, or a beginning that only one option has, as getopt_long takes it. */
@@ -65,76 +60,108 @@ static weft_status refuse_unknown(const option_list *list, const char *argument,
     return WEFT_ERROR_USAGE;
 }
 
-/* One "--name", "--name=value" or "--name value"; *skip is set when the next argument is its value.
- */
-static weft_status check_long(const option_list *list, const char *argument, bool has_next,
-                              bool *skip, weft_error *error) {
+/* How many words follow the option as its value: "CALL CALL" is two. */
+static int count_words(const struct argp_option *option) {
+    if (!option->arg || (option->flags & OPTION_ARG_OPTIONAL))
+        return 0;
+    return strchr(option->arg, ' ') ? 2 : 1;
+}
+
+/* The command line while it is checked. */
+typedef struct walk {
+    option_list list;
+    char *const *argv;
+    int argc, at;
+    int asked; /* the key of the first of --help, --usage and --version; 0: none is there */
+} walk;
+
+static void note_asked(walk *w, const struct argp_option *option) {
+    for (const struct argp_option *o = app_help_options; !is_last(o); ++o)
+        if (o == option && w->asked == 0)
+            w->asked = o->key;
+}
+
+/* Skip the values of an option, of which n_inside stand in its own word. */
+static weft_status skip_values(walk *w, const struct argp_option *option, int n_inside,
+                               const char *spelled, weft_error *error) {
+    const int n_words = count_words(option);
+    int n = n_inside;
+    for (; n < n_words && w->at + 1 < w->argc; ++n) {
+        /* getopt takes whatever follows as the first value */
+        if (n > 0 && w->argv[w->at + 1][0] == '-')
+            break;
+        ++w->at;
+    }
+    if (n >= n_words)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "option '%s' needs %s", spelled,
+                   n_words == 1 ? "a value" : "two values");
+    weft_error_hint(error, "write %s %s", spelled, option->arg);
+    return WEFT_ERROR_USAGE;
+}
+
+/* One "--name", "--name=value" or "--name value". */
+static weft_status check_long(walk *w, const char *argument, weft_error *error) {
     size_t length = strcspn(argument + 2, "=");
     bool has_value = argument[2 + length] == '=';
-    const struct argp_option *option = find_long(list, argument + 2, length);
+    char spelled[64];
+    const struct argp_option *option = find_long(&w->list, argument + 2, length);
     if (!option)
-        return refuse_unknown(list, argument, length, error);
+        return refuse_unknown(&w->list, argument, length, error);
     if (has_value && !option->arg) {
         weft_error_set(error, WEFT_ERROR_USAGE, "option '--%s' takes no value", option->name);
         weft_error_hint(error, "write --%s alone", option->name);
         return WEFT_ERROR_USAGE;
     }
-    bool wants = option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
-    if (wants && !has_value && !has_next) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "option '--%s' needs a value", option->name);
-        weft_error_hint(error, "write --%s %s", option->name, option->arg);
-        return WEFT_ERROR_USAGE;
-    }
-    *skip = wants && !has_value;
-    return WEFT_OK;
+    note_asked(w, option);
+    snprintf(spelled, sizeof spelled, "--%s", option->name);
+    return skip_values(w, option, has_value, spelled, error);
 }
 
 /* A cluster of letters: "-qv", "-oFILE", "-o FILE". */
-static weft_status check_short(const option_list *list, const char *argument, bool has_next,
-                               bool *skip, weft_error *error) {
+static weft_status check_short(walk *w, const char *argument, weft_error *error) {
     for (const char *c = argument + 1; *c; ++c) {
         const struct argp_option *option = NULL;
-        for (size_t i = 0; i < list->n && !option; ++i)
-            if (list->items[i]->key == *c)
-                option = list->items[i];
+        for (size_t i = 0; i < w->list.n && !option; ++i)
+            if (w->list.items[i]->key == *c)
+                option = w->list.items[i];
         if (!option) {
             weft_error_set(error, WEFT_ERROR_USAGE, "unknown option '-%c'", *c);
             weft_error_hint(error, "--help lists all options");
             return WEFT_ERROR_USAGE;
         }
-        if (!option->arg)
-            continue;
-        if (c[1])
-            return WEFT_OK;
-        if (!has_next) {
-            weft_error_set(error, WEFT_ERROR_USAGE, "option '-%c' needs a value", *c);
-            weft_error_hint(error, "write -%c %s", *c, option->arg);
-            return WEFT_ERROR_USAGE;
+        note_asked(w, option);
+        if (option->arg) {
+            const char spelled[] = {'-', *c, '\0'};
+            return skip_values(w, option, c[1] != '\0', spelled, error);
         }
-        *skip = true;
-        return WEFT_OK;
     }
     return WEFT_OK;
 }
 
-weft_status app_options_check(const struct argp_option *options, int argc, char *const *argv,
-                              weft_error *error) {
+static weft_status check_all(const struct argp_option *options, int argc, char *const *argv,
+                             int *asked, weft_error *error) {
     weft_status status = WEFT_OK;
-    option_list list;
-    list_options(options, &list);
-    for (int i = 1; i < argc; ++i) {
-        const char *argument = argv[i];
-        bool skip = false, has_next = i + 1 < argc;
+    walk w = {.argv = argv, .argc = argc};
+    list_options(options, &w.list);
+    for (w.at = 1; w.at < argc; ++w.at) {
+        const char *argument = argv[w.at];
         if (strcmp(argument, "--") == 0)
             break;
         if (argument[0] == '-' && argument[1] == '-')
-            TRY(check_long(&list, argument, has_next, &skip, error));
+            TRY(check_long(&w, argument, error));
         else if (argument[0] == '-' && argument[1])
-            TRY(check_short(&list, argument, has_next, &skip, error));
-        i += skip;
+            TRY(check_short(&w, argument, error));
     }
+    *asked = w.asked;
 done:
     return status;
+}
+
+weft_status app_options_check(const struct argp_option *options, int argc, char *const *argv,
+                              weft_error *error) {
+    int asked = 0;
+    return check_all(options, argc, argv, &asked, error);
 }
 
 typedef struct reading {
@@ -142,13 +169,23 @@ typedef struct reading {
     void *user;
     weft_error *error;
     weft_status status;
+    const struct argp_option *options;
 } reading;
+
+static int words_of_key(const struct argp_option *options, int key) {
+    for (const struct argp_option *o = options; !is_last(o); ++o)
+        if (o->name && o->key == key)
+            return count_words(o);
+    return 0;
+}
 
 static error_t take_option(int key, char *text, struct argp_state *state) {
     reading *in = state->input;
     if ((key & 0x1000000) != 0)
         return ARGP_ERR_UNKNOWN; /* argp's own events */
     in->status = in->read(in->user, key, text, in->error);
+    if (in->status == WEFT_OK && key != ARGP_KEY_ARG && words_of_key(in->options, key) == 2)
+        in->status = in->read(in->user, key, state->argv[state->next++], in->error);
     return in->status == WEFT_OK ? 0 : EINVAL;
 }
 
@@ -156,10 +193,17 @@ weft_status app_options_parse(const struct argp_option *options, const char *usa
                               int argc, char **argv, app_option_reader read, void *user,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const struct argp argp = {options, take_option, usage, doc, NULL, NULL, NULL};
-    reading in = {read, user, error, WEFT_OK};
-    TRY(app_options_check(options, argc, argv, error));
-    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0)
+    /* glibc's argp leaks two bytes in --help where a table has no options. */
+    const struct argp_option *table = is_last(options) ? NULL : options;
+    const struct argp argp = {table, take_option, usage, doc, NULL, NULL, NULL};
+    reading in = {read, user, error, WEFT_OK, options};
+    int asked = 0;
+    TRY(check_all(options, argc, argv, &asked, error));
+    if (asked != 0) {
+        TRY(app_help_print(&argp, asked, argv[0], error));
+        exit(0);
+    }
+    if (argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, &in) != 0)
         status = in.status != WEFT_OK
                      ? in.status
                      : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");

@@ -14,24 +14,38 @@ static const char *find_shipped(const char *name) {
     return text;
 }
 
-static weft_status refuse_script(const char *name, weft_error *error) {
+static weft_status refuse_script(const char *name, bool (*is_wanted)(const char *text),
+                                 weft_error *error) {
     const char *nearest = NULL;
     weft_text list = {0};
+    size_t n = 0;
     const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
     for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
-        names[i] = weft_embedded_scripts[i].name;
-        weft_text_add(&list, "%s%s", i ? ", " : "", names[i]);
+        const weft_embedded_file *shipped = &weft_embedded_scripts[i];
+        if (is_wanted && !is_wanted(shipped->text))
+            continue;
+        names[n] = shipped->name;
+        weft_text_add(&list, "%s%.*s", n++ ? ", " : "", (int)strcspn(shipped->name, "."),
+                      shipped->name);
     }
     if (names)
-        nearest = weft_nearest_name(name, names, weft_embedded_scripts_count);
+        nearest = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_IO,
                    "there is no such script, neither as a file nor shipped with Weft");
     weft_error_place(error, name, NULL, 0, 0);
-    weft_error_hint(error, "%s%s%sshipped are %s", nearest ? "did you mean " : "",
-                    nearest ? nearest : "", nearest ? "? " : "", list.data ? list.data : "none");
+    weft_error_hint(error, "%s%s%sshipped%s are %s", nearest ? "did you mean " : "",
+                    nearest ? nearest : "", nearest ? "? " : "",
+                    is_wanted ? " scripts that can be solved" : "", list.data ? list.data : "none");
     weft_text_free(&list);
     free(names);
     return WEFT_ERROR_IO;
+}
+
+weft_status app_script_check(const char *name, bool (*is_wanted)(const char *text),
+                             weft_error *error) {
+    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0 || find_shipped(name))
+        return WEFT_OK;
+    return refuse_script(name, is_wanted, error);
 }
 
 static weft_status read_stdin(char **out, weft_error *error) {
@@ -58,7 +72,7 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
     if (access(name, F_OK) != 0) {
         shipped = find_shipped(name);
         if (!shipped)
-            return refuse_script(name, error);
+            return refuse_script(name, NULL, error);
         *text = strdup(shipped);
         return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     }
@@ -134,8 +148,8 @@ bool app_script_declares(const char *text, const char *kind, const char *name) {
     return false;
 }
 
-/* NAME = or NAME[...] += at the start of a statement. */
-bool app_script_makes(const char *text, const char *name) {
+/* NAME, at the start of a statement and before one of these characters. */
+static bool makes_before(const char *text, const char *name, const char *characters) {
     const char *at = text;
     bool starts = true;
     for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
@@ -143,8 +157,16 @@ bool app_script_makes(const char *text, const char *name) {
         starts = *at == ';';
         at += n;
         const char *after = at;
-        if (is_name && next_token(&after) > 0 && (*after == '=' || *after == '['))
+        if (is_name && next_token(&after) > 0 && strchr(characters, *after))
             return true;
     }
     return false;
+}
+
+bool app_script_makes(const char *text, const char *name) {
+    return makes_before(text, name, "=[");
+}
+
+bool app_script_adds(const char *text, const char *name) {
+    return makes_before(text, name, "[");
 }

@@ -26,6 +26,8 @@ typedef struct app_messages {
     const char *program;  /* borrowed */
     FILE *stream;         /* borrowed */
     weft_log_level level;
+    uint64_t told[32]; /* hashes of the warnings that were printed: each is printed once */
+    int n_told;
     bool bar;   /* draw progress at all */
     bool drawn; /* a bar stands on the last line */
     double drawn_at;
@@ -49,14 +51,24 @@ weft_status app_options_check(const struct argp_option *options, int argc, char 
                               weft_error *error);
 
 /** Takes one option, or with ARGP_KEY_ARG an argument that is none; text is NULL where the option
- * has none, and may be kept: it is argv's. */
+ * has none, and may be kept: it is argv's. Where the table names two values, as "CALL CALL", it is
+ * called once for each. */
 typedef weft_status (*app_option_reader)(void *user, int key, const char *text, weft_error *error);
 /** app_options_check, then each option in its turn to `read`. usage and doc are argp's; --help,
  *  --usage and --version print and exit.
- *  Errors  WEFT_ERROR_USAGE, and those of read, which end it */
+ *  Errors  WEFT_ERROR_USAGE, and those of read, which end it; WEFT_ERROR_IO: --help and the like
+ *          cannot be printed */
 weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
                               int argc, char **argv, app_option_reader read, void *user,
                               weft_error *error);
+/** --help, --usage and --version, which every program has; ends with a zero entry. (app_help.c) */
+extern const struct argp_option app_help_options[];
+/** Print what one of them (its key) asks for. What stands after "\v" in argp->doc is printed by us:
+ *  long lines are wrapped at blanks; lines that begin with one, as examples do, stay as they are.
+ *  program  argv[0]
+ *  Errors   WEFT_ERROR_IO */
+weft_status app_help_print(const struct argp *argp, int key, const char *program,
+                           weft_error *error);
 /** For apps that take options alone: an argument is a mesh without --mesh, or half of a formula. */
 weft_status app_argument_refuse(const char *text, weft_error *error);
 

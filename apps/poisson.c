@@ -86,11 +86,6 @@ static int report_outcome(const poisson *run) {
     return 1;
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fputs("poisson (Weft) " WEFT_VERSION "\n", stream);
-}
-
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -98,7 +93,6 @@ int main(int argc, char **argv) {
     app_messages messages = {0};
     poisson run = {.options = &options, .messages = &messages, .l2_error = NAN, .h1_error = NAN};
     app_streams_guard();
-    argp_program_version_hook = print_version;
     TRY(app_messages_make(&messages, "poisson", stderr, APP_NORMAL, &error));
     TRY(poisson_options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, "poisson", stderr, options.run.verbosity, &error));

@@ -70,18 +70,12 @@ static int print_outcome(const scaling *run) {
     return n_failed > 0;
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fputs("scaling (Weft) " WEFT_VERSION "\n", stream);
-}
-
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     scaling run = {.study = {.file = -1}};
     int code = 0;
     app_streams_guard();
-    argp_program_version_hook = print_version;
     TRY(app_messages_make(&run.messages, "scaling", stderr, APP_NORMAL, &error));
     TRY(scaling_options_read(argc, argv, &run.options, &error));
     TRY(app_messages_make(&run.messages, "scaling", stderr, run.options.verbosity, &error));

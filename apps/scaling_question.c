@@ -60,46 +60,78 @@ json_t *scaling_question_make(const scaling_options *options, const scaling_case
 /* What each answer is called where it has changed. */
 static const struct {
     const char *key, *words;
-} answers[] = {{"app", "the app (--app)"},
+} answers[] = {{"app", "--app"},
                {"version", "the version of Weft"},
                {"program", "the program itself, which was built anew"},
                {"machine", "the machine"},
-               {"meshes", "the meshes (--mesh, --sizes, --refine, or what is in a file)"},
-               {"devices", "the devices (--device, --threads)"},
-               {"assemblies", "the assemblies (--assembly)"},
-               {"arguments", "the options of the app (behind --)"},
-               {"fit_dt", "the time steps (--fit-dt)"},
-               {"repeat", "the number of runs (--repeat)"},
-               {"warmup", "the number of runs that do not count (--warmup)"}};
+               {"meshes", "--mesh, --sizes or --refine"},
+               {"devices", "--device or --threads"},
+               {"assemblies", "--assembly"},
+               {"arguments", "the options behind --"},
+               {"fit_dt", "--fit-dt"},
+               {"repeat", "--repeat"},
+               {"warmup", "--warmup"}};
 
-static void add_answer(weft_text *text, const char *words, const json_t *value) {
-    char *dump = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    weft_text_add(text, "%s%.160s%s", words, dump ? dump : "nothing",
-                  dump && strlen(dump) > 160 ? "..." : "");
-    free(dump);
+/* As it was written on the command line: lists with a separator, meshes by their names. */
+static void add_value(weft_text *text, const json_t *value, const char *separator) {
+    if (json_is_array(value)) {
+        const bool lists = json_is_array(json_array_get(value, 0)); /* the same for every device */
+        for (size_t i = 0; i < (lists ? 1 : json_array_size(value)); ++i) {
+            weft_text_add(text, "%s", i ? separator : "");
+            add_value(text, json_array_get(value, i), separator);
+        }
+    } else if (json_is_object(value)) {
+        add_value(text, json_object_get(value, "name"), separator);
+    } else if (json_is_string(value)) {
+        weft_text_add(text, "%s", json_string_value(value));
+    } else if (json_is_integer(value)) {
+        weft_text_add(text, "%d", (int)json_integer_value(value));
+    } else {
+        weft_text_add(text, "%s", json_is_true(value) ? "given" : "not given");
+    }
+}
+
+/* " (csr,lma there, csr here)", or nothing where that would say the same twice. */
+static void add_values(weft_text *text, const char *key, const json_t *old, const json_t *new) {
+    const char *separator = strcmp(key, "arguments") == 0 ? " " : ",";
+    weft_text before = {0}, now = {0};
+    add_value(&before, old, separator);
+    add_value(&now, new, separator);
+    const char *there = before.data ? before.data : "", *here = now.data ? now.data : "";
+    if (strcmp(there, here) != 0)
+        weft_text_add(text, " (%.160s%s there, %.160s%s here)", there[0] ? there : "none",
+                      strlen(there) > 160 ? "..." : "", here[0] ? here : "none",
+                      strlen(here) > 160 ? "..." : "");
+    else if (strcmp(key, "meshes") == 0)
+        weft_text_add(text, " (the same names, but a file's content is another one)");
+    text->failed |= before.failed || now.failed;
+    weft_text_free(&before);
+    weft_text_free(&now);
 }
 
 weft_status scaling_question_compare(const char *path, const json_t *before, const json_t *now,
                                      weft_error *error) {
     weft_text text = {0};
     int n_changed = 0;
+    bool other_app = false;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i) {
-        const json_t *old = json_object_get(before, answers[i].key);
-        const json_t *new = json_object_get(now, answers[i].key);
+        const char *key = answers[i].key;
+        const json_t *old = json_object_get(before, key), *new = json_object_get(now, key);
         if (old && new &&json_equal(old, new))
             continue;
+        other_app |= strcmp(key, "app") == 0;
+        if (other_app && (strcmp(key, "program") == 0 || strcmp(key, "arguments") == 0))
+            continue; /* they follow from the app */
         weft_text_add(&text, "%s%s", n_changed++ ? "; " : "", answers[i].words);
-        if (strcmp(answers[i].key, "program") == 0)
-            continue;
-        add_answer(&text, ", which was ", old);
-        add_answer(&text, " and is ", new);
+        if (strcmp(key, "program") != 0)
+            add_values(&text, key, old, new);
     }
     if (n_changed == 0)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "this folder holds another study; changed: %s",
+    weft_error_set(error, WEFT_ERROR_USAGE, "this folder holds another study; it differs in: %s",
                    text.data && !text.failed ? text.data : "its options");
     weft_error_place(error, path, NULL, 0, 0);
-    weft_error_hint(error, "give the options as they were, or another folder by --out");
+    weft_error_hint(error, "give these as they were there, or another folder by --out");
     weft_text_free(&text);
     return WEFT_ERROR_USAGE;
 }

@@ -88,12 +88,24 @@ static json_t *make_record(const scaling_case *item, int round, const app_child 
     return NULL;
 }
 
+/* The case that failed for this reason first, or NULL. */
+static const scaling_case *find_failed(const scaling_progress *progress, const char *reason) {
+    for (int i = 0; i < progress->cases->n_cases; ++i)
+        if (i != progress->current && progress->failed[i] &&
+            strcmp(progress->failed[i], reason) == 0)
+            return &progress->cases->cases[i];
+    return NULL;
+}
+
 static void report_run(const scaling_progress *progress, const json_t *record, int rounds) {
     app_messages *messages = progress->messages;
     const scaling_case *item = &progress->cases->cases[progress->current];
     const char *reason = json_string_value(json_object_get(record, "error"));
+    const scaling_case *same = reason ? find_failed(progress, reason) : NULL;
     char seconds[32];
-    if (reason)
+    if (same)
+        weft_log(&messages->monitor, WEFT_LOG_INFO, "%s failed as %s did", item->name, same->name);
+    else if (reason)
         weft_log(&messages->monitor, WEFT_LOG_WARNING, "%s failed: %s", item->name, reason);
     else
         weft_log(&messages->monitor, WEFT_LOG_INFO, "%s, run %d of %d: %s", item->name,

@@ -119,11 +119,6 @@ static int report_outcome(const solve *run) {
     return 1;
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fputs("solve (Weft) " WEFT_VERSION "\n", stream);
-}
-
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -136,7 +131,6 @@ int main(int argc, char **argv) {
                  .energy = NAN,
                  .sum = NAN};
     app_streams_guard();
-    argp_program_version_hook = print_version;
     TRY(app_messages_make(&messages, "solve", stderr, APP_NORMAL, &error));
     TRY(solve_options_read(argc, argv, &options, &error));
     TRY(app_messages_make(&messages, "solve", stderr, options.run.verbosity, &error));

@@ -167,10 +167,17 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
     }
 }
 
+/* What its options need by default: a matrix, and a vector or a residual. */
+static bool can_be_solved(const char *text) {
+    return app_script_makes(text, "K") &&
+           (app_script_adds(text, "b") || app_script_adds(text, "r"));
+}
+
 static weft_status check(const solve_options *o, weft_error *error) {
     const char *missing = !o->script ? "no script is given" : "no mesh is given";
-    if (o->script && o->run.mesh.name)
-        return WEFT_OK;
+    weft_status status = o->script ? app_script_check(o->script, can_be_solved, error) : WEFT_OK;
+    if (status != WEFT_OK || (o->script && o->run.mesh.name))
+        return status;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", missing);
     weft_error_hint(error, !o->script ? "write solve SCRIPT.weft --mesh MESH, for example solve "
                                         "diffusion.weft --mesh square:32; --help shows more"

@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     } else if (is_one_of(argv[1], "--help", "-?", "help")) {
         print_help();
     } else if (is_one_of(argv[1], "--version", "-V", "version")) {
-        puts("weft " WEFT_VERSION);
+        puts("weft (Weft) " WEFT_VERSION);
     } else {
         TRY(run_command(argc, argv, &messages, &code, &error));
     }

@@ -51,7 +51,7 @@ static const char doc[] =
     "Examples:\n"
     "  weft calibrate --device host\n"
     "  weft calibrate --device cuda:0 --seconds 120\n"
-    "  weft calibrate --device host mmul jacobian\n"
+    "  weft calibrate --device host --seconds 5 mmul jacobian\n"
     "  weft calibrate --check --device host\n"
     "  weft calibrate --check --json covers.json listing_1\n"
     "  weft calibrate --draw covers.json --out figures";

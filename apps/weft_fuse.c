@@ -68,7 +68,7 @@ static const char fuse_doc[] =
     "  weft fuse poisson.weft --print graph --format dot | dot -Tsvg > graph.svg\n"
     "  weft fuse my.weft --define 'source=sin(pi*x)' --plan unfused --print plan\n"
     "  weft fuse my.weft --device cuda --tune 20 --print cover\n"
-    "  weft fuse my.weft --format json > plan.json   (edit it)\n"
+    "  weft fuse my.weft --format json > plan.json\n"
     "  weft fuse my.weft --force plan.json --print source";
 
 static const struct argp_option explain_table[] = {
@@ -166,8 +166,12 @@ static weft_status run_on_script(const struct argp_option *table, const char *do
     TRY(weft_tool_read(table, "SCRIPT.weft...", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no script is given");
-        weft_error_hint(error, "write %s SCRIPT.weft, for example %s poisson.weft", argv[0],
-                        argv[0]);
+        if (options.why[1])
+            weft_error_hint(error, "--why takes two calls, and '%s' was taken for the second",
+                            options.why[1]);
+        else
+            weft_error_hint(error, "write %s SCRIPT.weft, for example %s poisson.weft", argv[0],
+                            argv[0]);
         goto done;
     }
     TRY(print_compilation(&options, explain, messages, error));

@@ -140,8 +140,8 @@ static weft_status read_argument(weft_tool_options *options, const char *text, w
     return WEFT_ERROR_USAGE;
 }
 
-static weft_status read_option(weft_tool_options *options, int key, const char *text,
-                               weft_error *error) {
+static weft_status read_option(void *user, int key, const char *text, weft_error *error) {
+    weft_tool_options *options = user;
     switch (key) {
     case TOOL_PRINT:
         options->print = text;
@@ -173,6 +173,9 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
         return app_parse_integer("--tune", text, 1, 1000, &options->tune, error);
     case TOOL_CHECK:
         options->check = true;
+        return WEFT_OK;
+    case TOOL_WHY: /* once for each call */
+        options->why[options->n_why++ % 2] = text;
         return WEFT_OK;
     case TOOL_FORCE:
         options->force = text;
@@ -209,44 +212,16 @@ static weft_status read_option(weft_tool_options *options, int key, const char *
     }
 }
 
-typedef struct reader {
-    weft_tool_options *options;
-    weft_error *error;
-    weft_status status;
-} reader;
-
-static error_t parse(int key, char *argument, struct argp_state *state) {
-    reader *in = state->input;
-    if ((key & 0x1000000) != 0)
-        return ARGP_ERR_UNKNOWN; /* argp's own events */
-    if (key == TOOL_WHY) {       /* the only one of two words */
-        if (state->next == state->argc)
-            argp_error(state, "--why takes two calls");
-        in->options->why[0] = argument;
-        in->options->why[1] = state->argv[state->next++];
-        return 0;
-    }
-    in->status = read_option(in->options, key, argument, in->error);
-    return in->status == WEFT_OK ? 0 : EINVAL;
-}
-
 weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
                            int argc, char **argv, weft_tool_options *out, weft_error *error) {
-    /* glibc's argp leaks two bytes in --help where a table has no options. */
-    const struct argp argp = {table->name ? table : NULL, parse, usage, doc, NULL, NULL, NULL};
     weft_status status = WEFT_OK;
     *out = (weft_tool_options){.print = "plan",
                                .format = "text",
                                .device = "auto",
                                .seed = 1,
                                .n_arguments_max = out->n_arguments_max};
-    reader in = {out, error, WEFT_OK};
     TRY(weft_arena_make(&out->arena, error));
-    TRY(app_options_check(table, argc, argv, error));
-    if (argp_parse(&argp, argc, argv, 0, NULL, &in) != 0)
-        status = in.status != WEFT_OK
-                     ? in.status
-                     : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");
+    TRY(app_options_parse(table, usage, doc, argc, argv, read_option, out, error));
 done:
     if (status != WEFT_OK)
         weft_tool_clear(out);

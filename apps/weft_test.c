@@ -34,6 +34,7 @@ typedef struct tester {
     int n_devices;
     uint32_t seed;
     int n_functions, n_runs, n_wrong;
+    int widths[3]; /* of the columns: functions, granularities, devices */
 } tester;
 
 static weft_status open_devices(tester *t, const weft_tool_options *options,
@@ -72,12 +73,32 @@ static bool is_below(const char *file, const char *directory) {
     return strncmp(file, directory, n) == 0 && file[n] == '/';
 }
 
-static void print_outcome(const weft_tool_trial *trial, int variant, const char *device,
-                          const weft_tool_outcome outcomes[2]) {
+static void widen(int *width, const char *text) {
+    const int length = (int)strlen(text);
+    *width = length > *width ? length : *width;
+}
+
+static void set_widths(tester *t) {
+    for (size_t i = 0; i < weft_library_size(t->library); ++i) {
+        weft_function_info info;
+        weft_library_info(t->library, i, &info);
+        if (!is_below(info.file, t->directory))
+            continue;
+        widen(&t->widths[0], info.name);
+        for (int variant = 0; variant < info.n_variants; ++variant)
+            widen(&t->widths[1], info.granularities[variant]);
+    }
+    for (int i = 0; i < t->n_devices; ++i)
+        widen(&t->widths[2], t->names[i]);
+}
+
+static void print_outcome(const tester *t, const weft_tool_trial *trial, int variant,
+                          const char *device, const weft_tool_outcome outcomes[2]) {
     const bool wrong = outcomes[0].failure.data || outcomes[1].failure.data;
-    printf("%-5s  %-20s  threads %-5s  %-6s  double %.1e (%.0e)  float %.1e (%.0e)\n",
-           wrong ? "WRONG" : "ok", trial->info.name, trial->info.granularities[variant], device,
-           outcomes[0].worst, outcomes[0].tolerance, outcomes[1].worst, outcomes[1].tolerance);
+    printf("%-5s  %-*s  threads %-*s  %-*s  double %.1e (%.0e)  float %.1e (%.0e)\n",
+           wrong ? "WRONG" : "ok", t->widths[0], trial->info.name, t->widths[1],
+           trial->info.granularities[variant], t->widths[2], device, outcomes[0].worst,
+           outcomes[0].tolerance, outcomes[1].worst, outcomes[1].tolerance);
     for (int single = 0; single < 2; ++single)
         if (outcomes[single].failure.data)
             printf("    %s", outcomes[single].failure.data);
@@ -90,7 +111,7 @@ static weft_status test_variant(tester *t, const weft_tool_trial *trial, int dev
     for (int single = 0; single < 2; ++single)
         TRY(weft_tool_try(trial, t->devices[device], variant, single == 1, &outcomes[single],
                           error));
-    print_outcome(trial, variant, t->names[device], outcomes);
+    print_outcome(t, trial, variant, t->names[device], outcomes);
     ++t->n_runs;
     t->n_wrong += outcomes[0].failure.data || outcomes[1].failure.data;
 done:
@@ -126,6 +147,7 @@ static weft_status test_all(tester *t, const weft_tool_options *options,
     TRY(weft_library_add_directory(t->library, t->directory, error));
     TRY(weft_device_open("host:1", device_options, &t->host, error));
     TRY(open_devices(t, options, device_options, error));
+    set_widths(t);
     for (size_t i = 0; i < weft_library_size(t->library); ++i)
         TRY(test_function(t, i, error));
     printf("%d function%s, %d granularit%s run, %d wrong\n", t->n_functions,

@@ -71,6 +71,7 @@ typedef struct weft_tool_options {
     bool single, invalid, again, check;
     int tune;                               /* covers to be measured; 0: not given */
     const char *why[2];                     /* two calls */
+    int n_why;                              /* how many were given */
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
     int max_fusion, instances, turns;       /* 0: not given */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define DEVICE_NAMES                                                                               \
-    "auto, host, host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER, cuda:NUMBER:traced, null, "    \
-    "null:h200"
+    "auto, host, host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER, cuda:NUMBER:traced, "          \
+    "gpu (which is cuda), null, null:h200"
 
 weft_device_options weft_device_options_default(const weft_monitor *monitor) {
     static const char *const names[] = {"on", "read", "off"};
@@ -30,7 +30,7 @@ weft_device_options weft_device_options_default(const weft_monitor *monitor) {
 }
 
 static weft_status unknown_name(const char *name, weft_error *error) {
-    static const char *const names[] = {"auto", "host", "cuda", "null", "null:h200"};
+    static const char *const names[] = {"auto", "host", "cuda", "gpu", "null", "null:h200"};
     const char *nearest = weft_nearest_name(name, names, sizeof names / sizeof names[0]);
     weft_error_set(error, WEFT_ERROR_USAGE, "no device is called \"%s\"; there are " DEVICE_NAMES,
                    name);
@@ -49,6 +49,8 @@ static weft_status open_kind(weft_device *device, const char *name,
     if (length == 4 && strncmp(name, "null", 4) == 0)
         return weft_device_null_open(device, argument, error);
     if (length == 4 && strncmp(name, "cuda", 4) == 0)
+        return weft_device_cuda_open(device, argument, options, error);
+    if (length == 3 && strncmp(name, "gpu", 3) == 0) /* as many programs call it */
         return weft_device_cuda_open(device, argument, options, error);
     return unknown_name(name, error);
 }

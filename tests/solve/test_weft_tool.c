@@ -33,7 +33,7 @@ static void test_help_and_version(void **state) {
                                            "devices", "new",     "test"};
     (void)state;
     check(RUN("--help"), 0, "Examples:", "");
-    check(RUN("--version"), 0, "weft " WEFT_VERSION "\n", "");
+    check(RUN("--version"), 0, "weft (Weft) " WEFT_VERSION "\n", "");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i)
         check(RUN(commands[i], "--help"), 0, "Examples:", "");
 }

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# labels: full
+# --version and --help of every program, and the examples of --help: they stand in lines of their own, as
+# they were written, and run as they are copied. Those that need a GPU or minutes are left out.
+set -u
+export LC_ALL=C
+unset WEFT_LOG
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export PATH="$WEFT_BUILD:$PATH"
+failures=0 ran=0
+fail() {
+    echo "$1"
+    failures=$((failures + 1))
+}
+
+programs=(poisson solve scaling advection_diffusion weft)
+while read -r command; do
+    programs+=("weft $command")
+done < <(weft --help | sed -n '/^$/,/^$/ s/^  \([a-z]*\) .*/\1/p' | grep -v '^weft$')
+[ ${#programs[@]} -ge 16 ] || fail "only ${#programs[@]} programs and commands found"
+
+version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' "$WEFT_SOURCE/CMakeLists.txt")
+for program in "${programs[@]}"; do
+    for option in --version -V; do
+        # shellcheck disable=SC2086 # "weft fuse" is two words
+        out=$($program $option 2>&1) || fail "$program $option: exit $?"
+        [ "$out" = "$program (Weft) $version" ] || fail "$program $option prints: $out"
+    done
+    $program --help >help.text 2>err || fail "$program --help: exit $?"
+    [ ! -s err ] || fail "$program --help: $(cat err)"
+    $program --help >/dev/full 2>err && fail "$program --help: a full disk is not noticed"
+done
+
+# What the examples name.
+weft new function weighted >/dev/null && weft new script weighted >/dev/null || fail "weft new"
+mkdir my-kernels before after
+cp weighted.kernel.c my-kernels/
+rm weighted.*
+cat "$WEFT_SOURCE/fem/scripts/poisson.weft" >my.weft
+echo 'expression source(x, y, z) = 1;' >>my.weft
+cat >part.geo <<'GEO'
+h = 0.1;
+Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {1, 1, 0, h}; Point(4) = {0, 1, 0, h};
+Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1};
+Curve Loop(1) = {1, 2, 3, 4};
+Plane Surface(1) = {1};
+Physical Curve("hot") = {4}; Physical Curve("wall") = {4};
+Physical Curve("skin") = {1, 2, 3}; Physical Curve("tip") = {2};
+Physical Surface("part") = {1};
+GEO
+cp part.geo beam.geo
+
+# The commands below "Examples:", with continued lines as one: each line begins with two blanks.
+examples() {
+    "$@" --help | awk '/^Examples?:$/ { inside = 1; next }
+                       inside && /^$/ { exit }
+                       inside && !/^  / { print "not an example: " $0; next }
+                       inside           { print substr($0, 3) }'
+}
+run_examples() { # command file
+    local command='' line
+    while IFS= read -r line; do
+        command+=$line
+        if [[ $line == *\\ ]]; then
+            command+=$'\n'
+            continue
+        fi
+        case "$command" in
+        *cuda*) ;;                                           # needs a GPU
+        "weft calibrate"*--check* | "weft calibrate --device host") ;; # takes minutes
+        "weft calibrate --draw"*) ;;                         # draws what --check has written
+        *.geo* | *.msh*)
+            [ ! -x "$WEFT_BUILD/weft-gmsh" ] || run_example "$command"
+            ;;
+        *) run_example "$command" ;;
+        esac
+        command=''
+    done <"$1"
+    [ -z "$command" ] || fail "this example does not end: $command"
+}
+run_example() {
+    local code=0 expected=0
+    local -a environment=(env)
+    case "$1" in
+    "weft cache"* | "weft tuning"* | "weft calibrate"*) environment+=("XDG_CACHE_HOME=$scratch/cache") ;;
+    "weft plan diff"*) expected=1 ;; # they differ
+    esac
+    if [[ $1 == "weft compare before/"* ]]; then
+        cp study/results.json before/ && cp study/results.json after/ || return
+    fi
+    if [[ $1 == *"| dot"* ]] && ! command -v dot >/dev/null; then
+        return
+    fi
+    "${environment[@]}" bash -o pipefail -c "$1" >out 2>&1 </dev/null || code=$?
+    ran=$((ran + 1))
+    [ "$code" -eq "$expected" ] || fail "exit $code of the example: $1
+$(tail -n 5 out)"
+}
+# scaling first: weft compare takes its results
+for program in scaling "${programs[@]}"; do
+    [ "$program" != scaling ] || [ ! -d study ] || continue
+    # shellcheck disable=SC2086
+    examples $program >examples.text
+    if grep 'not an example' examples.text; then
+        fail "$program --help breaks its examples"
+    fi
+    run_examples examples.text
+done
+echo "$ran examples run"
+[ "$ran" -ge 30 ] || fail "only $ran examples were found"
+exit "$((failures > 0))"
