@@ -132,7 +132,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     if (options->tune > 0)
         TRY(weft_tool_kernels_keep(&tuned, device, compilation, &compile_options, error));
     if (options->html != NULL)
-        TRY(weft_tool_page(options->html, &tuned, compilation, &compile_options, error));
+        TRY(weft_tool_page(options->html, &tuned, compilation, &compile_options, messages, error));
     else if (options->why[0] != NULL)
         TRY(weft_compilation_why(compilation, options->why[0], options->why[1], &out, error));
     else if (explain) {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* What stands for a kernel in the tuning database: the generated source and its name there. */
 static weft_status hash_kernel(const weft_compilation *compilation, const weft_kernel_info *kernel,
@@ -71,15 +73,44 @@ done:
     return status;
 }
 
+/* dot of Graphviz, on a file in memory; NULL where it is not installed or makes nothing of it. */
+static char *run_dot(void *user, const char *dot) {
+    const weft_monitor *monitor = user;
+    char program[4096], path[64], *answer = NULL;
+    app_child child = {0};
+    weft_error error = {0};
+    int stopped = 0;
+    if (!app_find_in_path("dot", program, sizeof program))
+        return NULL;
+    const int file = memfd_create("graph.dot", 0); /* the child opens it by its number */
+    const size_t length = strlen(dot);
+    char format[] = "-Tjson0", *arguments[] = {program, format, path, NULL};
+    snprintf(path, sizeof path, "/dev/fd/%d", file);
+    if (file >= 0 && write(file, dot, length) == (ssize_t)length &&
+        app_child_run(program, arguments, NULL, NULL, NULL, &child, &stopped, &error) == WEFT_OK &&
+        child.exit_code == 0) {
+        answer = child.output;
+        child.output = NULL;
+    } else {
+        weft_log(monitor, WEFT_LOG_WARNING, "%s does not lay the graph out: %.300s", program,
+                 child.error ? child.error : error.message);
+    }
+    if (file >= 0)
+        close(file);
+    app_child_clear(&child);
+    return answer;
+}
+
 weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
-                           weft_error *error) {
+                           app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_page_layout layout = {run_dot, &messages->monitor};
     weft_text page = {0};
     double *seconds = NULL;
     TRY(make_seconds(compilation, &seconds, error));
     TRY(find_measured(tuned, compilation, weft_tool_instances(options), seconds, error));
-    TRY(weft_compilation_html(compilation, seconds, &page, error));
+    TRY(weft_compilation_html(compilation, seconds, &layout, &page, error));
     TRY(app_file_write(path, page.data, error));
 done:
     weft_text_free(&page);

@@ -185,10 +185,11 @@ weft_status weft_tool_figures(weft_device *device, const weft_compilation *compi
 weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
                                    const weft_compilation *compilation,
                                    const weft_compile_options *options, weft_error *error);
-/** weft_compilation_html, with what weft_tool_kernels_keep has kept, into a file; - is stdout.
+/** weft_compilation_html, with what weft_tool_kernels_keep has kept, into a file; - is stdout. dot of
+ *  Graphviz lays the graph out where it is installed.
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
-                           weft_error *error);
+                           app_messages *messages, weft_error *error);
 
 #endif

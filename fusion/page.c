@@ -9,16 +9,19 @@
 static const char style[] =
     "body{font:14px sans-serif;margin:1.5em;color:#222;background:#fff}\n"
     "h1{font-size:1.4em}h2{font-size:1.15em;margin-top:1.6em}\n"
-    "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right}\n"
+    "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;white-space:nowrap}\n"
     "th{border-bottom:1px solid #999}td:first-child,th:first-child{text-align:left}\n"
-    "svg text{font:12px monospace}svg .name{fill:#555}.graph{overflow-x:auto}\n"
+    "h1,p,td:first-child{white-space:normal;overflow-wrap:anywhere}\n"
+    "svg{max-width:100%;height:auto}svg text{font:12px monospace}svg .name{fill:#555}\n"
     ".call{fill:#fff;stroke:#444}.list{fill:#f4f4f4;stroke:#888}.kernel{stroke:#999}\n"
     ".edge{fill:none;stroke:#555}.adds{stroke-dasharray:4 3}\n"
     ".edge:hover{stroke:#c00;stroke-width:3}\n"
     ".sides{display:flex;gap:1em;align-items:flex-start}\n"
     ".side{flex:1;min-width:0;max-height:90vh;overflow:auto;border:1px solid #ccc}\n"
-    "pre{margin:0;font:12px/1.45 monospace}.line{display:block}\n"
-    ".line i{display:inline-block;width:3.5em;color:#999;font-style:normal}\n"
+    "@media(max-width:900px){.sides{display:block}.side{margin-bottom:1em}td,th{padding:2px 5px}}\n"
+    "pre{margin:0;font:12px/1.45 monospace;white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    ".line{display:block;padding-left:3.5em;text-indent:-3.5em}.side p{margin:.5em}\n"
+    ".line i{display:inline-block;width:3.5em;text-indent:0;color:#999;font-style:normal}\n"
     "a{color:inherit;text-decoration:none}a:hover{text-decoration:underline}\n";
 
 void page_text(const char *text, weft_text *out) {
@@ -40,9 +43,26 @@ static const weft_compilation *segment_of(const weft_compilation *c, int i) {
 
 /* ---- kernels ---- */
 
+/* "12.3 kB", "4.1 us": three digits and the unit that suits them; units[0] is that of 1. */
+static void write_amount(double amount, const char *const *units, int n_units, weft_text *out) {
+    int unit = 0;
+    while (unit + 1 < n_units && amount >= 999.5) {
+        amount /= 1000;
+        ++unit;
+    }
+    weft_text_add(out, amount >= 999.5 ? "<td>%.0f%s</td>" : "<td>%.3g%s</td>", amount,
+                  units[unit]);
+}
+
+static void write_bytes(double bytes, weft_text *out) {
+    static const char *const units[] = {" B", " kB", " MB", " GB"};
+    write_amount(bytes, units, 4, out);
+}
+
 static void write_time(double seconds, bool known, weft_text *out) {
+    static const char *const units[] = {" ns", " us", " ms", " s"};
     if (known)
-        weft_text_add(out, "<td>%.4g</td>", 1e6 * seconds);
+        write_amount(1e9 * seconds, units, 4, out);
     else
         weft_text_add(out, "<td>-</td>");
 }
@@ -57,8 +77,10 @@ static void write_kernel(const weft_compilation *segment, const weft_plan_kernel
     weft_text_add(out, "</a></td><td>%s</td><td>%d</td>",
                   weft_index_set_name(segment->graph, kernel->index_set),
                   one != NULL ? one->fusion->n_calls : 0);
-    weft_text_add(out, "<td>%g</td><td>%g</td><td>%g</td>", kernel->bytes_loaded,
-                  kernel->bytes_stored, kernel->flops);
+    static const char *const counts[] = {"", " k", " M", " G"};
+    write_bytes(kernel->bytes_loaded, out);
+    write_bytes(kernel->bytes_stored, out);
+    write_amount(kernel->flops, counts, 4, out);
     write_time(one != NULL ? one->cost : 0, one != NULL, out);
     write_time(measured, measured >= 0, out);
     weft_text_add(out, "</tr>\n");
@@ -66,9 +88,8 @@ static void write_kernel(const weft_compilation *segment, const weft_plan_kernel
 
 static void write_kernels(const weft_compilation *segment, int first, const double *seconds,
                           weft_text *out) {
-    weft_text_add(out, "<table><tr><th>kernel</th><th>over</th><th>calls</th><th>B loaded</th>"
-                       "<th>B stored</th><th>flop</th><th>&micro;s predicted</th>"
-                       "<th>&micro;s measured</th></tr>\n");
+    weft_text_add(out, "<table><tr><th>kernel</th><th>over</th><th>calls</th><th>loaded</th>"
+                       "<th>stored</th><th>flop</th><th>predicted</th><th>measured</th></tr>\n");
     for (int i = 0; i < segment->plan->n_kernels; ++i)
         write_kernel(segment, &segment->plan->kernels[i], first + i,
                      seconds != NULL ? seconds[first + i] : -1, out);
@@ -187,7 +208,8 @@ static void write_head(const weft_compilation *c, weft_text *out) {
 }
 
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
-                                  weft_text *out, weft_error *error) {
+                                  const weft_page_layout *layout, weft_text *out,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_compilation *c = compilation;
     weft_numbers numbers = {0};
@@ -203,7 +225,7 @@ weft_status weft_compilation_html(const weft_compilation *compilation, const dou
             weft_text_add(out, "<h2>Kernels</h2>\n");
         write_kernels(segment, first, seconds, out);
         weft_text_add(out, "<div class=\"graph\">\n");
-        TRY(page_graph(segment, first, out, error));
+        TRY(page_graph(segment, first, layout, out, error));
         weft_text_add(out, "</div>\n");
         first += segment->plan->n_kernels;
     }

@@ -1,45 +1,23 @@
-/* The graph drawn: bands from top to bottom are lists that are given, kernels in their order, lists
- * that are left. In a band calls stand below what they use. */
+/* The graph of a segment on a page: its calls and lists, what goes between them, and the kernels
+ * that they are in; placed, and drawn as SVG. */
 #include "page_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    LETTER = 7,
-    NODE_HEIGHT = 24,
-    ROW = 46,
-    GAP = 14,
-    TITLE = 22,
-    MARGIN = 12,
-    TEXT_MOST = 46 /* letters of a call */
+    LINE_MOST = 40,   /* letters of a line in a box */
+    EDGES_MOST = 3000 /* beyond this Graphviz takes too long */
 };
 
-typedef struct box {
-    double x, y, width;
-} box;
+/* ---- what is drawn ---- */
 
-typedef struct drawing {
-    const weft_compilation *c;
+typedef struct graph_page {
     const weft_graph *graph;
     const weft_plan *plan;
-    weft_text *out;
-    box *calls, *data;    /* data: of lists that are drawn above and below */
-    int *row;             /* of a call in its band */
-    double *top, *bottom; /* [n_kernels] of bands */
-    double width, height;
-    double below; /* where the last band starts */
-} drawing;
-
-static double text_width(const weft_text *text) {
-    const size_t n = text->length < TEXT_MOST ? text->length : TEXT_MOST;
-    return (double)n * LETTER + 12;
-}
-
-static void call_text(const weft_graph *graph, const weft_call *call, weft_text *out) {
-    print_name(graph, call->result, out);
-    weft_text_add(out, " = ");
-    print_call(graph, call, out);
-}
+    page_drawing d; /* nodes: the calls, then the lists */
+    size_t edges_made;
+} graph_page;
 
 static bool is_given(const weft_datum *datum) {
     return datum->is_input && datum->storage < 0;
@@ -53,198 +31,288 @@ static bool is_left(const weft_graph *graph, const weft_datum *datum) {
     return accumulated || datum->returned || datum->storage >= 0;
 }
 
-/* ---- places ---- */
-
-static double place_data(drawing *d, bool given, double y) {
-    double x = MARGIN;
-    for (int i = 0; i < d->graph->n_data; ++i) {
-        const weft_datum *datum = &d->graph->data[i];
-        if (!print_is_live(d->graph, datum) ||
-            !(given ? is_given(datum) : !is_given(datum) && is_left(d->graph, datum)))
+/* Break at blanks, so that no line is longer than LINE_MOST unless one word is. */
+static int break_lines(char *text) {
+    int n_lines = 1;
+    char *start = text, *blank = NULL;
+    for (char *c = text; *c; ++c) {
+        if (*c == ' ')
+            blank = c;
+        if (c - start < LINE_MOST || blank == NULL)
             continue;
-        d->data[i] = (box){x, y, (double)strlen(datum->name) * LETTER + 24};
-        x += d->data[i].width + GAP;
+        *blank = '\n';
+        start = blank + 1;
+        blank = NULL;
+        ++n_lines;
     }
-    d->width = x > d->width ? x : d->width;
-    return x > MARGIN ? y + NODE_HEIGHT + ROW / 2.0 : y;
+    return n_lines;
 }
 
-static int row_of(const drawing *d, const weft_implementation *one, int position) {
-    const weft_call *call = &d->graph->calls[one->order[position]];
-    int deepest = 0;
-    for (int i = 0; i < position; ++i)
-        for (int k = 0; k < call->n_operands; ++k)
-            if (call->operands[k].datum == d->graph->calls[one->order[i]].result &&
-                d->row[one->order[i]] >= deepest)
-                deepest = d->row[one->order[i]] + 1;
-    return deepest;
+static int longest_line(const char *text) {
+    int most = 0;
+    while (*text) {
+        const int length = (int)strcspn(text, "\n");
+        most = length > most ? length : most;
+        text += length + (text[length] == '\n');
+    }
+    return most;
 }
 
-static double place_kernel(drawing *d, int kernel, double y) {
-    const weft_implementation *one = d->plan->kernels[kernel].implementation;
-    const int n = one != NULL ? one->fusion->n_calls : 0;
-    int rows = 0;
-    d->top[kernel] = y;
-    for (int i = 0; i < n; ++i) {
-        d->row[one->order[i]] = row_of(d, one, i);
-        rows = d->row[one->order[i]] + 1 > rows ? d->row[one->order[i]] + 1 : rows;
+/* Takes the text over. */
+static weft_status set_node(graph_page *p, int node, int band, int margin, weft_text *text,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *copy =
+        text->failed || !text->data ? NULL : weft_arena_copy(p->d.arena, text->data, text->length);
+    if (copy == NULL) {
+        status = weft_no_memory(error);
+    } else {
+        const int n_lines = break_lines(copy);
+        p->d.nodes[node] = (page_node){.band = band,
+                                       .text = copy,
+                                       .width = longest_line(copy) * PAGE_LETTER + 2 * margin,
+                                       .height = n_lines * PAGE_LINE + 8};
     }
-    for (int row = 0; row < rows; ++row) {
-        double x = 2 * MARGIN;
-        for (int i = 0; i < n; ++i) {
-            const int call = one->order[i];
+    weft_text_free(text);
+    return status;
+}
+
+static weft_status set_nodes(graph_page *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int k = 0; k < p->plan->n_kernels; ++k) {
+        const weft_implementation *one = p->plan->kernels[k].implementation;
+        for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
+            const weft_call *call = &graph->calls[one->order[i]];
             weft_text text = {0};
-            if (d->row[call] != row)
-                continue;
-            call_text(d->graph, &d->graph->calls[call], &text);
-            d->out->failed |= text.failed;
-            d->calls[call] = (box){x, y + TITLE + row * ROW, text_width(&text)};
-            x += d->calls[call].width + GAP;
-            weft_text_free(&text);
+            print_name(graph, call->result, &text);
+            weft_text_add(&text, " = ");
+            print_call(graph, call, &text);
+            TRY(set_node(p, call->id, k, 7, &text, error));
         }
-        d->width = x > d->width ? x : d->width;
     }
-    d->bottom[kernel] = y + TITLE + (rows > 0 ? (rows - 1) * ROW + NODE_HEIGHT + 8 : 4);
-    return d->bottom[kernel] + ROW / 2.0;
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        weft_text text = {0};
+        if (!print_is_live(graph, datum) || !(is_given(datum) || is_left(graph, datum)))
+            continue;
+        weft_text_add(&text, "%s", datum->name);
+        TRY(set_node(p, graph->n_calls + i, is_given(datum) ? -1 : p->plan->n_kernels, 12, &text,
+                     error));
+    }
+done:
+    return status;
 }
 
-static weft_status place(drawing *d, weft_arena *arena, weft_error *error) {
-    const size_t n_calls = (size_t)d->graph->n_calls + 1;
-    d->calls = weft_arena_alloc(arena, n_calls, sizeof *d->calls);
-    d->row = weft_arena_alloc(arena, n_calls, sizeof *d->row);
-    d->data = weft_arena_alloc(arena, (size_t)d->graph->n_data + 1, sizeof *d->data);
-    d->top = weft_arena_alloc(arena, (size_t)d->plan->n_kernels + 1, sizeof *d->top);
-    d->bottom = weft_arena_alloc(arena, (size_t)d->plan->n_kernels + 1, sizeof *d->bottom);
-    if (!d->calls || !d->row || !d->data || !d->top || !d->bottom)
+/* Between nodes that are drawn, and once. Takes the text over. */
+static weft_status add_edge(graph_page *p, int from, int to, bool accumulates, weft_text *what,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    page_drawing *d = &p->d;
+    bool drawn = d->nodes[from].width > 0 && d->nodes[to].width > 0 && from != to;
+    const page_edge edge = {from, to, accumulates,
+                            weft_arena_copy(d->arena, what->data ? what->data : "", what->length),
+                            NULL};
+    if (what->failed || edge.what == NULL)
+        status = weft_no_memory(error);
+    for (int i = 0; drawn && i < d->n_edges; ++i)
+        drawn = d->edges[i].from != from || d->edges[i].to != to ||
+                strcmp(d->edges[i].what, edge.what ? edge.what : "") != 0;
+    if (status == WEFT_OK && drawn && (size_t)d->n_edges == p->edges_made) {
+        page_edge *more = weft_arena_alloc(d->arena, 2 * p->edges_made + 16, sizeof *more);
+        if (more == NULL)
+            status = weft_no_memory(error);
+        else {
+            if (d->n_edges > 0)
+                memcpy(more, d->edges, (size_t)d->n_edges * sizeof *more);
+            d->edges = more;
+            p->edges_made = 2 * p->edges_made + 16;
+        }
+    }
+    if (status == WEFT_OK && drawn)
+        d->edges[d->n_edges++] = edge;
+    weft_text_free(what);
+    return status;
+}
+
+static weft_status add_operand(graph_page *p, const weft_call *call, const weft_operand *operand,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    const weft_datum *datum = &graph->data[operand->datum];
+    const bool summed = datum->kind == DATUM_ACCUMULATED;
+    for (int a = -1; a < graph->n_accumulations; ++a) {
+        weft_text what = {0};
+        if (a < 0 ? summed : graph->accumulations[a].target != datum->id)
+            continue;
+        print_operand(graph, operand, &what);
+        weft_text_add(&what, " ");
+        weft_shape_print(&operand->shape, &what);
+        const int from = a >= 0                 ? graph->accumulations[a].call
+                         : datum->producer >= 0 ? datum->producer
+                                                : graph->n_calls + datum->id;
+        TRY(add_edge(p, from, call->id, a >= 0, &what, error));
+    }
+done:
+    return status;
+}
+
+static weft_status add_edges(graph_page *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int i = 0; i < graph->n_calls; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            TRY(add_operand(p, &graph->calls[i], &graph->calls[i].operands[k], error));
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        weft_text what = {0};
+        if (is_given(datum) || datum->producer < 0)
+            continue;
+        weft_text_add(&what, "%s", datum->name);
+        TRY(add_edge(p, datum->producer, graph->n_calls + i, false, &what, error));
+    }
+    for (int a = 0; a < graph->n_accumulations; ++a) {
+        const weft_accumulation *one = &graph->accumulations[a];
+        weft_text what = {0};
+        if (graph->data[one->target].is_input)
+            continue;
+        weft_text_add(&what, "%s", graph->data[one->target].name);
+        TRY(add_edge(p, one->call, graph->n_calls + one->target, true, &what, error));
+    }
+done:
+    return status;
+}
+
+static void add_title(const graph_page *p, int band, weft_text *out) {
+    const weft_plan_kernel *kernel = &p->plan->kernels[band];
+    weft_text_add(out, "%s, over %s", kernel->name,
+                  weft_index_set_name(p->graph, kernel->index_set));
+}
+
+static weft_status make(graph_page *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    page_drawing *d = &p->d;
+    d->n_nodes = p->graph->n_calls + p->graph->n_data;
+    d->n_bands = p->plan->n_kernels;
+    d->nodes = weft_arena_alloc(d->arena, (size_t)d->n_nodes + 1, sizeof *d->nodes);
+    d->bands = weft_arena_alloc(d->arena, (size_t)d->n_bands + 1, sizeof *d->bands);
+    if (!d->nodes || !d->bands)
         return weft_no_memory(error);
-    d->width = 420;
-    double y = place_data(d, true, MARGIN);
-    for (int i = 0; i < d->plan->n_kernels; ++i)
-        y = place_kernel(d, i, y);
-    d->below = y;
-    d->height = place_data(d, false, y);
-    return WEFT_OK;
+    for (int i = 0; i < d->n_bands; ++i) {
+        weft_text title = {0};
+        add_title(p, i, &title);
+        d->bands[i].title_width = (double)title.length * PAGE_LETTER;
+        weft_text_free(&title);
+    }
+    TRY(set_nodes(p, error));
+    TRY(add_edges(p, error));
+done:
+    return status;
+}
+
+/* By Graphviz where it is there and understands us, else by ourselves. */
+static weft_status place(graph_page *p, const weft_page_layout *layout, weft_error *error) {
+    page_drawing *d = &p->d;
+    weft_text dot = {0};
+    bool placed = false;
+    if (layout != NULL && d->n_edges <= EDGES_MOST) {
+        page_dot_write(d, &dot);
+        char *answer = dot.failed ? NULL : layout->run(layout->user, dot.data);
+        placed = page_dot_read(d, answer);
+        free(answer);
+        weft_text_free(&dot);
+    }
+    return placed ? WEFT_OK : page_place(d, error);
 }
 
 /* ---- drawing ---- */
 
-static void draw_edge(const drawing *d, const box *from, const box *to, const char *what,
-                      bool accumulates) {
-    const double x0 = from->x + from->width / 2, y0 = from->y + NODE_HEIGHT;
-    const double x1 = to->x + to->width / 2, y1 = to->y, half = (y1 - y0) / 2;
-    if (from->width <= 0 || to->width <= 0)
+/* A line of text, as wide as its letters are counted, whatever the font. */
+static void draw_text(const char *class, double x, double y, const char *text, size_t length,
+                      weft_text *out) {
+    weft_text line = {0};
+    weft_text_add_bytes(&line, text, length);
+    weft_text_add(out,
+                  "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" textLength=\"%zu\" "
+                  "lengthAdjust=\"spacingAndGlyphs\">",
+                  class, x, y, length * PAGE_LETTER);
+    page_text(line.data, out);
+    weft_text_add(out, "</text>");
+    out->failed |= line.failed;
+    weft_text_free(&line);
+}
+
+static void draw_band(const graph_page *p, int band, int number, weft_text *out) {
+    const page_band *b = &p->d.bands[band];
+    weft_text title = {0};
+    add_title(p, band, &title);
+    weft_text_add(out,
+                  "<a href=\"#kernel%d\"><rect class=\"kernel\" x=\"%.1f\" y=\"%.1f\" "
+                  "width=\"%.1f\" height=\"%.1f\" rx=\"6\" fill=\"",
+                  number, b->x, b->y, b->width, b->height);
+    page_colour(number, out);
+    weft_text_add(out, "\"/>");
+    draw_text("name", b->title_x, b->title_y + 13, title.data ? title.data : "", title.length, out);
+    weft_text_add(out, "</a>\n");
+    out->failed |= title.failed;
+    weft_text_free(&title);
+}
+
+static void draw_edge(const page_edge *edge, weft_text *out) {
+    weft_text_add(out, "<path class=\"edge%s\" d=\"%s\"><title>", edge->accumulates ? " adds" : "",
+                  edge->path);
+    page_text(edge->what, out);
+    weft_text_add(out, "</title></path>\n");
+}
+
+static void draw_node(const graph_page *p, int node, weft_text *out) {
+    const page_node *b = &p->d.nodes[node];
+    const bool is_call = node < p->graph->n_calls;
+    const int margin = is_call ? 7 : 12;
+    if (b->width <= 0)
         return;
-    weft_text_add(d->out,
-                  "<path class=\"edge%s\" d=\"M%.0f %.0f C%.0f %.0f %.0f %.0f %.0f %.0f\"><title>",
-                  accumulates ? " adds" : "", x0, y0, x0, y0 + half, x1, y1 - half, x1, y1);
-    page_text(what, d->out);
-    weft_text_add(d->out, "</title></path>\n");
-}
-
-static void draw_operands(const drawing *d, const weft_call *call) {
-    for (int k = 0; k < call->n_operands; ++k) {
-        const weft_operand *operand = &call->operands[k];
-        const weft_datum *datum = &d->graph->data[operand->datum];
-        weft_text what = {0};
-        print_operand(d->graph, operand, &what);
-        weft_text_add(&what, " ");
-        weft_shape_print(&operand->shape, &what);
-        const box *from =
-            datum->producer >= 0 ? &d->calls[datum->producer] : &d->data[operand->datum];
-        if (datum->kind != DATUM_ACCUMULATED)
-            draw_edge(d, from, &d->calls[call->id], what.data, false);
-        for (int a = 0; a < d->graph->n_accumulations; ++a)
-            if (d->graph->accumulations[a].target == datum->id)
-                draw_edge(d, &d->calls[d->graph->accumulations[a].call], &d->calls[call->id],
-                          what.data, true);
-        d->out->failed |= what.failed;
-        weft_text_free(&what);
+    weft_text_add(out, "<g><title>");
+    if (is_call) {
+        const weft_place *place = &p->graph->calls[node].place;
+        page_text(place->source->name, out);
+        weft_text_add(out, ":%d", place->line);
+    } else {
+        const weft_datum *datum = &p->graph->data[node - p->graph->n_calls];
+        page_text(datum->name, out);
+        weft_text_add(out, " ");
+        print_type(p->graph, &datum->shape, datum->index_set, out);
     }
-}
-
-static void draw_edges(const drawing *d) {
-    for (int i = 0; i < d->graph->n_calls; ++i)
-        draw_operands(d, &d->graph->calls[i]);
-    for (int i = 0; i < d->graph->n_data; ++i) {
-        const weft_datum *datum = &d->graph->data[i];
-        if (d->data[i].width > 0 && !is_given(datum) && datum->producer >= 0)
-            draw_edge(d, &d->calls[datum->producer], &d->data[i], datum->name, false);
+    weft_text_add(out,
+                  "</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                  "height=\"%.1f\" rx=\"%d\"/>",
+                  is_call ? "call" : "list", b->x, b->y, b->width, b->height, is_call ? 3 : 12);
+    const char *at = b->text;
+    for (int line = 0; *at; ++line) {
+        const size_t length = strcspn(at, "\n");
+        draw_text("text", b->x + margin, b->y + 16 + line * PAGE_LINE, at, length, out);
+        at += length + (at[length] == '\n');
     }
-    for (int a = 0; a < d->graph->n_accumulations; ++a) {
-        const weft_accumulation *one = &d->graph->accumulations[a];
-        if (!d->graph->data[one->target].is_input)
-            draw_edge(d, &d->calls[one->call], &d->data[one->target],
-                      d->graph->data[one->target].name, true);
-    }
+    weft_text_add(out, "</g>\n");
 }
 
-static void draw_call(const drawing *d, const weft_call *call) {
-    const box *b = &d->calls[call->id];
-    weft_text text = {0};
-    call_text(d->graph, call, &text);
-    d->out->failed |= text.failed;
-    weft_text_add(d->out, "<g><title>");
-    page_text(call->place.source->name, d->out);
-    weft_text_add(d->out, ":%d: ", call->place.line);
-    page_text(text.data, d->out);
-    weft_text_add(d->out,
-                  "</title><rect class=\"call\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
-                  "height=\"%d\" rx=\"3\"/><text x=\"%.0f\" y=\"%.0f\">",
-                  b->x, b->y, b->width, NODE_HEIGHT, b->x + 6, b->y + 16);
-    if (text.length > TEXT_MOST)
-        memcpy(text.data + TEXT_MOST - 3, "...", 4);
-    page_text(text.data, d->out);
-    weft_text_add(d->out, "</text></g>\n");
-    weft_text_free(&text);
-}
-
-static void draw_datum(const drawing *d, int datum) {
-    const box *b = &d->data[datum];
-    weft_text_add(d->out, "<g><title>");
-    page_text(d->graph->data[datum].name, d->out);
-    weft_text_add(d->out, " ");
-    print_type(d->graph, &d->graph->data[datum].shape, d->graph->data[datum].index_set, d->out);
-    weft_text_add(d->out,
-                  "</title><rect class=\"list\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
-                  "height=\"%d\" rx=\"12\"/><text x=\"%.0f\" y=\"%.0f\">",
-                  b->x, b->y, b->width, NODE_HEIGHT, b->x + 12, b->y + 16);
-    page_text(d->graph->data[datum].name, d->out);
-    weft_text_add(d->out, "</text></g>\n");
-}
-
-static void draw_kernel(const drawing *d, int kernel, int number) {
-    const weft_plan_kernel *one = &d->plan->kernels[kernel];
-    weft_text_add(d->out,
-                  "<a href=\"#kernel%d\"><rect class=\"kernel\" x=\"%d\" y=\"%.0f\" width=\"%.0f\" "
-                  "height=\"%.0f\" rx=\"6\" fill=\"",
-                  number, MARGIN, d->top[kernel], d->width - MARGIN,
-                  d->bottom[kernel] - d->top[kernel]);
-    page_colour(number, d->out);
-    weft_text_add(d->out, "\"/><text class=\"name\" x=\"%d\" y=\"%.0f\">", MARGIN + 8,
-                  d->top[kernel] + 15);
-    page_text(one->name, d->out);
-    weft_text_add(d->out, ", over %s</text></a>\n", weft_index_set_name(d->graph, one->index_set));
-}
-
-weft_status page_graph(const weft_compilation *c, int first, weft_text *out, weft_error *error) {
+weft_status page_graph(const weft_compilation *c, int first, const weft_page_layout *layout,
+                       weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_arena *scratch = NULL;
-    drawing d = {.c = c, .graph = c->graph, .plan = c->plan, .out = out};
-    TRY(weft_arena_make(&scratch, error));
-    TRY(place(&d, scratch, error));
+    graph_page p = {.graph = c->graph, .plan = c->plan};
+    TRY(weft_arena_make(&p.d.arena, error));
+    TRY(make(&p, error));
+    TRY(place(&p, layout, error));
     weft_text_add(out,
                   "<svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n",
-                  d.width + MARGIN, d.height, d.width + MARGIN, d.height);
-    for (int i = 0; i < d.plan->n_kernels; ++i)
-        draw_kernel(&d, i, first + i);
-    draw_edges(&d);
-    for (int i = 0; i < d.graph->n_calls; ++i)
-        draw_call(&d, &d.graph->calls[i]);
-    for (int i = 0; i < d.graph->n_data; ++i)
-        if (d.data[i].width > 0)
-            draw_datum(&d, i);
+                  p.d.width, p.d.height, p.d.width, p.d.height);
+    for (int i = 0; i < p.d.n_bands; ++i)
+        draw_band(&p, i, first + i, out);
+    for (int i = 0; i < p.d.n_edges; ++i)
+        draw_edge(&p.d.edges[i], out);
+    for (int i = 0; i < p.d.n_nodes; ++i)
+        draw_node(&p, i, out);
     weft_text_add(out, "</svg>\n");
 done:
-    weft_arena_free(&scratch);
+    weft_arena_free(&p.d.arena);
     return status;
 }

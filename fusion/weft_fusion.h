@@ -231,12 +231,20 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
  *  Errors  WEFT_ERROR_USAGE: no such call */
 weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
                                  const char *second, weft_text *out, weft_error *error);
+/** What finds places for the boxes and edges of a drawn graph: run(user, dot) gives what
+ *  `dot -Tjson0` of Graphviz prints for this graph in its language, malloc'd; NULL: it cannot. */
+typedef struct weft_page_layout {
+    char *(*run)(void *user, const char *dot);
+    void *user;
+} weft_page_layout;
 /** A page for a browser that needs nothing else: the graph with its kernels drawn, what is
- * predicted and what was measured, and the script beside the generated source. seconds  of a run,
- * measured, by kernel [weft_compilation_kernels]; NULL: not measured. Entries below 0 are not known
- */
+ *  predicted and what was measured, and the script beside the generated source.
+ *  seconds  of a run, measured, by kernel [weft_compilation_kernels]; NULL: not measured. Entries
+ *           below 0 are not known
+ *  layout   NULL: the library's own, a kernel below the other */
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
-                                  weft_text *out, weft_error *error);
+                                  const weft_page_layout *layout, weft_text *out,
+                                  weft_error *error);
 
 /** What fusion spares: the kernels of the plan against those of a plan with a kernel per call. */
 typedef struct weft_saving {

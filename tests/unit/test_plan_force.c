@@ -169,7 +169,7 @@ static void page(void **state) {
     weft_text out = {0};
     weft_error error = {0};
     const double seconds[] = {1.25e-3, -1};
-    case_check(weft_compilation_html(c.compilation, seconds, &out, &error), &error);
+    case_check(weft_compilation_html(c.compilation, seconds, NULL, &out, &error), &error);
     for (size_t i = 0; i < sizeof tags / sizeof *tags; ++i) {
         char open[16], opened[16], closed[16];
         snprintf(open, sizeof open, "<%s ", tags[i]);
@@ -181,7 +181,7 @@ static void page(void **state) {
     assert_int_equal(count(out.data, "src="), 0);
     assert_int_equal(count(out.data, "class=\"kernel\""), 2);
     assert_int_equal(count(out.data, "class=\"call\""), 4);
-    assert_has(out.data, "<td>1250</td>"); /* microseconds */
+    assert_has(out.data, "<td>1.25 ms</td>");
     assert_has(out.data, "id=\"kernel0\"");
     assert_has(out.data, "connectivity dofs : cells -&gt; nodes[3];");
     weft_text_free(&out);
