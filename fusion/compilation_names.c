@@ -1,5 +1,5 @@
 /* What a script declares and makes, for programs that take scripts which they do not know. */
-#include "fusion_internal.h"
+#include "flow_internal.h"
 
 #include <string.h>
 
@@ -37,11 +37,34 @@ static void tell_input(const weft_script *script, int i, weft_name_info *out) {
         (void)weft_script_integer(script, input->sizes[k], &out->sizes[k], NULL);
 }
 
+/* What a program with loops keeps from one step to the next; false: not this. */
+static bool tell_kept(const weft_flow *flow, weft_name_info *out) {
+    for (int i = 0; i < flow->n_names; ++i) {
+        const weft_flow_name *name = &flow->names[i];
+        if (strcmp(name->name, out->name) != 0)
+            continue;
+        out->rank = name->shape.rank;
+        memcpy(out->sizes, name->shape.sizes, sizeof out->sizes);
+        out->over = name->index_set >= 0 ? flow->script->indices[name->index_set].name : NULL;
+        out->returned = name->returned;
+        out->sparse = name->matrix;
+        return true;
+    }
+    return false;
+}
+
 static void tell_value(const weft_compilation *compilation, int i, weft_name_info *out) {
+    const weft_flow *flow = compilation->flow;
     const weft_graph *graph = compilation->graph;
-    const weft_datum *datum = find_datum(graph, compilation->script->statements[i].name);
     *out = (weft_name_info){
         .name = compilation->script->statements[i].name, .kind = WEFT_NAME_VALUE, .rank = -1};
+    if (flow != NULL && tell_kept(flow, out))
+        return;
+    const weft_datum *datum = find_datum(graph, out->name);
+    for (int k = 0; flow != NULL && datum == NULL && k < flow->n_segments; ++k) {
+        graph = flow->segments[k]->graph;
+        datum = find_datum(graph, out->name);
+    }
     if (datum == NULL)
         return;
     out->rank = datum->shape.rank;

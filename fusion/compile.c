@@ -147,6 +147,7 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     made->arena = arena;
     made->library = library;
     made->limits = *limits;
+    made->segment = -1;
     TRY(copy_options(arena, options != NULL ? options : &defaults, &made->options, error));
     TRY(run_stages(made, fragments, n_fragments, error));
     *out = made;
@@ -279,10 +280,10 @@ weft_status weft_compilation_print_stage(const weft_compilation *c, const char *
         weft_implementations_print(c, out);
     else if (strcmp(stage, "cover") == 0)
         weft_cover_print(c->graph, c->cover, out);
+    else if (plan && json)
+        weft_plan_print_json(c->graph, c->plan, c->segment, out);
     else if (plan)
-        (dot    ? weft_plan_print_dot
-         : json ? weft_plan_print_json
-                : weft_plan_print_text)(c->graph, c->plan, out);
+        (dot ? weft_plan_print_dot : weft_plan_print_text)(c->graph, c->plan, out);
     else if (strcmp(stage, "source") == 0)
         weft_text_add(out, "%s", c->source);
     else {

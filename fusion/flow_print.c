@@ -111,6 +111,24 @@ done:
     return status;
 }
 
+/* Which loops recompute what could be stored for them: the segments depend on it, so that a forced
+ * plan needs it. */
+static void print_json_loops(printer *p) {
+    const weft_flow *flow = p->compilation->flow;
+    bool any = false;
+    if (flow->script->n_loops == 0)
+        return;
+    weft_text_add(p->out, "{\n  \"format\": \"weft-loops-1\",\n  \"recomputed\": [");
+    for (int i = 0; i < flow->script->n_loops; ++i) {
+        if (!flow->choices_of_loops[i].chosen)
+            continue;
+        weft_text_add(p->out, "%s%d", any ? ", " : "", i);
+        any = true;
+    }
+    weft_text_add(p->out, "]\n}\n");
+    ++p->n_printed;
+}
+
 weft_status weft_flow_print(const weft_compilation *compilation, const char *stage,
                             const char *format, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -118,6 +136,8 @@ weft_status weft_flow_print(const weft_compilation *compilation, const char *sta
         .compilation = compilation, .stage = stage, .format = format, .out = out, .error = error};
     const bool json = strcmp(format, "json") == 0;
     weft_text_add(out, "%s", json ? "[\n" : "");
+    if (json && strcmp(stage, "plan") == 0)
+        print_json_loops(&p);
     TRY(print_steps(&p, &compilation->flow->steps));
     weft_text_add(out, "%s", json ? "]\n" : "");
 done:

@@ -3,6 +3,7 @@
  * kernel with what reads it. Both are planned, and what is predicted to take less over the expected
  * number of turns is kept; what does not fit into memory is recomputed. */
 #include "flow_internal.h"
+#include "plan_force.h"
 #include "script_internal.h"
 
 #include <string.h>
@@ -229,6 +230,27 @@ done:
     return status;
 }
 
+/* The saved plan's kernels, and its choices where it tells them. */
+static weft_status force(const weft_compilation *c, bool *recomputed, weft_flow **flow,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n_loops = c->script->n_loops;
+    bool found = false, any = false;
+    weft_flow_choice *choices = weft_arena_alloc(c->arena, (size_t)n_loops + 1, sizeof *choices);
+    if (choices == NULL)
+        return weft_no_memory(error);
+    TRY(weft_plan_force_loops(c->options.forced_plan, n_loops, recomputed, &found, error));
+    for (int i = 0; i < n_loops; ++i) {
+        choices[i] = (*flow)->choices_of_loops[i];
+        choices[i].chosen = recomputed[i];
+        any |= recomputed[i];
+    }
+    TRY(flow_build(c, any ? recomputed : NULL, flow, error));
+    (*flow)->choices_of_loops = choices;
+done:
+    return status;
+}
+
 weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
                            weft_error *error) {
     weft_status status = WEFT_OK;
@@ -236,20 +258,14 @@ weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
     weft_flow *flow = NULL;
     const int n_loops = compilation->script->n_loops;
     bool *recomputed =
-             weft_arena_alloc(compilation->arena, (size_t)n_loops + 1, sizeof *recomputed),
-         any = false;
+        weft_arena_alloc(compilation->arena, (size_t)n_loops + 1, sizeof *recomputed);
     if (recomputed == NULL)
         return weft_no_memory(error);
     planned.options.forced_plan = NULL;
     TRY(flow_build(&planned, NULL, &flow, error));
     TRY(choose(&planned, &flow, recomputed, error));
-    const weft_flow_choice *choices = flow->choices_of_loops;
-    for (int i = 0; i < n_loops; ++i)
-        any |= recomputed[i];
-    if (compilation->options.forced_plan != NULL) {
-        TRY(flow_build(compilation, any ? recomputed : NULL, &flow, error));
-        flow->choices_of_loops = choices;
-    }
+    if (compilation->options.forced_plan != NULL)
+        TRY(force(compilation, recomputed, &flow, error));
     *out = flow;
 done:
     return status;

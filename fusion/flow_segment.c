@@ -131,6 +131,7 @@ static weft_status compile_segment(flow_builder *b, weft_flow_steps *steps, weft
         return weft_no_memory(b->error);
     *segment = *b->compilation;
     segment->script = script;
+    segment->segment = flow->n_segments;
     flow->segments = segments;
     flow->segment_loops = loops;
     TRY(weft_compile_stages(segment, b->error));

@@ -489,6 +489,7 @@ struct weft_compilation {
     int n_covers;        /* that were found for options.alternative */
     bool cover_recalled; /* it is that of options.cover */
     weft_plan *plan;
+    int segment; /* of a script with loops, from 0; else -1 */
     const char *source;
     struct weft_flow
         *flow; /* a script with loops: the stages after the script are in its segments */
@@ -511,7 +512,9 @@ void weft_implementations_print(const weft_compilation *c, weft_text *out);
 void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out);
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);
-void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, weft_text *out);
+/** segment: of the compilation. */
+void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, int segment,
+                          weft_text *out);
 
 /* connectivity internals for programs (connectivity.c) */
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,

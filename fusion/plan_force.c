@@ -8,6 +8,7 @@
 #include "implementations.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static bool is_plan(const json_t *one) {
     return format != NULL && strcmp(format, "weft-plan-1") == 0;
 }
 
+/* Calls of a plan that this graph has, less those that it has not. */
 static int count_known(const forcing *f, const json_t *plan) {
     const json_t *kernels = json_object_get(plan, "kernels");
     int n = 0;
@@ -162,20 +164,29 @@ static int count_known(const forcing *f, const json_t *plan) {
         const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
         for (size_t k = 0; k < json_array_size(calls); ++k)
             n += find_call(f, json_string_value(
-                                  json_object_get(json_array_get(calls, k), "result"))) != NOWHERE;
+                                  json_object_get(json_array_get(calls, k), "result"))) != NOWHERE
+                     ? 1
+                     : -1;
     }
     return n;
 }
 
-/* Of a program with loops there is a list of plans, one a segment: this one's has its names. */
+/* A program with loops has a list of plans, one for each segment: this segment's has its number,
+ * or, where the plans have no numbers, most of its names. */
 static const json_t *find_plan(const forcing *f, const json_t *root) {
     const json_t *best = NULL;
-    int most = -1;
+    int most = INT_MIN;
     if (is_plan(root))
         return root;
     for (size_t i = 0; i < json_array_size(root); ++i) {
         const json_t *one = json_array_get(root, i);
-        const int known = is_plan(one) ? count_known(f, one) : -1;
+        const json_t *segment = json_object_get(one, "segment");
+        if (f->c->segment >= 0 && json_is_integer(segment)) {
+            if (json_integer_value(segment) == f->c->segment && is_plan(one))
+                return one;
+            continue;
+        }
+        const int known = is_plan(one) ? count_known(f, one) : INT_MIN;
         if (known > most) {
             most = known;
             best = one;
@@ -184,20 +195,57 @@ static const json_t *find_plan(const forcing *f, const json_t *root) {
     return best;
 }
 
+static weft_status parse(const forcing *f, const char *text, json_t **root) {
+    json_error_t reason;
+    *root = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
+    return *root != NULL ? WEFT_OK
+                         : refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
+                                  "it is not JSON, line %d, column %d: %s", reason.line,
+                                  reason.column, reason.text);
+}
+
 static weft_status read_text(forcing *f, const char *text) {
     weft_status status = WEFT_OK;
-    json_error_t reason;
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
-    if (root == NULL)
-        return refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
-                      "it is no JSON, line %d, column %d: %s", reason.line, reason.column,
-                      reason.text);
+    json_t *root = NULL;
+    TRY(parse(f, text, &root));
     const json_t *plan = find_plan(f, root);
     if (plan == NULL)
         status = refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
                         "it has no \"format\": \"weft-plan-1\"");
     else
         status = read_kernels(f, plan);
+done:
+    json_decref(root);
+    return status;
+}
+
+weft_status weft_plan_force_loops(const char *text, int n_loops, bool *recomputed, bool *found,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const forcing f = {.error = error};
+    json_t *root = NULL;
+    *found = false;
+    TRY(parse(&f, text, &root));
+    for (size_t i = 0; i < json_array_size(root); ++i) {
+        const json_t *one = json_array_get(root, i);
+        const char *format = json_string_value(json_object_get(one, "format"));
+        const json_t *loops = json_object_get(one, "recomputed");
+        if (format == NULL || strcmp(format, "weft-loops-1") != 0)
+            continue;
+        *found = true;
+        memset(recomputed, 0, (size_t)n_loops * sizeof *recomputed);
+        for (size_t k = 0; k < json_array_size(loops); ++k) {
+            const json_t *loop = json_array_get(loops, k);
+            const json_int_t number = json_integer_value(loop);
+            if (!json_is_integer(loop) || number < 0 || number >= n_loops) {
+                status = refuse(&f, "leave the entry \"weft-loops-1\" out, and the planner chooses",
+                                "\"recomputed\" lists loops by number, from 0 to %d", n_loops - 1);
+                goto done;
+            }
+            recomputed[number] = true;
+        }
+    }
+done:
     json_decref(root);
     return status;
 }

@@ -10,4 +10,10 @@
  *  Errors  WEFT_ERROR_INPUT: what does not fit, in words */
 weft_status weft_plan_force(weft_compilation *c, const char *text, weft_error *error);
 
+/** What a saved plan tells of loops: which recompute what could be stored for them.
+ *  recomputed  [n_loops], kept where the plan does not tell
+ *  Errors      WEFT_ERROR_INPUT */
+weft_status weft_plan_force_loops(const char *text, int n_loops, bool *recomputed, bool *found,
+                                  weft_error *error);
+
 #endif

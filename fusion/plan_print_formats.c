@@ -168,9 +168,12 @@ static void print_json_kernel(const weft_graph *graph, const weft_plan_kernel *k
     weft_text_add(out, "}");
 }
 
-void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, weft_text *out) {
-    weft_text_add(out, "{\n  \"format\": \"weft-plan-1\",\n  \"lanes\": %d,\n  \"kernels\": [",
-                  plan->lanes);
+void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, int segment,
+                          weft_text *out) {
+    weft_text_add(out, "{\n  \"format\": \"weft-plan-1\",\n");
+    if (segment >= 0)
+        weft_text_add(out, "  \"segment\": %d,\n", segment);
+    weft_text_add(out, "  \"lanes\": %d,\n  \"kernels\": [", plan->lanes);
     for (int i = 0; i < plan->n_kernels; ++i) {
         weft_text_add(out, i > 0 ? ",\n" : "\n");
         print_json_kernel(graph, &plan->kernels[i], out);

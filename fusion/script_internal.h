@@ -9,7 +9,8 @@
  *      script_condition.c    comparisons
  *      script_names.c        names, reserved words, intrinsics
  *      script_check.c        what is checked once everything is read
- *      script_print.c        back to text */
+ *      script_print.c        back to text
+ *      script_outline.c      what a script says, for programs that do not compile it yet */
 #ifndef SCRIPT_INTERNAL_H
 #define SCRIPT_INTERNAL_H
 

@@ -278,7 +278,8 @@ typedef enum weft_name_kind {
     WEFT_NAME_INPUT,
     WEFT_NAME_PARAMETER,
     WEFT_NAME_EXPRESSION,
-    WEFT_NAME_VALUE /* assigned or accumulated, and no input */
+    WEFT_NAME_VALUE,   /* assigned or accumulated, and not an input */
+    WEFT_NAME_OPERATOR /* of an outline alone */
 } weft_name_kind;
 /** A name that a script declares or makes. Borrowed from the compilation. */
 typedef struct weft_name_info {
@@ -295,6 +296,35 @@ typedef struct weft_name_info {
 /** In the order: index sets, connectivities, inputs, parameters, expressions, values as written. */
 int weft_compilation_names(const weft_compilation *compilation);
 void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
+
+/* ---- outlines ---------------------------------------------------------------------------------
+ */
+
+/** What a script says, by the parser alone: for programs that must know before they compile it. */
+typedef struct weft_outline weft_outline;
+/** fragments  borrowed for the call; free with weft_outline_free
+ *  Errors     those of weft_compile that a text has by itself: WEFT_ERROR_SYNTAX, _TYPE,
+ *             _UNSUPPORTED with file, line, column; _MEMORY */
+weft_status weft_outline_make(const weft_fragment *fragments, int n_fragments, weft_outline **out,
+                              weft_error *error);
+void weft_outline_free(weft_outline **outline);
+typedef struct weft_outline_name {
+    const char *name; /* borrowed from the outline */
+    weft_name_kind kind;
+    bool in_loop; /* made by a statement in a loop */
+    bool read;    /* in the value of a statement, or in a loop's condition or number of iterations */
+} weft_outline_name;
+/** In the order of their first appearance. */
+int weft_outline_names(const weft_outline *outline);
+void weft_outline_tell(const weft_outline *outline, int i, weft_outline_name *out);
+/** Is there such a name? out may be NULL. */
+bool weft_outline_find(const weft_outline *outline, const char *name, weft_outline_name *out);
+/** Is there a return statement? */
+bool weft_outline_returns(const weft_outline *outline);
+/** Put blanks in the place of the return statements; lines and columns of the rest stay.
+ *  text  that of the fragment, unchanged */
+weft_status weft_outline_strip(const weft_outline *outline, int fragment, char *text,
+                               weft_error *error);
 
 /* ---- data for programs ------------------------------------------------------------------------
  */

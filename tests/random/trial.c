@@ -27,6 +27,7 @@ int trial_ways(const random_script *script, const char *device, trial_way *out) 
         way->routine = !host && (random_below(&state, 2) == 0 || strncmp(device, "cuda", 4) == 0);
         way->few_blocks = strcmp(device, "emulated") == 0 && random_below(&state, 2) == 0;
         way->brings_dot = random_below(&state, 2) == 0;
+        way->store = (weft_store)random_below(&state, 3);
     }
     return TRIAL_WAYS;
 }
@@ -76,6 +77,7 @@ static weft_status compile(weft_library *library, trial *t, int n_variants,
                                      .brings_dot = !t->way.routine && t->way.brings_dot};
     const weft_compile_options options = {.plan = t->way.plan,
                                           .scatter = t->way.scatter,
+                                          .store = t->way.store,
                                           .single = t->script->single,
                                           .max_fusion = t->way.alone ? 1 : 0,
                                           .variants = variants,
@@ -109,6 +111,7 @@ weft_status trial_make(weft_library *library, weft_device *device, const random_
         TRY(partition_make(out->compilation, way->best, true, error));
     if (way->partition != 0)
         TRY(partition_make(out->compilation, way->partition, false, error));
+    TRY(reload_check(library, &(weft_fragment){"random.weft", out->text}, out->compilation, error));
     if (way->few_blocks)
         set_few_blocks(out->compilation);
     TRY(weft_program_make(device, out->compilation, &out->program, error));

@@ -10,6 +10,7 @@ typedef struct trial_way {
     const char *device; /* batch, optimised, emulated, or a device of Weft's */
     weft_plan_kind plan;
     weft_scatter scatter;
+    weft_store store;   /* of what a loop reads and could recompute */
     bool alone;         /* the planner looks at no fusion of several calls */
     uint64_t best;      /* not 0: one of the best covers, by these random numbers */
     uint64_t partition; /* not 0: calls are fused by these random numbers */
@@ -52,5 +53,11 @@ void trial_free(trial *trial);
  *  legal sets of calls, in any legal order, or by one of the best covers that the planner knows. */
 weft_status partition_make(weft_compilation *compilation, uint64_t state, bool best,
                            weft_error *error);
+
+/** reload.c: print the plan of a compilation, compile the script with that plan forced, and compare
+ *  plan and source.
+ *  Errors  WEFT_ERROR_INTERNAL: they differ; those of weft_compile: the plan is refused */
+weft_status reload_check(const weft_library *library, const weft_fragment *script,
+                         const weft_compilation *planned, weft_error *error);
 
 #endif

@@ -95,7 +95,57 @@ static void every_kind(void **state) {
     weft_library_free(&library);
 }
 
+static const char loops[] = "index cells, nodes plain;\n"
+                            "connectivity dofs : cells -> nodes[3];\n"
+                            "input v : real[3] over cells;\n"
+                            "input u : real over nodes;\n"
+                            "input t, change : real;\n"
+                            "w = 2*v;\n"
+                            "K = outer(w, w);\n"
+                            "z = 2*u;\n"
+                            "s = 2*t;\n"
+                            "A[dofs,dofs] += K;\n"
+                            "g[dofs] += v;\n"
+                            "repeat at most 9 while (t < 3) {\n"
+                            "    d = z - u;\n"
+                            "    update z = z + 0.5*d;\n"
+                            "    update t = t + 1;\n"
+                            "}\n"
+                            "b[dofs] += w;\n"
+                            "return w, z, s, A, b, g;\n";
+
+/* Of a script with loops: what is returned, and what is not. */
+static void of_loops(void **state) {
+    (void)state;
+    static const weft_name_info values[] = {
+        {.name = "w", .over = "cells", .rank = 1, .sizes = {3}, .returned = true},
+        {.name = "K", .over = "cells", .rank = 2, .sizes = {3, 3}},
+        {.name = "z", .over = "nodes", .returned = true},
+        {.name = "s", .returned = true},
+        {.name = "A", .over = "nodes", .returned = true, .sparse = true},
+        {.name = "g", .over = "nodes", .returned = true},
+        {.name = "d", .over = "nodes"},
+        {.name = "b", .over = "nodes", .returned = true}};
+    enum { N = sizeof values / sizeof *values };
+    weft_library *library = NULL;
+    weft_compilation *c = NULL;
+    weft_error error = {0};
+    const weft_limits limits = {.lanes_double = 8, .lanes_float = 16};
+    const weft_fragment fragment = {"loops", loops};
+    assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
+    if (weft_compile(library, &limits, &fragment, 1, NULL, &c, &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    const int first = weft_compilation_names(c) - N;
+    for (int i = 0; i < N; ++i) {
+        weft_name_info wanted = values[i];
+        wanted.kind = WEFT_NAME_VALUE;
+        check(c, first + i, wanted);
+    }
+    weft_compilation_free(&c);
+    weft_library_free(&library);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind), cmocka_unit_test(of_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void plans_are_forced(void **state) {
 
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
-    refused("{", "it is no JSON, line 1");
+    refused("{", "it is not JSON, line 1");
     refused("{\"format\": \"weft-graph-1\"}", "it has no \"format\": \"weft-plan-1\"");
     refused(PLAN(KERNEL(CALL("a") "," CALL("c") "," CALL("d"))), "no kernel has the call 's'");
     refused(PLAN(KERNEL(CALL("a") "," CALL("y"))), "kernel 0 has a call 'y', which this script");
@@ -103,6 +103,74 @@ static void what_is_saved_is_forced(void **state) {
         case_close(&c);
         case_close(&d);
     }
+}
+
+/* Segments with calls of the same names; what a loop recomputes by one set of options and stores by
+ * another. */
+static const char *const looped[] = {"index cells, nodes;\n"
+                                     "connectivity dofs : cells -> nodes[3];\n"
+                                     "input v : real over nodes;\n"
+                                     "input x : real[3] over cells;\n"
+                                     "input t : real;\n"
+                                     "b[dofs] += v[dofs];\n"
+                                     "c[dofs] += 2*x;\n"
+                                     "repeat at most 3 while (t < 3) {\n"
+                                     "    update t = t + 1;\n"
+                                     "}\n"
+                                     "d[dofs] += 3*x;\n"
+                                     "return b, c, d;\n",
+                                     "index nodes plain;\n"
+                                     "input u, f : real over nodes;\n"
+                                     "input t : real;\n"
+                                     "update u = u + f;\n"
+                                     "update u = u*f;\n"
+                                     "g = f*f + 1;\n"
+                                     "repeat at most 3 while (t < 3) {\n"
+                                     "    update u = u + g;\n"
+                                     "    update t = t + 1;\n"
+                                     "}\n"};
+
+static void saved_plans_of_loops_are_forced(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; ++i)
+        for (int store = WEFT_STORE_AUTO; store <= WEFT_STORE_NEVER; ++store) {
+            const weft_compile_options saving = {.store = (weft_store)store};
+            program_case c = case_open(NULL, "null", looped[i], &saving);
+            weft_text saved = {0}, again = {0};
+            weft_error error = {0};
+            case_check(weft_compilation_print(c.compilation, "plan", "json", &saved, &error),
+                       &error);
+            const weft_compile_options options = {.forced_plan = saved.data};
+            program_case d = case_open(NULL, "null", looped[i], &options);
+            case_check(weft_compilation_print(d.compilation, "plan", "json", &again, &error),
+                       &error);
+            assert_string_equal(saved.data, again.data);
+            assert_string_equal(weft_compilation_source(c.compilation),
+                                weft_compilation_source(d.compilation));
+            weft_text_free(&saved);
+            weft_text_free(&again);
+            case_close(&c);
+            case_close(&d);
+        }
+}
+
+static void loops_that_are_not_there(void **state) {
+    (void)state;
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *c = NULL;
+    weft_error error = {0};
+    const weft_fragment fragment = {"script.weft", looped[1]};
+    const weft_compile_options options = {
+        .forced_plan = "[{\"format\": \"weft-loops-1\", \"recomputed\": [1]}]"};
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &c, &error),
+        WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "\"recomputed\" lists loops by number, from 0 to 0"));
+    weft_device_free(&device);
+    weft_library_free(&library);
 }
 
 /* Both plans of a script give the same numbers: x = 1, A = 1 everywhere; a = 2, c = 6, d = 8. */
@@ -193,6 +261,8 @@ int main(void) {
         cmocka_unit_test(plans_are_forced),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(what_is_saved_is_forced),
+        cmocka_unit_test(saved_plans_of_loops_are_forced),
+        cmocka_unit_test(loops_that_are_not_there),
         cmocka_unit_test(forced_plans_run),
         cmocka_unit_test(why),
         cmocka_unit_test(page),

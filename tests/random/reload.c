@@ -1,0 +1,56 @@
+/* A plan that is printed and read back is the plan that was printed: the same kernels in the same
+ * text, and so the same results. */
+#include "flow_internal.h"
+#include "trial.h"
+
+#include <string.h>
+
+/* The first line that differs, of either text; NULL: none does. */
+static const char *first_difference(const char *a, const char *b) {
+    const char *line = a;
+    if (strcmp(a, b) == 0)
+        return NULL;
+    for (size_t i = 0; a[i] == b[i]; ++i)
+        if (a[i] == '\n')
+            line = a + i + 1;
+    return line;
+}
+
+static weft_status compare_texts(const char *what, const char *printed, const char *forced,
+                                 weft_error *error) {
+    const char *line = first_difference(printed, forced);
+    if (line == NULL)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_INTERNAL,
+                          "the %s of the plan that was printed and read back is not the same: "
+                          "%.200s",
+                          what, line);
+}
+
+static weft_status print_plan(const weft_compilation *compilation, weft_text *out,
+                              weft_error *error) {
+    return weft_compilation_print(compilation, "plan", "json", out, error);
+}
+
+weft_status reload_check(const weft_library *library, const weft_fragment *script,
+                         const weft_compilation *planned, weft_error *error) {
+    weft_status status = WEFT_OK;
+    /* Of the options what says how a kernel is written; what it is made of is the plan's. */
+    weft_compile_options options = {.scatter = planned->options.scatter,
+                                    .single = planned->options.single,
+                                    .operators = planned->options.operators,
+                                    .n_operators = planned->options.n_operators};
+    weft_compilation *forced = NULL;
+    weft_text printed = {0}, again = {0};
+    TRY(print_plan(planned, &printed, error));
+    options.forced_plan = printed.data;
+    TRY(weft_compile(library, &planned->limits, script, 1, &options, &forced, error));
+    TRY(print_plan(forced, &again, error));
+    TRY(compare_texts("text", printed.data, again.data, error));
+    TRY(compare_texts("source", planned->source, forced->source, error));
+done:
+    weft_compilation_free(&forced);
+    weft_text_free(&printed);
+    weft_text_free(&again);
+    return status;
+}
