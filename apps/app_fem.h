@@ -307,14 +307,6 @@ weft_status app_script_read(const char *name, char **text, weft_error *error);
  *  NULL: all.  Errors  WEFT_ERROR_IO */
 weft_status app_script_check(const char *name, bool (*is_wanted)(const char *text),
                              weft_error *error);
-/** Put blanks in the place of return statements; lines and columns of the rest stay. */
-void app_script_strip(char *text);
-/** Does it say `kind ... name ...`, as `parameter d = 2`? */
-bool app_script_declares(const char *text, const char *kind, const char *name);
-/** Does a statement assign or accumulate into this name? */
-bool app_script_makes(const char *text, const char *name);
-/** Does one accumulate into it, NAME[...] +=? */
-bool app_script_adds(const char *text, const char *name);
 
 /** Split at the commas outside parentheses, blanks round the pieces removed; *out [*n] is malloc'd,
  * and so is each. An empty piece is WEFT_ERROR_USAGE. */

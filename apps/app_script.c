@@ -1,7 +1,7 @@
+/* The texts of scripts that users name: files, shipped scripts, standard input. */
 #include "app_fem.h"
 #include "embedded_scripts.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,86 +87,4 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
     }
 done:
     return status;
-}
-
-/* ---- words of a script ------------------------------------------------------------------------
- */
-
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The next word or other character at or after *at, blanks and comments left out; its length, or 0
- * at the end. */
-static size_t next_token(const char **at) {
-    const char *c = *at;
-    for (;; ++c) {
-        if (*c == '#')
-            c += strcspn(c, "\n");
-        if (!*c || !isspace((unsigned char)*c))
-            break;
-    }
-    *at = c;
-    if (!*c)
-        return 0;
-    size_t n = 1;
-    while (is_word(*c) && is_word(c[n]))
-        ++n;
-    return n;
-}
-
-static bool is_token(const char *at, size_t n, const char *word) {
-    return strlen(word) == n && strncmp(at, word, n) == 0;
-}
-
-void app_script_strip(char *text) {
-    const char *at = text;
-    bool inside = false;
-    for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
-        inside = inside || is_token(at, n, "return");
-        if (inside) {
-            const bool ends = *at == ';';
-            memset(text + (at - text), ' ', n);
-            inside = !ends;
-        }
-        at += n;
-    }
-}
-
-bool app_script_declares(const char *text, const char *kind, const char *name) {
-    const char *at = text;
-    bool inside = false;
-    for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
-        if (inside && is_token(at, n, name))
-            return true;
-        if (*at == ';' || *at == ':')
-            inside = false;
-        else
-            inside = inside || is_token(at, n, kind);
-        at += n;
-    }
-    return false;
-}
-
-/* NAME, at the start of a statement and before one of these characters. */
-static bool makes_before(const char *text, const char *name, const char *characters) {
-    const char *at = text;
-    bool starts = true;
-    for (size_t n = next_token(&at); n > 0; n = next_token(&at)) {
-        const bool is_name = starts && is_token(at, n, name);
-        starts = *at == ';';
-        at += n;
-        const char *after = at;
-        if (is_name && next_token(&after) > 0 && strchr(characters, *after))
-            return true;
-    }
-    return false;
-}
-
-bool app_script_makes(const char *text, const char *name) {
-    return makes_before(text, name, "=[");
-}
-
-bool app_script_adds(const char *text, const char *name) {
-    return makes_before(text, name, "[");
 }

@@ -9,10 +9,11 @@ static weft_status solve_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
     run->seconds.started = weft_clock();
+    TRY(solve_script_read(run, error));
     TRY(app_device_open(options->device, options->plan, &run->messages->monitor, &run->device,
                         &run->library, &run->context, error));
     run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
-    TRY(solve_script_read(run, error));
+    TRY(solve_script_try(run, error));
     TRY(solve_check(run, error));
     TRY(solve_mesh_make(run, error));
     TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));

@@ -134,10 +134,11 @@ typedef struct solve {
 
 void solve_clear(solve *run);
 
-/** Read the script, and check that it compiles, before there is a mesh. (solve_script.c)
- *  Errors  what the compiler says of the script; WEFT_ERROR_INPUT: it has not the shape of a form
- */
+/** Read the script, before there is a device. (solve_script.c)
+ *  Errors  what the parser says of the script; WEFT_ERROR_INPUT: it makes no matrix or vector */
 weft_status solve_script_read(solve *run, weft_error *error);
+/** Check that it compiles, before there is a mesh.  Errors  what the compiler says of the script */
+weft_status solve_script_try(solve *run, weft_error *error);
 /** Compile it for the mesh: components and names. */
 weft_status solve_script_fit(solve *run, weft_error *error);
 void solve_script_clear(solve_script *script);

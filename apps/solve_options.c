@@ -169,8 +169,16 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
 
 /* What its options need by default: a matrix, and a vector or a residual. */
 static bool can_be_solved(const char *text) {
-    return app_script_makes(text, "K") &&
-           (app_script_adds(text, "b") || app_script_adds(text, "r"));
+    const weft_fragment fragment = {"script", text};
+    weft_outline *outline = NULL;
+    weft_outline_name matrix, vector;
+    if (weft_outline_make(&fragment, 1, &outline, NULL) != WEFT_OK)
+        return false;
+    const bool can = weft_outline_find(outline, "K", &matrix) && matrix.kind == WEFT_NAME_VALUE &&
+                     ((weft_outline_find(outline, "b", &vector) && vector.accumulated) ||
+                      (weft_outline_find(outline, "r", &vector) && vector.accumulated));
+    weft_outline_free(&outline);
+    return can;
 }
 
 static weft_status check(const solve_options *o, weft_error *error) {

@@ -101,14 +101,19 @@ static weft_status check_options(const solve *run, weft_error *error) {
     return WEFT_OK;
 }
 
+static bool has_name(const weft_outline *outline, weft_name_kind kind, const char *name) {
+    weft_outline_name found;
+    return weft_outline_find(outline, name, &found) && found.kind == kind && !found.in_loop;
+}
+
 /* The names of matrix and vector, as given or by custom. */
-static weft_status name_parts(solve *run, weft_error *error) {
+static weft_status name_parts(solve *run, const weft_outline *outline, weft_error *error) {
     const solve_options *options = run->options;
     solve_script *script = &run->script;
     const char *custom = options->nonlinear ? "r" : "b";
     script->matrix = options->matrix ? options->matrix : "K";
     script->vector = options->vector ? options->vector : custom;
-    if (!options->vector && !app_script_makes(script->text, custom)) {
+    if (!options->vector && !has_name(outline, WEFT_NAME_VALUE, custom)) {
         if (options->nonlinear)
             return refuse(run, "add r[dofs] += ...; to the script, or name another by --vector",
                           error,
@@ -117,12 +122,12 @@ static weft_status name_parts(solve *run, weft_error *error) {
                           custom);
         script->vector = NULL;
     }
-    if (!options->matrix && !app_script_makes(script->text, "K"))
+    if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
         return refuse(run, "add K = ...; to the script, or name another matrix by --matrix NAME",
                       error, "this script makes no local matrix '%s'", "K");
     weft_text_add(&script->cells, "%s", script->text);
     if (strcmp(script->matrix, "K") != 0) {
-        if (app_script_makes(script->text, "K"))
+        if (has_name(outline, WEFT_NAME_VALUE, "K"))
             return refuse(run, "call that matrix K, or what is K now something else", error,
                           "the matrix is '%s', but the script gives the name K to something else",
                           script->matrix);
@@ -135,16 +140,26 @@ static weft_status name_parts(solve *run, weft_error *error) {
 weft_status solve_script_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
+    weft_outline *outline = NULL;
+    TRY(app_script_read(run->options->script, &script->text, error));
+    const weft_fragment fragment = {run->options->script, script->text};
+    TRY(weft_outline_make(&fragment, 1, &outline, error));
+    TRY(weft_outline_strip(outline, 0, script->text, error));
+    script->has_d = has_name(outline, WEFT_NAME_PARAMETER, "d");
+    script->has_u = has_name(outline, WEFT_NAME_INPUT, "u");
+    if (has_name(outline, WEFT_NAME_INPUT, "v") && has_name(outline, WEFT_NAME_VALUE, "Kv"))
+        script->action = "Kv";
+    TRY(name_parts(run, outline, error));
+    TRY(check_options(run, error));
+done:
+    weft_outline_free(&outline);
+    return status;
+}
+
+weft_status solve_script_try(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
     for (int i = 0; i < run->options->n_kernels; ++i)
         TRY(weft_library_add_directory(run->library, run->options->kernels[i], error));
-    TRY(app_script_read(run->options->script, &script->text, error));
-    app_script_strip(script->text);
-    script->has_d = app_script_declares(script->text, "parameter", "d");
-    script->has_u = app_script_declares(script->text, "input", "u");
-    if (app_script_declares(script->text, "input", "v") && app_script_makes(script->text, "Kv"))
-        script->action = "Kv";
-    TRY(name_parts(run, error));
-    TRY(check_options(run, error));
     TRY(try_out(run, error));
 done:
     return status;

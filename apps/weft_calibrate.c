@@ -137,6 +137,8 @@ weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, i
         TRY(weft_tool_draw(&options, &messages->monitor, error));
         goto done;
     }
+    if (options.check)
+        TRY(weft_tool_check_read(&options, error));
     TRY(weft_tool_library_make(&options, &library, error));
     const weft_device_options how = weft_device_options_default(&messages->monitor);
     TRY(weft_tuning_open(&how, &tuning, error));

@@ -257,6 +257,20 @@ done:
     return status;
 }
 
+weft_status weft_tool_check_read(const weft_tool_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_scripts scripts = {0};
+    for (int i = 0; i < options->n_arguments; ++i) {
+        if (find_kept(options->arguments[i]))
+            continue;
+        TRY(weft_tool_scripts_read(&options->arguments[i], 1, &scripts, error));
+        weft_tool_scripts_clear(&scripts);
+    }
+done:
+    weft_tool_scripts_clear(&scripts);
+    return status;
+}
+
 weft_status weft_tool_check(const weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -268,7 +282,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
     if (limits->kind == WEFT_DEVICE_NULL) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "%s computes nothing: there is nothing to measure", limits->name);
+                                "the device %s: there is nothing to measure", limits->name);
         goto done;
     }
     TRY(weft_arena_make(&c->arena, error));

@@ -118,10 +118,10 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                                             .n_variants = options->n_variants,
                                             .operators = options->operators,
                                             .n_operators = options->n_operators};
+    TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
     if (options->force != NULL)
         TRY(weft_file_read(options->force, &forced, NULL, error));
     compile_options.forced_plan = forced;
-    TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
     TRY(weft_tool_library_make(options, &library, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
     TRY(weft_tool_tune(&tuned, device, library, &scripts, &compile_options, options->tune, messages,

@@ -28,8 +28,10 @@ weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *
                             weft_error *error);
 weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
                                 weft_error *error);
-/** weft calibrate --check on one device. (weft_check.c) */
+/** weft calibrate --check: read the scripts for the errors of their text; then, on one device, run
+ *  them. (weft_check.c) */
 struct weft_tool_options;
+weft_status weft_tool_check_read(const struct weft_tool_options *options, weft_error *error);
 weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error);
 /** weft calibrate --draw: for each script of what --check has written, a data file and scripts for
@@ -54,7 +56,8 @@ typedef struct weft_tool_scripts {
 } weft_tool_scripts;
 /** Read files, shipped scripts, or "-" for stdin. Where nothing is returned, which is so of shipped
  * pieces, what no statement uses is returned, by a fragment of its own. (weft_scripts.c) Errors
- * WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY */
+ * WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY; what the parser
+ * says of them */
 weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
                                    weft_error *error);
 void weft_tool_scripts_clear(weft_tool_scripts *scripts);

@@ -55,7 +55,7 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
         if (most > 0)
             status =
                 weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                               "%s computes nothing: there is nothing to measure", limits->name);
+                               "the device %s: there is nothing to measure", limits->name);
         return status;
     }
     if (most == 0 && how.cache == WEFT_CACHE_ON)

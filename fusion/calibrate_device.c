@@ -354,7 +354,7 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
     weft_device_identity(device, identity);
     if (!with.measure && limits->kind == WEFT_DEVICE_NULL)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "%s computes nothing: there is nothing to measure", limits->name);
+                              "the device %s: there is nothing to measure", limits->name);
     TRY(weft_tuning_describe(tuning, identity, limits->name, error));
     if (!with.measure) {
         with.measure = measure;

@@ -98,6 +98,7 @@ static void tell(const weft_outline *outline, const script_name *name, weft_outl
     *out = (weft_outline_name){.name = name->name,
                                .kind = public_kind(name->kind),
                                .in_loop = name->loop >= 0,
+                               .accumulated = name->kind == SCRIPT_ACCUMULATED,
                                .read = is_read(outline->parser.script, name->name)};
 }
 

@@ -311,8 +311,9 @@ void weft_outline_free(weft_outline **outline);
 typedef struct weft_outline_name {
     const char *name; /* borrowed from the outline */
     weft_name_kind kind;
-    bool in_loop; /* made by a statement in a loop */
-    bool read;    /* in the value of a statement, or in a loop's condition or number of iterations */
+    bool in_loop;     /* made by a statement in a loop */
+    bool accumulated; /* NAME[...] += ... */
+    bool read;        /* in the value of a statement, or in a loop's condition or number of iterations */
 } weft_outline_name;
 /** In the order of their first appearance. */
 int weft_outline_names(const weft_outline *outline);
