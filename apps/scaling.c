@@ -62,7 +62,14 @@ static int print_outcome(const scaling *run) {
     const scaling_results *results = &run->results;
     int n_failed = 0;
     for (int i = 0; i < results->cases->n_cases; ++i) {
-        n_failed += scaling_result_failed(results, &results->results[i]);
+        const scaling_result *result = &results->results[i];
+        if (!scaling_result_failed(results, result))
+            continue;
+        ++n_failed;
+        if (!result->error) /* else it was told when it ran */
+            weft_log(&run->messages.monitor, WEFT_LOG_ERROR, "%s did not converge: %s",
+                     result->item->name,
+                     result->outcome[0] ? result->outcome : "its outcome is not known");
     }
     if (run->options.verbosity > APP_QUIET)
         printf("%d cases, %d runs now, %d failed; see %s/report.md\n", results->cases->n_cases,

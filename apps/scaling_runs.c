@@ -106,7 +106,7 @@ static void report_run(const scaling_progress *progress, const json_t *record, i
     if (same)
         weft_log(&messages->monitor, WEFT_LOG_INFO, "%s failed as %s did", item->name, same->name);
     else if (reason)
-        weft_log(&messages->monitor, WEFT_LOG_WARNING, "%s failed: %s", item->name, reason);
+        weft_log(&messages->monitor, WEFT_LOG_ERROR, "%s failed: %s", item->name, reason);
     else
         weft_log(&messages->monitor, WEFT_LOG_INFO, "%s, run %d of %d: %s", item->name,
                  progress->round + 1, rounds,
