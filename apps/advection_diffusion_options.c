@@ -77,9 +77,8 @@ static const struct argp_option options_table[] = {
 static const char doc[] =
     "Advect and diffuse a scalar with linear finite elements on triangles or tetrahedra."
     "\v"
-    "EXPR is an expression in x, y, in space z, and t: + - * / ^, sqrt exp log sin cos tan tanh "
-    "abs "
-    "min max, pi. GROUP is the name of a physical group of the mesh, or boundary for all of the "
+    "EXPR is an expression in x, y, in space z, and t: " WEFT_FORMULA_HELP
+    ". GROUP is the name of a physical group of the mesh, or boundary for all of the "
     "boundary. What is in no --dirichlet is insulated (mu dT/dn = 0).\n"
     "\n"
     "Examples:\n"

@@ -23,10 +23,7 @@ static const struct argp_option options_table[] = {
 static const char doc[] =
     "Solve a Poisson problem with linear finite elements on triangles or tetrahedra."
     "\v"
-    "EXPR is an expression in x, y and, in space, z: + - * / ^, sqrt exp log sin cos tan tanh abs "
-    "min "
-    "max, pi. "
-    "GROUP is the name of a "
+    "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP ". GROUP is the name of a "
     "physical group of the mesh, or boundary for all of the boundary. Without any condition u is "
     "zero on the whole "
     "boundary. With conditions, what is in none of them is insulated (k du/dn = 0). With Neumann "

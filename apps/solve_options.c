@@ -66,8 +66,8 @@ static const char doc[] =
     "b[dofs] += ...; docs/tutorial-new-element.md writes one. Where K has n*c rows for n nodes of "
     "a "
     "cell, u has c components.\n"
-    "EXPR is an expression in x, y and, in space, z: + - * / ^, sqrt exp log sin cos tan tanh abs "
-    "min max, pi. GROUP is the name of a physical group of the mesh, or boundary for all of the "
+    "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
+    ". GROUP is the name of a physical group of the mesh, or boundary for all of the "
     "boundary. Without any condition u is zero on the whole boundary.\n"
     "\n"
     "Examples:\n"

@@ -1,6 +1,7 @@
 /* The GPU's prelude: one thread an instance, `real` is a scalar, a warp's instances are the lanes
  * of a block of interleaved data, so that its threads read neighbouring words. Accumulating stores
  * are atomic, or plain where a launch is a colour of instances. */
+#include "intrinsics.h"
 #include "source_internal.h"
 
 static void types(weft_text *out, int lanes, bool single) {
@@ -173,7 +174,6 @@ static const char stores[] =
 
 static const char intrinsics[] =
     "#define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))\n"
-    "INLINE real weft_abs(real x) { return fabs(x); }\n"
     "/* from 20 bits to all, but a last one or two; 1/0 is no number */\n"
     "INLINE double weft_reciprocal(double x)\n"
     "{\n"
@@ -183,9 +183,6 @@ static const char intrinsics[] =
     "    return fma(r, fma(e, e, e), r);\n"
     "}\n"
     "INLINE float weft_reciprocal(float x) { return 1 / x; }\n"
-    "INLINE real weft_min(real a, real b) { return b < a ? b : a; }\n"
-    "INLINE real weft_max(real a, real b) { return a < b ? b : a; }\n"
-    "INLINE real weft_pow(real x, real y) { return pow(x, y); }\n"
     "INLINE real weft_powi(real x, int n)\n"
     "{\n"
     "    real r = 1;\n"
@@ -198,9 +195,19 @@ static const char intrinsics[] =
     "}\n";
 
 static void functions(weft_text *out) {
-    static const char *const names[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        weft_text_add(out, "INLINE real weft_%s(real x) { return %s(x); }\n", names[i], names[i]);
+    for (int i = 0; i < weft_intrinsics_count; ++i) {
+        const weft_intrinsic *one = &weft_intrinsics[i];
+        const bool two = one->n_arguments == 2;
+        if (one->flags & INTRINSIC_CUDA_OWN)
+            continue;
+        weft_text_add(out, "INLINE real weft_%s(real x%s) { return ", one->name,
+                      two ? ", real y" : "");
+        if (one->c != NULL)
+            weft_text_add(out, "%s(x%s)", one->c, two ? ", y" : "");
+        else
+            weft_text_add(out, "%s", one->plain);
+        weft_text_add(out, "; }\n");
+    }
     weft_text_add(out, "\n");
 }
 

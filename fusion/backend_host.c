@@ -1,4 +1,5 @@
 /* The host's prelude: `real` is a vector of LANES instances by the compilers' vector extension. */
+#include "intrinsics.h"
 #include "source_internal.h"
 
 static void types(weft_text *out, int lanes, bool single) {
@@ -154,6 +155,8 @@ static const char stores[] =
     "            p[positions[k * LANES + l]] += v[k][l];\n"
     "}\n\n";
 
+/* What is written for vectors; whole numbers are those of rounding at the last bit before the
+ * point. */
 static const char intrinsics[] =
     "INLINE real select_(mask c, real a, real b)\n"
     "{\n"
@@ -161,15 +164,102 @@ static const char intrinsics[] =
     "}\n"
     "#define weft_select(c, a, b) select_(c, SPLAT(a), SPLAT(b))\n"
     "INLINE real abs_(real x) { return (real)((mask)x & ~(mask)SPLAT((scalar)-0.0)); }\n"
+    "INLINE real signed_(real a, real x) /* a >= 0 with the sign of x */\n"
+    "{\n"
+    "    return (real)((mask)a | ((mask)x & (mask)SPLAT((scalar)-0.0)));\n"
+    "}\n"
+    "INLINE real whole_(real a) { return a + (scalar)WHOLE - (scalar)WHOLE; }\n"
+    "/* r, a whole number beside |x|, as the function's value; large x are whole */\n"
+    "INLINE real rounded_(real r, real x)\n"
+    "{\n"
+    "    return select_(abs_(x) < (scalar)WHOLE, signed_(r, x), x);\n"
+    "}\n"
+    "INLINE real one_if_(mask c) { return select_(c, SPLAT((scalar)1), SPLAT((scalar)0)); }\n"
+    "INLINE real trunc_(real x)\n"
+    "{\n"
+    "    const real a = abs_(x), r = whole_(a);\n"
+    "    return rounded_(r - one_if_(r > a), x);\n"
+    "}\n"
+    "INLINE real round_(real x)\n"
+    "{\n"
+    "    const real a = abs_(x), r = whole_(a);\n"
+    "    return rounded_(r + one_if_(a - r == (scalar)0.5), x);\n"
+    "}\n"
+    "INLINE real floor_(real x) { const real r = trunc_(x); return select_(r > x, r - 1, r); }\n"
+    "INLINE real ceil_(real x) { const real r = trunc_(x); return select_(r < x, r + 1, r); }\n"
+    "INLINE real sign_(real x) { return select_((x < 0) | (x > 0), signed_(SPLAT((scalar)1), x), "
+    "x); "
+    "}\n"
     "INLINE real min_(real a, real b) { return select_(b < a, b, a); }\n"
     "INLINE real max_(real a, real b) { return select_(a < b, b, a); }\n"
+    "/* as fmin and fmax: a number, where one of the two is */\n"
+    "INLINE real fmin_(real a, real b) { return select_((b < a) | (a != a), b, a); }\n"
+    "INLINE real fmax_(real a, real b) { return select_((a < b) | (a != a), b, a); }\n"
     "#define weft_abs(x) abs_(SPLAT(x))\n"
+    "#define weft_sign(x) sign_(SPLAT(x))\n"
+    "#define weft_trunc(x) trunc_(SPLAT(x))\n"
+    "#define weft_round(x) round_(SPLAT(x))\n"
+    "#define weft_floor(x) floor_(SPLAT(x))\n"
+    "#define weft_ceil(x) ceil_(SPLAT(x))\n"
     "#define weft_reciprocal(x) (1 / SPLAT(x))\n"
-    "#define weft_min(a, b) min_(SPLAT(a), SPLAT(b))\n"
-    "#define weft_max(a, b) max_(SPLAT(a), SPLAT(b))\n"
-    "#define LANEWISE(KIND, NAME, FUNCTION) \\\n"
-    "    KIND real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = "
-    "FUNCTION(x[l]); return r; }\n";
+    "#define weft_min(a, b) fmin_(SPLAT(a), SPLAT(b))\n"
+    "#define weft_max(a, b) fmax_(SPLAT(a), SPLAT(b))\n"
+    "INLINE real powi_(real x, int n)\n"
+    "{\n"
+    "    real r = SPLAT((scalar)1);\n"
+    "    for (int k = n < 0 ? -n : n; k > 0; k >>= 1) {\n"
+    "        if (k & 1)\n"
+    "            r *= x;\n"
+    "        x *= x;\n"
+    "    }\n"
+    "    if (n < 0)\n"
+    "        r = (scalar)1 / r;\n"
+    "    return r;\n"
+    "}\n"
+    "#define weft_powi(x, n) powi_(SPLAT(x), n)\n\n";
+
+/* Of the C library: for vectors where glibc has them (libmvec: at most 4 units in the last place),
+ * else lane by lane. Its names say the instruction set and the lanes: _ZGVdN4v_sin. */
+static const char library_calls[] =
+    "#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC__ == 2\n"
+    "#if defined(__AVX512F__) && VECTOR_BYTES == 64\n"
+    "#define VECTOR_ISA \"e\"\n"
+    "#elif defined(__AVX2__) && VECTOR_BYTES == 32\n"
+    "#define VECTOR_ISA \"d\"\n"
+    "#elif VECTOR_BYTES == 16\n"
+    "#define VECTOR_ISA \"b\"\n"
+    "#endif\n"
+    "#endif\n"
+    "#ifdef VECTOR_ISA\n"
+    "#define VECTOR_SINCE(N) (__GLIBC_MINOR__ >= N)\n"
+    "#else\n"
+    "#define VECTOR_SINCE(N) 0\n"
+    "#define VECTOR_ISA \"\"\n"
+    "#endif\n"
+    "#define VECTOR_1(NAME, F) real NAME(real) __asm__(\"_ZGV\" VECTOR_ISA \"N\" LANES_TEXT \"v_\" "
+    "F)\n"
+    "#define VECTOR_2(NAME, F) real NAME(real, real) __asm__(\"_ZGV\" VECTOR_ISA \"N\" LANES_TEXT "
+    "\"vv_\" F)\n"
+    "#define LANEWISE_1(KIND, NAME, F) \\\n"
+    "    KIND real NAME(real x) { real r; UNROLL for (int l = 0; l < LANES; ++l) r[l] = F(x[l]); "
+    "return r; }\n"
+    "#define LANEWISE_2(KIND, NAME, F) \\\n"
+    "    KIND real NAME(real x, real y) { real r; for (int l = 0; l < LANES; ++l) r[l] = F(x[l], "
+    "y[l]); return r; }\n";
+
+static void library_call(weft_text *out, const weft_intrinsic *one, const char *suffix) {
+    const int n = one->n_arguments;
+    if (one->vector > 0)
+        weft_text_add(out, "#if VECTOR_SINCE(%d)\nVECTOR_%d(%s_, \"%s%s\");\n#else\n", one->vector,
+                      n, one->name, one->c, suffix);
+    weft_text_add(out, "LANEWISE_%d(ONCE, %s_, __builtin_%s%s)\n", n, one->name, one->c, suffix);
+    if (one->vector > 0)
+        weft_text_add(out, "#endif\n");
+    weft_text_add(out,
+                  n == 2 ? "#define weft_%s(x, y) %s_(SPLAT(x), SPLAT(y))\n"
+                         : "#define weft_%s(x) %s_(SPLAT(x))\n",
+                  one->name, one->name);
+}
 
 /* Square roots as one instruction by gcc, whose vectorizers are off (core/compiler_options.c). */
 static void square_root(weft_text *out, int lanes, bool single) {
@@ -195,43 +285,24 @@ static void square_root(weft_text *out, int lanes, bool single) {
                   "#ifdef ROOTS\n"
                   "INLINE real sqrt_(real x) { return (real)ROOTS(x); }\n"
                   "#else\n"
-                  "LANEWISE(INLINE, sqrt_, __builtin_sqrt%s)\n"
+                  "LANEWISE_1(INLINE, sqrt_, __builtin_sqrt%s)\n"
                   "#endif\n"
                   "#define weft_sqrt(x) sqrt_(SPLAT(x))\n",
                   single ? "f" : "");
 }
 
-static void lanewise(weft_text *out, int lanes, bool single) {
-    static const char *const names[] = {"exp", "log", "sin", "cos", "tan", "tanh"};
-    const char *suffix = single ? "f" : "";
+static void functions(weft_text *out, int lanes, bool single) {
+    const int bytes = lanes * (int)(single ? sizeof(float) : sizeof(double));
+    weft_text_add(out, "#define WHOLE %s /* from here on every number is whole */\n",
+                  single ? "0x1p23" : "0x1p52");
+    weft_text_add_bytes(out, intrinsics, sizeof intrinsics - 1);
+    weft_text_add(out, "#define VECTOR_BYTES %d\n#define LANES_TEXT \"%d\"\n", bytes, lanes);
+    weft_text_add_bytes(out, library_calls, sizeof library_calls - 1);
     square_root(out, lanes, single);
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        weft_text_add(out,
-                      "LANEWISE(ONCE, %s_, __builtin_%s%s)\n#define weft_%s(x) %s_(SPLAT(x))\n",
-                      names[i], names[i], suffix, names[i], names[i]);
-    weft_text_add(out,
-                  "ONCE real pow_(real x, real y)\n"
-                  "{\n"
-                  "    real r;\n"
-                  "    for (int l = 0; l < LANES; ++l)\n"
-                  "        r[l] = __builtin_pow%s(x[l], y[l]);\n"
-                  "    return r;\n"
-                  "}\n"
-                  "#define weft_pow(x, y) pow_(SPLAT(x), SPLAT(y))\n"
-                  "INLINE real powi_(real x, int n)\n"
-                  "{\n"
-                  "    real r = SPLAT((scalar)1);\n"
-                  "    for (int k = n < 0 ? -n : n; k > 0; k >>= 1) {\n"
-                  "        if (k & 1)\n"
-                  "            r *= x;\n"
-                  "        x *= x;\n"
-                  "    }\n"
-                  "    if (n < 0)\n"
-                  "        r = (scalar)1 / r;\n"
-                  "    return r;\n"
-                  "}\n"
-                  "#define weft_powi(x, n) powi_(SPLAT(x), n)\n\n",
-                  suffix);
+    for (int i = 0; i < weft_intrinsics_count; ++i)
+        if ((weft_intrinsics[i].flags & INTRINSIC_HOST_OWN) == 0)
+            library_call(out, &weft_intrinsics[i], single ? "f" : "");
+    weft_text_add(out, "\n");
 }
 
 /* Joining of reductions: lanes, then chunks, by trees that the sizes fix. */
@@ -296,8 +367,7 @@ static void host_prelude(weft_text *out, int lanes, bool single) {
     types(out, lanes, single);
     weft_text_add_bytes(out, loads, sizeof loads - 1);
     weft_text_add_bytes(out, stores, sizeof stores - 1);
-    weft_text_add_bytes(out, intrinsics, sizeof intrinsics - 1);
-    lanewise(out, lanes, single);
+    functions(out, lanes, single);
     reductions(out);
 }
 

@@ -102,7 +102,8 @@ bool body_constant(const body_writer *w, const weft_term *term, double *out) {
                                                  : a / b;
         return isfinite(*out);
     case TERM_INTRINSIC: /* select on sizes */
-        return weft_intrinsics[term->index].mask && term->children[0]->type == TYPE_CONDITION &&
+        return (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
+               term->children[0]->type == TYPE_CONDITION &&
                body_integer(w, term->children[0], &i) &&
                body_constant(w, term->children[i ? 1 : 2], out);
     default:

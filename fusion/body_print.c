@@ -159,7 +159,7 @@ static void print_intrinsic(body_writer *w, const weft_term *term) {
         weft_text_add(w->out, ", %.0f)", exponent);
         return;
     }
-    weft_text_add(w->out, "%s(", weft_intrinsics[term->index].emitted);
+    weft_text_add(w->out, "weft_%s(", weft_intrinsics[term->index].name);
     for (int k = 0; k < term->n_children; ++k) {
         add(w, k ? ", " : "");
         if (term->children[k]->type == TYPE_MASK)
@@ -247,7 +247,8 @@ static void print_mixed(body_writer *w, const weft_term *term, int level) {
     } else if ((only = unit_factor(w, term)) != NULL) {
         print_mixed(w, only, level);
     } else if (term->kind == TERM_INTRINSIC) {
-        if (!weft_intrinsics[term->index].mask || !print_select(w, term, level ? level : 1))
+        if (!(weft_intrinsics[term->index].flags & INTRINSIC_MASK) ||
+            !print_select(w, term, level ? level : 1))
             print_intrinsic(w, term);
     } else if (term->kind == TERM_BINARY || term->kind == TERM_NEGATE) {
         bool data = is_data(w, term);
@@ -270,7 +271,7 @@ static void print_mixed(body_writer *w, const weft_term *term, int level) {
 
 void body_print_real(body_writer *w, const weft_term *term) {
     int64_t holds;
-    while (term->kind == TERM_INTRINSIC && weft_intrinsics[term->index].mask &&
+    while (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
            term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
         term = term->children[holds ? 1 : 2];
     bool splat = w->style->splat && !is_data(w, term);

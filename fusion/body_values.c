@@ -65,7 +65,7 @@ static weft_status read_place(body_writer *w, const weft_term *place, weft_error
 weft_status body_value_read(body_writer *w, const weft_term *term) {
     weft_status status = WEFT_OK;
     int64_t holds = 0;
-    if (term->kind == TERM_INTRINSIC && weft_intrinsics[term->index].mask &&
+    if (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
         term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
         return body_value_read(w, term->children[holds ? 1 : 2]);
     for (int k = 0; k < term->n_children; ++k)

@@ -1,5 +1,6 @@
 /* Arithmetic on uniform values: a few numbers, computed by the host or by one thread. */
 #include "flow_internal.h"
+#include "intrinsics.h"
 #include "script_internal.h"
 
 #include <math.h>
@@ -126,18 +127,6 @@ weft_status flow_condition_make(flow_builder *b, const weft_node *node, weft_flo
 
 /* ---- evaluated ------------------------------------------------------------------------------- */
 
-static double intrinsic(const char *name, double a, double b) {
-    static const struct {
-        const char *name;
-        double (*function)(double);
-    } functions[] = {{"sqrt", sqrt}, {"exp", exp}, {"log", log},   {"sin", sin},
-                     {"cos", cos},   {"tan", tan}, {"tanh", tanh}, {"abs", fabs}};
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i)
-        if (strcmp(name, functions[i].name) == 0)
-            return functions[i].function(a);
-    return strcmp(name, "min") == 0 ? (b < a ? b : a) : (a < b ? b : a);
-}
-
 static bool compares(const char *op, double a, double b) {
     const bool or_equal = op[1] == '=';
     return op[0] == '<' ? (or_equal ? a <= b : a < b) : (or_equal ? a >= b : a > b);
@@ -166,7 +155,7 @@ static double evaluate(const weft_flow_scalar *scalar, int index, const double *
     case ARITHMETIC_POWER:
         return pow(a, b);
     case ARITHMETIC_INTRINSIC:
-        return intrinsic(node->name, a, b);
+        return weft_intrinsic_value(weft_intrinsic_find(node->name), a, b);
     case ARITHMETIC_SELECT:
         return evaluate(scalar, compares(node->name, a, b) ? node->c : node->d, values);
     }

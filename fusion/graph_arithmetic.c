@@ -1,28 +1,12 @@
 /* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call.
  */
 #include "graph_internal.h"
+#include "intrinsics.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
-
-static const char *const intrinsics[] = {"sqrt", "exp", "log", "sin", "cos",   "tan",
-                                         "tanh", "abs", "min", "max", "select"};
-
-const char *const *weft_intrinsic_names(size_t *n) {
-    *n = sizeof intrinsics / sizeof *intrinsics;
-    return intrinsics;
-}
-
-int weft_intrinsic_arguments(const char *name) {
-    for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; ++i)
-        if (strcmp(intrinsics[i], name) == 0)
-            return strcmp(name, "select") == 0                            ? 3
-                   : strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ? 2
-                                                                          : 1;
-    return 0;
-}
 
 weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error) {
@@ -200,7 +184,7 @@ done:
 static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node,
                              tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n_arguments = weft_intrinsic_arguments(node->name);
+    const int n_arguments = weft_formula_arguments(node->name);
     int a = -1, b = -1;
     if (n_arguments > 0 && !weft_is_function(builder, node->name)) {
         if (node->n_children != n_arguments || node->n_keys != 0)
@@ -217,10 +201,12 @@ static weft_status tree_call(graph_builder *builder, const name_scope *scope, co
         TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
         if (n_arguments == 2)
             TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));
-        TRY(weft_tree_add(
-            builder, t,
-            (weft_arithmetic){.op = ARITHMETIC_INTRINSIC, .name = node->name, .a = a, .b = b}, root,
-            error));
+        const bool power = strcmp(node->name, "pow") == 0; /* as x^y */
+        const weft_arithmetic made = {.op = power ? ARITHMETIC_POWER : ARITHMETIC_INTRINSIC,
+                                      .name = power ? NULL : node->name,
+                                      .a = a,
+                                      .b = b};
+        TRY(weft_tree_add(builder, t, made, root, error));
         goto done;
     }
     const weft_script_expression *expression = weft_formula_find(builder, node->name);

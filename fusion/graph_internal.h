@@ -85,10 +85,6 @@ typedef struct name_scope {
     int n_bound, first_last; /* arguments from the one to before the other are undefined */
 } name_scope;
 
-/** A function of elementwise arithmetic by name: how many arguments it takes, 0: there is none. */
-int weft_intrinsic_arguments(const char *name);
-/** Their names; n of them. */
-const char *const *weft_intrinsic_names(size_t *n);
 weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out,
                                  weft_error *error);
 weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope,

@@ -1,5 +1,6 @@
 /* From expressions to calls: name resolution, indirect loads, shapes, function calls. */
 #include "graph_internal.h"
+#include "intrinsics.h"
 
 #include <string.h>
 
@@ -62,8 +63,8 @@ weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
                                   weft_error *error) {
     size_t n = 0;
     const char *const *names = weft_library_names(builder->library, &n);
-    size_t n_intrinsics = 0;
-    const char *const *intrinsics = weft_intrinsic_names(&n_intrinsics);
+    const char *intrinsics[WEFT_INTRINSICS_MAX];
+    const size_t n_intrinsics = weft_formula_names(intrinsics);
     const int n_expressions = builder->script->n_expressions;
     const char **all =
         weft_arena_alloc(builder->arena, n + n_intrinsics + (size_t)n_expressions, sizeof *all);
@@ -76,10 +77,13 @@ weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
         all[count++] = intrinsics[i];
     for (int i = 0; i < n_expressions; ++i)
         all[count++] = builder->script->expressions[i].name;
-    const char *near = weft_nearest_name(node->name, all, count);
+    const char *instead = weft_formula_instead(node->name);
+    const char *near = instead == NULL ? weft_nearest_name(node->name, all, count) : NULL;
     weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s'", node->name);
     if (near != NULL)
         weft_error_hint(error, "did you mean '%s'? 'weft library' lists them all", near);
+    else if (instead != NULL && *instead)
+        weft_error_hint(error, "write %s instead", instead);
     else
         weft_error_hint(error, "'weft library' lists the functions; --kernels DIR adds your own");
     return WEFT_ERROR_TYPE;

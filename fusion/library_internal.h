@@ -7,6 +7,7 @@
 #define LIBRARY_INTERNAL_H
 
 #include "fusion_internal.h"
+#include "intrinsics.h"
 
 #define WEFT_NAMES_MAX 32 /* sizes and parameters of one function */
 #define WEFT_TABLES_MAX 8
@@ -87,16 +88,6 @@ struct weft_term {
     weft_term *children[WEFT_RANK_MAX];
     int n_children;
 };
-
-/** What a body may call; a mask comes first where mask is set. */
-typedef struct weft_intrinsic {
-    const char *name;    /* in kernel files */
-    const char *emitted; /* in generated code: the prelude defines it for `real` */
-    int n_arguments;
-    bool mask;
-} weft_intrinsic;
-extern const weft_intrinsic weft_intrinsics[];
-extern const int weft_intrinsics_count;
 
 /* ---- statements (library_body.c) ------------------------------------------------------------- */
 

@@ -4,23 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const weft_intrinsic weft_intrinsics[] = {
-    {"abs", "weft_abs", 1, false},
-    {"cos", "weft_cos", 1, false},
-    {"exp", "weft_exp", 1, false},
-    {"log", "weft_log", 1, false},
-    {"max", "weft_max", 2, false},
-    {"min", "weft_min", 2, false},
-    {"pow", "weft_pow", 2, false},
-    {"select", "weft_select", 3, true},
-    {"reciprocal", "weft_reciprocal", 1, false},
-    {"sin", "weft_sin", 1, false},
-    {"sqrt", "weft_sqrt", 1, false},
-    {"tan", "weft_tan", 1, false},
-    {"tanh", "weft_tanh", 1, false},
-};
-const int weft_intrinsics_count = (int)(sizeof weft_intrinsics / sizeof *weft_intrinsics);
-
 static weft_status type_error(kernel_reader *reader, const weft_term *term, const char *text) {
     return reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
 }
@@ -110,7 +93,8 @@ static bool is_data(kernel_reader *reader, const char *name) {
 
 static weft_status unknown_name(kernel_reader *reader) {
     const weft_function *function = reader->function;
-    const char *names[WEFT_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX + WEFT_TABLES_MAX + 64];
+    const char *names[WEFT_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX + WEFT_TABLES_MAX +
+                      WEFT_INTRINSICS_MAX];
     size_t n = 0;
     for (int i = 0; i < function->n_names; ++i)
         names[n++] = function->names[i].name;
@@ -126,11 +110,15 @@ static weft_status unknown_name(kernel_reader *reader) {
         names[n++] = function->result.name;
     }
     const kernel_token *token = reader->token;
-    const char *near = weft_nearest_name(token->text, names, n);
+    const char *instead = weft_formula_instead(token->text);
+    const char *near = instead == NULL ? weft_nearest_name(token->text, names, n) : NULL;
     weft_status status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
                                       "'%s' is not known here", token->text);
     if (near)
         weft_error_hint(reader->error, "did you mean '%s'?", near);
+    else if (reader->mode == READ_BODY && instead != NULL && *instead &&
+             strchr(instead, '^') == NULL) /* which is of scripts */
+        weft_error_hint(reader->error, "write %s instead", instead);
     else if (reader->mode == READ_BODY)
         weft_error_hint(reader->error,
                         "a body may use its locals, the arguments and result, sizes, parameters, "
@@ -158,7 +146,7 @@ static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **
         TRY(reader_term(reader, &child));
         if (++given > intrinsic->n_arguments)
             continue;
-        if (intrinsic->mask && given == 1) {
+        if ((intrinsic->flags & INTRINSIC_MASK) && given == 1) {
             if (child->type != TYPE_MASK && child->type != TYPE_CONDITION) {
                 status = type_error(reader, child,
                                     "select needs a comparison first: select(a < b, x, y)");
@@ -217,7 +205,7 @@ weft_status reader_name(kernel_reader *reader, weft_term **out) {
         for (int i = 0; i < weft_intrinsics_count; ++i)
             if (strcmp(name, weft_intrinsics[i].name) == 0 &&
                 (reader->mode == READ_BODY ||
-                 (reader->mode == READ_FORMULA && weft_intrinsics[i].mask)))
+                 (reader->mode == READ_FORMULA && (weft_intrinsics[i].flags & INTRINSIC_MASK))))
                 return read_intrinsic(reader, i, out);
         return unknown_name(reader);
     }

@@ -7,15 +7,19 @@
 
 void weft_reference_prelude(weft_text *out) {
     weft_text_add(out, "typedef double real;\n"
-                       "#define select(c, a, b) ((c) ? (double)(a) : (double)(b))\n"
-                       "#define min(a, b) __builtin_fmin(a, b)\n"
-                       "#define max(a, b) __builtin_fmax(a, b)\n"
-                       "#define abs(x) __builtin_fabs(x)\n"
-                       "#define reciprocal(x) (1.0 / (x))\n"
-                       "#define pow(x, y) __builtin_pow(x, y)\n");
-    static const char *const same[] = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; ++i)
-        weft_text_add(out, "#define %s(x) __builtin_%s(x)\n", same[i], same[i]);
+                       "#define select(c, a, b) ((c) ? (double)(a) : (double)(b))\n");
+    for (int i = 0; i < weft_intrinsics_count; ++i) {
+        const weft_intrinsic *one = &weft_intrinsics[i];
+        const bool two = one->n_arguments == 2;
+        if (one->flags & INTRINSIC_MASK)
+            continue;
+        if (!one->c)
+            weft_text_add(out, "static inline double %s_(double x%s) { return %s; }\n", one->name,
+                          two ? ", double y" : "", one->plain);
+        weft_text_add(out, "#define %s(x%s) %s%s%s(x%s)\n", one->name, two ? ", y" : "",
+                      one->c ? "__builtin_" : "", one->c ? one->c : one->name, one->c ? "" : "_",
+                      two ? ", y" : "");
+    }
 }
 
 /* The variant with one thread; where there is none, the first. */

@@ -83,6 +83,23 @@ static weft_status bind_parameters(script_parser *parser, const weft_compile_opt
     return WEFT_OK;
 }
 
+/* A formula that is a condition and nothing else, such as x > 0.5, in the spelling that works. */
+static void hint_bare_condition(script_parser *parser, const char *text) {
+    weft_node *condition = NULL;
+    weft_error *error = parser->error;
+    if (script_at(parser, "="))
+        weft_error_hint(error, "real numbers are not compared for equality; conditions are "
+                               "select(a < b, x, y)");
+    if (!script_at_comparison(parser) || strlen(text) > 60)
+        return;
+    parser->error = NULL;
+    parser->position = 0;
+    if (script_parse_condition(parser, &condition) == WEFT_OK &&
+        script_token(parser)->kind == TOKEN_END)
+        weft_error_hint(error, "write select(%s, 1, 0): 1 where it holds, else 0", text);
+    parser->error = error;
+}
+
 /* A bound text is one expression and nothing else. */
 static weft_status read_body(script_parser *parser, const weft_expression *bound,
                              weft_script_expression *expression) {
@@ -102,6 +119,7 @@ static weft_status read_body(script_parser *parser, const weft_expression *bound
     TRY(script_parse_expression(parser, &expression->body));
     if (script_token(parser)->kind != TOKEN_END) {
         status = script_unexpected(parser, "an operator or the end of the expression");
+        hint_bare_condition(parser, bound->text);
         goto done;
     }
     TRY(script_check_body(expression, parser->error));

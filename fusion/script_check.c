@@ -1,3 +1,4 @@
+#include "intrinsics.h"
 #include "script_internal.h"
 
 #include <stdio.h>
@@ -19,29 +20,48 @@ static weft_status unknown_in_body(const weft_script_expression *expression, con
     allowed[n++] = "pi";
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                   "'%s' is unknown here: this is a formula in %s and pi", node->name, list);
-    if (script_intrinsic_arguments(node->name) > 0)
+    if (weft_formula_arguments(node->name) > 0)
         weft_error_hint(error, "it is a function: write %s(%s)", node->name,
-                        script_intrinsic_arguments(node->name) == 3   ? "a < b, ..., ..."
-                        : script_intrinsic_arguments(node->name) == 2 ? "..., ..."
-                                                                      : "...");
+                        weft_formula_arguments(node->name) == 3   ? "a < b, ..., ..."
+                        : weft_formula_arguments(node->name) == 2 ? "..., ..."
+                                                                  : "...");
     else
         script_suggest(error, node->name, allowed, n, NULL);
     return WEFT_ERROR_TYPE;
 }
 
+/* select(...) with the arguments of a call of another name, such as if(x > 0.5, 1, 0). */
+static void hint_select(const weft_node *node, weft_error *error) {
+    weft_text text = {0};
+    weft_node select = *node;
+    select.name = "select";
+    weft_node_print(&select, &text);
+    if (node->n_children == 3 && text.data && text.length < 200)
+        weft_error_hint(error, "write %s", text.data);
+    else
+        weft_error_hint(error, "write select(a < b, x, y): x where a < b, else y");
+    weft_text_free(&text);
+}
+
+static weft_status unknown_function(const weft_node *node, weft_error *error) {
+    const char *names[WEFT_INTRINSICS_MAX];
+    const size_t n = weft_formula_names(names);
+    const char *instead = weft_formula_instead(node->name);
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s' for formulas",
+                  node->name);
+    if (script_is_conditional(node->name))
+        hint_select(node, error);
+    else if (instead && *instead)
+        weft_error_hint(error, "write %s instead", instead);
+    else
+        script_suggest(error, instead ? "" : node->name, names, n, "the functions are");
+    return WEFT_ERROR_TYPE;
+}
+
 static weft_status check_call_in_body(const weft_node *node, weft_error *error) {
-    int wanted = script_intrinsic_arguments(node->name);
-    if (wanted == 0) {
-        size_t n = 0;
-        const char *const *intrinsics = script_intrinsics(&n);
-        weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s' for formulas",
-                      node->name);
-        if (strcmp(node->name, "pow") == 0)
-            weft_error_hint(error, "a power is written with ^: x^2");
-        else
-            script_suggest(error, node->name, intrinsics, n, "the functions are");
-        return WEFT_ERROR_TYPE;
-    }
+    const int wanted = weft_formula_arguments(node->name);
+    if (wanted == 0)
+        return unknown_function(node, error);
     if (node->n_keys > 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->key_values[0]->place,
                              "'%s' has no parameter '%s'", node->name, node->keys[0]);

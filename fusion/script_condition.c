@@ -1,4 +1,5 @@
 /* Conditions: comparisons joined by `and`, of loops and of select. */
+#include "intrinsics.h"
 #include "script_internal.h"
 
 #include <string.h>
@@ -38,13 +39,29 @@ char script_op(const char *text) {
     return text[0];
 }
 
+bool script_is_conditional(const char *name) {
+    const char *instead = weft_formula_instead(name);
+    return instead && strncmp(instead, "select(a < b", 12) == 0;
+}
+
+bool script_at_comparison(const script_parser *parser) {
+    const weft_token *token = script_token(parser);
+    return token->kind == TOKEN_SYMBOL && weft_op_compares(script_op(token->text));
+}
+
+void script_hint_condition(const script_parser *parser) {
+    if (script_at_comparison(parser) || script_at(parser, "and"))
+        weft_error_hint(parser->error, "a condition stands in select(a < b, x, y): x where a < b, "
+                                       "else y");
+}
+
 /* comparison: sum ('<' | '>' | '<=' | '>=') sum */
 static weft_status parse_comparison(script_parser *parser, weft_node **out) {
     weft_status status = WEFT_OK;
     weft_node *left = NULL, *right = NULL;
     TRY(script_parse_expression(parser, &left));
     const weft_token *token = script_token(parser);
-    if (token->kind != TOKEN_SYMBOL || !weft_op_compares(script_op(token->text))) {
+    if (!script_at_comparison(parser)) {
         status = script_unexpected(parser, "a comparison: <, >, <= or >=");
         if (script_at(parser, "="))
             weft_error_hint(parser->error, "real numbers are not compared for equality");
@@ -52,8 +69,7 @@ static weft_status parse_comparison(script_parser *parser, weft_node **out) {
     }
     ++parser->position;
     TRY(script_parse_expression(parser, &right));
-    if (script_token(parser)->kind == TOKEN_SYMBOL &&
-        weft_op_compares(script_op(script_token(parser)->text))) {
+    if (script_at_comparison(parser)) {
         status = script_unexpected(parser, "'and' between comparisons");
         weft_error_hint(parser->error, "a < b < c is written a < b and b < c");
         goto done;

@@ -58,15 +58,19 @@ weft_status script_expect(script_parser *parser, const char *symbol_or_word, con
         return WEFT_OK;
     char found[80];
     token_words(script_token(parser), found, sizeof found);
-    return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, missing_place(parser),
-                         "expected '%s' %s, found %s", symbol_or_word, what, found);
+    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, missing_place(parser),
+                  "expected '%s' %s, found %s", symbol_or_word, what, found);
+    script_hint_condition(parser);
+    return WEFT_ERROR_SYNTAX;
 }
 
 weft_status script_unexpected(const script_parser *parser, const char *wanted) {
     char found[80];
     token_words(script_token(parser), found, sizeof found);
-    return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
-                         "expected %s, found %s", wanted, found);
+    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+                  "expected %s, found %s", wanted, found);
+    script_hint_condition(parser);
+    return WEFT_ERROR_SYNTAX;
 }
 
 weft_status script_expect_name(script_parser *parser, const char *what, const weft_token **out) {
@@ -182,6 +186,22 @@ static weft_status check_key(const script_parser *parser, const weft_node *call,
     return WEFT_OK;
 }
 
+/* A condition of select, and of what other languages call so: then the name is what is wrong. */
+static weft_status parse_first_argument(script_parser *parser, const weft_token *name,
+                                        weft_node **out) {
+    weft_status status = WEFT_OK;
+    const int start = parser->position;
+    if (strcmp(name->text, "select") == 0)
+        return script_parse_condition(parser, out);
+    TRY(script_parse_expression(parser, out));
+    if (script_is_conditional(name->text) && script_at_comparison(parser)) {
+        parser->position = start;
+        TRY(script_parse_condition(parser, out));
+    }
+done:
+    return status;
+}
+
 /* call: name '(' [sum {',' sum}] {',' name '=' sum} ')'      select: 'select' '(' condition ',' sum
  * ',' sum ')' */
 static weft_status parse_call(script_parser *parser, const weft_token *name, weft_node **out) {
@@ -192,8 +212,9 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
     TRY(script_expect(parser, "(", "after the function's name"));
     for (bool more = !script_at(parser, ")"); more; more = script_accept(parser, ",")) {
         const weft_token *token = script_token(parser);
-        bool key = token->kind == TOKEN_NAME && token[1].kind == TOKEN_SYMBOL &&
-                   strcmp(token[1].text, "=") == 0;
+        const bool condition = node->n_children == 0 && strcmp(name->text, "select") == 0;
+        const bool key = !condition && token->kind == TOKEN_NAME && token[1].kind == TOKEN_SYMBOL &&
+                         strcmp(token[1].text, "=") == 0;
         if (key) {
             TRY(check_key(parser, node, token));
             parser->position += 2;
@@ -202,8 +223,8 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
                                    "arguments stand before '%s = ...'", node->keys[0]);
             goto done;
         }
-        if (!key && node->n_children == 0 && strcmp(name->text, "select") == 0)
-            TRY(script_parse_condition(parser, &child));
+        if (!key && node->n_children == 0)
+            TRY(parse_first_argument(parser, name, &child));
         else
             TRY(script_parse_expression(parser, &child));
         if (key)

@@ -7,7 +7,7 @@
  *      script_join.c         what such a script declares
  *      script_expression.c   expressions
  *      script_condition.c    comparisons
- *      script_names.c        names, reserved words, intrinsics
+ *      script_names.c        names, reserved words
  *      script_check.c        what is checked once everything is read
  *      script_print.c        back to text
  *      script_outline.c      what a script says, for programs that do not compile it yet */
@@ -105,6 +105,12 @@ weft_status script_expect_name(script_parser *parser, const char *what, const we
 weft_status script_parse_expression(script_parser *parser, weft_node **out);
 /** condition: comparisons joined by `and`. */
 weft_status script_parse_condition(script_parser *parser, weft_node **out);
+/** Is this what other languages call select, such as if? Its first argument is a condition too. */
+bool script_is_conditional(const char *name);
+/** Is the current token < > <= or >= ? */
+bool script_at_comparison(const script_parser *parser);
+/** Where a comparison stands at the current token and must not: say how conditions are written. */
+void script_hint_condition(const script_parser *parser);
 /** The operator that a token spells. */
 char script_op(const char *text);
 weft_status script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
@@ -147,9 +153,6 @@ void script_suggest(weft_error *error, const char *name, const char *const *name
                     const char *lead);
 /** Names of the statements, for suggestions. */
 const char *const *script_statement_words(size_t *n);
-/** Arguments that an intrinsic (sqrt, min, ...) takes, or 0. */
-int script_intrinsic_arguments(const char *name);
-const char *const *script_intrinsics(size_t *n);
 
 /* ---- checks (script_check.c) ---- */
 

@@ -1,3 +1,4 @@
+#include "intrinsics.h"
 #include "script_internal.h"
 
 #include <string.h>
@@ -8,14 +9,6 @@ static const char *const reserved_words[] = {
     "update", "repeat",       "operator", "real",      "over",       "plain",
     "while",  "and",          "fuse",     "split",     "pi"};
 enum { STATEMENT_WORDS = 9 };
-
-typedef struct intrinsic {
-    const char *name;
-    int n_arguments;
-} intrinsic;
-
-static const char *const intrinsic_names[] = {"abs", "cos",    "exp",  "log", "max", "min",
-                                              "sin", "select", "sqrt", "tan", "tanh"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -53,20 +46,6 @@ const char *const *script_statement_words(size_t *n) {
     return reserved_words;
 }
 
-const char *const *script_intrinsics(size_t *n) {
-    *n = COUNT(intrinsic_names);
-    return intrinsic_names;
-}
-
-int script_intrinsic_arguments(const char *name) {
-    for (size_t i = 0; i < COUNT(intrinsic_names); ++i)
-        if (strcmp(name, intrinsic_names[i]) == 0)
-            return name[0] == 'm'                ? 2 /* min and max */
-                   : strcmp(name, "select") == 0 ? 3
-                                                 : 1;
-    return 0;
-}
-
 script_name *script_find(const script_parser *parser, const char *name) {
     for (int i = 0; i < parser->n_names; ++i)
         if (strcmp(parser->names[i].name, name) == 0)
@@ -90,7 +69,7 @@ weft_status script_declare(script_parser *parser, const weft_token *token, scrip
                         token->text);
         return WEFT_ERROR_TYPE;
     }
-    if (kind == SCRIPT_EXPRESSION && script_intrinsic_arguments(token->text) > 0)
+    if (kind == SCRIPT_EXPRESSION && weft_formula_arguments(token->text) > 0)
         return weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place,
                              "'%s' is a function of the language: choose another name for the "
                              "expression",

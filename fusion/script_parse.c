@@ -273,8 +273,13 @@ static weft_status no_statement(script_parser *parser) {
                              "expected a statement, found the reserved word '%s'", token->text);
     size_t n = 0;
     const char *const *words = script_statement_words(&n);
-    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place, "'%s' starts no statement",
+    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place, "'%s' does not start a statement",
                   token->text);
+    if (strcmp(token->text, "if") == 0) {
+        weft_error_hint(parser->error,
+                        "a value that depends on a condition is select(a < b, x, y)");
+        return WEFT_ERROR_SYNTAX;
+    }
     script_suggest(parser->error, token->text, words, n,
                    "a statement is NAME = ..., NAME[MAP] += ..., or starts with");
     return WEFT_ERROR_SYNTAX;

@@ -98,6 +98,16 @@ typedef struct weft_fragment {
     const char *text;
 } weft_fragment;
 
+/** The functions that formulas may call. */
+#define WEFT_FORMULA_FUNCTIONS                                                                     \
+    "abs sign min max floor ceil round trunc sqrt cbrt hypot pow exp exp2 expm1 log log2 log10 "   \
+    "log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc"
+
+/** What --help says of formulas. */
+#define WEFT_FORMULA_HELP                                                                          \
+    "+ - * / ^, pi, " WEFT_FORMULA_FUNCTIONS ", and select(a < b, v, w), which is v where a < b "  \
+    "and w elsewhere: comparisons are < > <= >=, several are joined by and"
+
 /** The text for a script's `expression NAME(...)`; origin is for messages ("--source"). */
 typedef struct weft_expression {
     const char *name, *text, *origin;
@@ -313,7 +323,7 @@ typedef struct weft_outline_name {
     weft_name_kind kind;
     bool in_loop;     /* made by a statement in a loop */
     bool accumulated; /* NAME[...] += ... */
-    bool read;        /* in the value of a statement, or in a loop's condition or number of iterations */
+    bool read; /* in the value of a statement, or in a loop's condition or number of iterations */
 } weft_outline_name;
 /** In the order of their first appearance. */
 int weft_outline_names(const weft_outline *outline);

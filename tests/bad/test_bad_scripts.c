@@ -55,17 +55,17 @@ static void semicolons(void **state) {
 
 static void misspelled_statements(void **state) {
     (void)state;
-    SYNTAX("idnex cells;\n", "bad.weft:1:1: error: 'idnex' starts no statement\n"
+    SYNTAX("idnex cells;\n", "bad.weft:1:1: error: 'idnex' does not start a statement\n"
                              "    idnex cells;\n"
                              "    ^\n"
                              "hint: did you mean 'index'?");
     SYNTAX("index a;\n  Input u : real over a;\n",
-           "bad.weft:2:3: error: 'Input' starts no statement\n"
+           "bad.weft:2:3: error: 'Input' does not start a statement\n"
            "      Input u : real over a;\n"
            "      ^\n"
            "hint: did you mean 'input'?");
     SYNTAX("let a = 1;",
-           "bad.weft:1:1: error: 'let' starts no statement\n"
+           "bad.weft:1:1: error: 'let' does not start a statement\n"
            "    let a = 1;\n"
            "    ^\n"
            "hint: a statement is NAME = ..., NAME[MAP] += ..., or starts with index, connectivity, "

@@ -116,10 +116,10 @@ static bool make_accumulation(maker *m) {
     const bool is_new = one.list < 0;
     if (is_new)
         one.list = random_list_add(m, "b", map->to, &shape);
-    if (one.list < 0)
+    if (one.list < 0 || !statement_add(m, &one))
         return false;
     m->target[one.list] = m->accumulated[one.list] = true;
-    return statement_add(m, &one);
+    return true;
 }
 
 /* A script is a flow by what it has so far. */

@@ -131,6 +131,47 @@ static void assert_bad_expression(const char *text, weft_status status, int colu
     script_case_free(&read);
 }
 
+/* Conditions as other languages write them, and functions by other names: the hint can be used. */
+static void other_languages(void **state) {
+    (void)state;
+    const weft_status syntax = WEFT_ERROR_SYNTAX, type = WEFT_ERROR_TYPE;
+    static const char form[] = "a condition stands in select(a < b, x, y): x where a < b, else y";
+    assert_bad_expression("x>0.5", syntax, 2,
+                          "expected an operator or the end of the expression, found '>'",
+                          "write select(x>0.5, 1, 0): 1 where it holds, else 0");
+    assert_bad_expression("x > 0 and y <= z", syntax, 3,
+                          "expected an operator or the end of the expression, found '>'",
+                          "write select(x > 0 and y <= z, 1, 0): 1 where it holds, else 0");
+    assert_bad_expression("x > 0 > 1", syntax, 3,
+                          "expected an operator or the end of the expression, found '>'", form);
+    assert_bad_expression("(x > 0.5)*y", syntax, 4,
+                          "expected ')' to close the parenthesis, found '>'", form);
+    assert_bad_expression("if(x>0.5, 1, y)", type, 1, "there is no function 'if' for formulas",
+                          "write select(x > 0.5, 1, y)");
+    assert_bad_expression("1 + where(x < 1 and y < 2, x, 2*y)", type, 5,
+                          "there is no function 'where' for formulas",
+                          "write select(x < 1 and y < 2, x, 2*y)");
+    assert_bad_expression("if(x)", type, 1, "there is no function 'if' for formulas",
+                          "write select(a < b, x, y): x where a < b, else y");
+    assert_bad_expression("x > 0.5 ? 1 : 2", syntax, 9, "'?' has no meaning here",
+                          "a condition is written select(a < b, x, y): x where a < b, else y");
+    assert_bad_expression("select(x < 1 && y < 1, 1, 2)", syntax, 14, "'&' has no meaning here",
+                          "comparisons are joined by and: select(a < b and c < d, x, y)");
+    assert_bad_expression("x == 1", syntax, 3,
+                          "expected an operator or the end of the expression, found '='",
+                          "real numbers are not compared for equality; conditions are "
+                          "select(a < b, x, y)");
+    assert_bad_expression("select(x = 1, 1, 2)", syntax, 10,
+                          "expected a comparison: <, >, <= or >=, found '='",
+                          "real numbers are not compared for equality");
+    assert_bad_expression("ln(x)", type, 1, "there is no function 'ln' for formulas",
+                          "write log(a) instead");
+    assert_bad_expression("MOD(x, 2)", type, 1, "there is no function 'MOD' for formulas",
+                          "write a - b*floor(a/b) instead");
+    assert_bad_expression("acot(x)", type, 1, "there is no function 'acot' for formulas",
+                          "write atan(1/a) instead");
+}
+
 static void bad_expressions(void **state) {
     (void)state;
     const weft_status syntax = WEFT_ERROR_SYNTAX, type = WEFT_ERROR_TYPE;
@@ -146,20 +187,25 @@ static void bad_expressions(void **state) {
                           "did you mean 'pi'?");
     assert_bad_expression("sine(x)", type, 1, "there is no function 'sine' for formulas",
                           "did you mean 'sin'?");
-    assert_bad_expression("gamma(x)", type, 1, "there is no function 'gamma' for formulas",
-                          "the functions are abs, cos, exp, log, max, min, sin, select, "
-                          "sqrt, tan, tanh");
-    assert_bad_expression("pow(x, 2)", type, 1, "there is no function 'pow' for formulas",
-                          "a power is written with ^: x^2");
+    assert_bad_expression(
+        "gamma(x)", type, 1, "there is no function 'gamma' for formulas",
+        "the functions are abs, sign, min, max, floor, ceil, round, trunc, sqrt, cbrt, "
+        "hypot, pow, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, "
+        "asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, erf, "
+        "erfc, select");
+    assert_bad_expression("pow(x)", type, 1, "'pow' takes 2 arguments, and 1 is given", "");
     assert_bad_expression("max(x)", type, 1, "'max' takes 2 arguments, and 1 is given", "");
     assert_bad_expression("sqrt(x, y)", type, 1, "'sqrt' takes 1 argument, and 2 are given", "");
     assert_bad_expression("sqrt()", type, 1, "'sqrt' takes 1 argument, and 0 are given", "");
     assert_bad_expression("sqrt(x, n = 1)", type, 13, "'sqrt' has no parameter 'n'", "");
     assert_bad_expression("x[0]", type, 2, "a formula has no subscripts: its arguments are numbers",
                           "");
-    assert_bad_expression("exact(x, y, z)", type, 1, "there is no function 'exact' for formulas",
-                          "the functions are abs, cos, exp, log, max, min, sin, select, "
-                          "sqrt, tan, tanh");
+    assert_bad_expression(
+        "exact(x, y, z)", type, 1, "there is no function 'exact' for formulas",
+        "the functions are abs, sign, min, max, floor, ceil, round, trunc, sqrt, cbrt, "
+        "hypot, pow, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, "
+        "asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, erf, "
+        "erfc, select");
     script_case read = read_expression("sourec", "1", "--source");
     assert_int_equal(read.status, WEFT_ERROR_USAGE);
     assert_string_equal(read.error.message, "the script has no expression 'sourec'");
@@ -233,6 +279,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_replaced),
         cmocka_unit_test(expressions_are_replaced),
         cmocka_unit_test(bad_expressions),
+        cmocka_unit_test(other_languages),
         cmocka_unit_test(integers),
         cmocka_unit_test(bad_integers),
     };
