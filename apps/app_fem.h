@@ -25,10 +25,14 @@ typedef enum app_ordering {
 
 typedef struct app_mesh_options {
     const char *name; /* borrowed from argv */
-    double size;
+    weft_mesh_options reading;
     int refine;
     app_ordering ordering;
 } app_mesh_options;
+
+/** Take --mesh-memory, --mesh-time or --trust-geo. Errors  WEFT_ERROR_USAGE */
+weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char *text,
+                                 weft_error *error);
 
 /** How a mesh came about. */
 typedef struct app_mesh_made {
@@ -53,7 +57,7 @@ typedef enum app_condition_kind { APP_DIRICHLET, APP_NEUMANN, APP_ROBIN } app_co
 typedef struct app_condition {
     app_condition_kind kind;
     char *group, *value, *alpha; /* malloc'd; alpha of Robin only */
-    char origin[192];            /* "--dirichlet left", for messages */
+    char origin[300];            /* "--dirichlet left", for messages */
 } app_condition;
 
 typedef struct app_conditions {
@@ -141,8 +145,31 @@ enum {
     APP_KEY_MAX_ITERATIONS,
     APP_KEY_PROBE,
     APP_KEY_JSON,
-    APP_KEY_TUNE
+    APP_KEY_TUNE,
+    APP_KEY_MESH_MEMORY,
+    APP_KEY_MESH_TIME,
+    APP_KEY_TRUST_GEO
 };
+
+/** The entries of app_mesh_option_read in an argp table. */
+#define APP_READING_OPTIONS                                                                        \
+    {"mesh-memory",                                                                                \
+     APP_KEY_MESH_MEMORY,                                                                          \
+     "SIZE",                                                                                       \
+     0,                                                                                            \
+     "Memory that Gmsh may use, such as 16G (default: three quarters of the machine's; of files "  \
+     "other than .geo at most 1 GB and 64 times the file)",                                        \
+     0},                                                                                           \
+        {"mesh-time",                                                                              \
+         APP_KEY_MESH_TIME,                                                                        \
+         "SECONDS",                                                                                \
+         0,                                                                                        \
+         "Time that Gmsh may take (default: 3600 for FILE.geo, else 300 and 10 a megabyte)",       \
+         0},                                                                                       \
+    {                                                                                              \
+        "trust-geo", APP_KEY_TRUST_GEO, NULL, 0,                                                   \
+            "Let FILE.geo run programs and write files; without it, such a file is refused", 0     \
+    }
 
 /** Their entries in an argp table, in groups of these numbers; the conditions' are the app's own.
  */
@@ -152,10 +179,11 @@ enum {
          APP_KEY_MESH,                                                                             \
          "MESH",                                                                                   \
          0,                                                                                        \
-         "FILE.geo or FILE.msh (read by Gmsh), FILE.vtkhdf, square:N (2 N^2 triangles) or cube:N " \
-         "(6 N^3 tetrahedra)",                                                                     \
+         "FILE.geo, .msh, .unv, .bdf, .nas, .vtk or .mesh (read by Gmsh), FILE.vtkhdf, square:N "  \
+         "(2 N^2 triangles) or cube:N (6 N^3 tetrahedra)",                                         \
          0},                                                                                       \
         {"size", APP_KEY_SIZE, "H", 0, "Mesh size for FILE.geo, in its unit", 0},                  \
+        APP_READING_OPTIONS,                                                                       \
         {"refine",                                                                                 \
          APP_KEY_REFINE,                                                                           \
          "N",                                                                                      \
@@ -166,7 +194,7 @@ enum {
     {                                                                                              \
         "ordering", APP_KEY_ORDERING, "NAME", 0,                                                   \
             "How the nodes are numbered anew: bisection (of coordinates), metis, none, or auto "   \
-            "(default): bisection for .geo and .msh files, and for every mesh on a GPU",           \
+            "(default): bisection for what Gmsh reads, and for every mesh on a GPU",               \
             0                                                                                      \
     }
 #define APP_SOLVER_OPTIONS(group)                                                                  \

@@ -9,11 +9,24 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char *text,
+                                 weft_error *error) {
+    switch (key) {
+    case APP_KEY_MESH_MEMORY:
+        return weft_parse_bytes("--mesh-memory", text, &options->memory, error);
+    case APP_KEY_MESH_TIME:
+        return weft_parse_seconds("--mesh-time", text, &options->seconds, error);
+    default:
+        options->trust_geo = true;
+        return WEFT_OK;
+    }
+}
+
 /* Files come in any order. The built-in meshes are numbered row after row, which serves a host
  * well, but a GPU wants the nodes of a thread block near each other in all directions. */
 static bool wants_order(const weft_device *device, const app_mesh_options *options) {
     if (options->ordering == APP_ORDERING_AUTO)
-        return ends_with(options->name, ".geo") || ends_with(options->name, ".msh") ||
+        return weft_mesh_is_gmsh(options->name) ||
                weft_device_limits(device)->kind == WEFT_DEVICE_CUDA;
     return options->ordering != APP_ORDERING_NONE;
 }
@@ -51,7 +64,7 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     double start = weft_clock();
-    TRY(weft_mesh_read(options->name, options->size, monitor, &mesh, error));
+    TRY(weft_mesh_read_with(options->name, &options->reading, monitor, &mesh, error));
     if (options->refine > 0)
         TRY(refine_mesh(device, options->refine, monitor, &mesh, error));
     if (wants_order(device, options))
@@ -59,7 +72,7 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                        options->ordering == APP_ORDERING_METIS ? WEFT_ORDERING_METIS
                                                                : WEFT_ORDERING_BISECTION,
                        monitor, mesh, made, error));
-    if (options->size > 0 && !ends_with(options->name, ".geo"))
+    if (options->reading.size > 0 && !ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size changes nothing here: it is for .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
              "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",

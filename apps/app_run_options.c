@@ -78,7 +78,11 @@ weft_status app_run_option_read(app_run_options *o, int key, const char *text, w
     case APP_KEY_JSON:
         return app_parse_text("--json", text, &o->json, error);
     case APP_KEY_SIZE:
-        return app_parse_number("--size", text, 1e-300, HUGE_VAL, &o->mesh.size, error);
+        return app_parse_number("--size", text, 1e-300, HUGE_VAL, &o->mesh.reading.size, error);
+    case APP_KEY_MESH_MEMORY:
+    case APP_KEY_MESH_TIME:
+    case APP_KEY_TRUST_GEO:
+        return app_mesh_option_read(&o->mesh.reading, key, text, error);
     case APP_KEY_REFINE:
         return app_parse_integer("--refine", text, 0, 12, &o->mesh.refine, error);
     case APP_KEY_TOLERANCE:

@@ -40,7 +40,7 @@ static weft_status measure(scaling *run, weft_error *error) {
                            options->warmup + options->repeat, &run->study, error));
     TRY(scaling_progress_make(&run->messages, &run->cases, &run->study, &run->progress, error));
     app_signals_block();
-    status = scaling_meshes_make(options->out, monitor, &run->study, &run->cases, error);
+    status = scaling_meshes_make(options, monitor, &run->study, &run->cases, error);
     if (status == WEFT_OK)
         status = scaling_steps_make(options, monitor, &run->study, &run->cases, error);
     run->stopped = app_stop_asked(); /* then Gmsh was stopped too */

@@ -8,6 +8,7 @@
 #ifndef SCALING_H
 #define SCALING_H
 
+#include "app_fem.h"
 #include "app_statistics.h"
 #include "app_support.h"
 
@@ -45,6 +46,7 @@ typedef struct scaling_options {
     scaling_list meshes, sizes;       /* names; texts of numbers */
     scaling_list assemblies, devices; /* names */
     scaling_list threads;             /* texts of numbers */
+    weft_mesh_options reading;        /* its size is not used */
     int *refine, n_refine;            /* malloc'd, ascending */
     int repeat, warmup;
     bool no_plots, fit_dt;
@@ -68,7 +70,7 @@ typedef struct scaling_level {
     int refine;
     char dt[40], steps[16]; /* what the study gives to an app that steps; else empty */
     const char *velocity;   /* with them, of the default problem */
-    bool by_gmsh;           /* .geo or .msh: numbered at random, so the app is to order it */
+    bool by_gmsh;           /* read by Gmsh: numbered at random, so the app is to order it */
     char hash[33];          /* of the file; empty: built in */
 } scaling_level;
 
@@ -137,7 +139,7 @@ void scaling_study_close(scaling_study *study);
 /** Mesh each .geo file, and read each .msh file, once, into DIR/meshes, so that no run waits for
  *  Gmsh; what is there already stays. (scaling_meshes.c)
  *  Errors  those of weft_mesh_read and weft_result_write */
-weft_status scaling_meshes_make(const char *out, const weft_monitor *monitor,
+weft_status scaling_meshes_make(const scaling_options *options, const weft_monitor *monitor,
                                 const scaling_study *study, scaling_cases *cases,
                                 weft_error *error);
 

@@ -50,7 +50,7 @@ static weft_status make_level(const char *mesh, const char *size, int refine, sc
     if (!built_in)
         TRY(scaling_file_hash(mesh, out->hash, error));
     out->refine = refine;
-    out->by_gmsh = geo || ends_with(mesh, ".msh");
+    out->by_gmsh = weft_mesh_is_gmsh(mesh);
     if (refine > 0)
         snprintf(refined, sizeof refined, ", refined %d time%s", refine, refine > 1 ? "s" : "");
     if (geo && size)

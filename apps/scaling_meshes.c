@@ -37,14 +37,15 @@ static char *name_mesh(const char *folder, const scaling_level *level) {
     return path;
 }
 
-static weft_status write_mesh(const scaling_level *level, const char *path,
-                              const weft_monitor *monitor, weft_error *error) {
+static weft_status write_mesh(const scaling_options *options, const scaling_level *level,
+                              const char *path, const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
-    double size = level->size[0] ? strtod(level->size, NULL) : 0;
+    weft_mesh_options reading = options->reading;
+    reading.size = level->size[0] ? strtod(level->size, NULL) : 0;
     if (access(path, R_OK) == 0)
         return WEFT_OK;
-    TRY(weft_mesh_read(level->file, size, monitor, &mesh, error));
+    TRY(weft_mesh_read_with(level->file, &reading, monitor, &mesh, error));
     TRY(weft_result_write(path, mesh, NULL, 0, error));
     weft_log(monitor, WEFT_LOG_INFO, "%s: %lld cells", path, (long long)mesh->n_cells);
 done:
@@ -52,12 +53,12 @@ done:
     return status;
 }
 
-weft_status scaling_meshes_make(const char *out, const weft_monitor *monitor,
+weft_status scaling_meshes_make(const scaling_options *options, const weft_monitor *monitor,
                                 const scaling_study *study, scaling_cases *cases,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     char *folder = NULL, *path = NULL;
-    if (asprintf(&folder, "%s/meshes", out) < 0) {
+    if (asprintf(&folder, "%s/meshes", options->out) < 0) {
         folder = NULL;
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     }
@@ -69,7 +70,7 @@ weft_status scaling_meshes_make(const char *out, const weft_monitor *monitor,
         if (!path)
             TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
         TRY(make_folder(folder, error));
-        TRY(write_mesh(level, path, monitor, error));
+        TRY(write_mesh(options, level, path, monitor, error));
         free(level->mesh);
         level->mesh = path;
         path = NULL;

@@ -26,11 +26,12 @@ static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "What is run:", 1},
     {"app", KEY_APP, "NAME", 0, "poisson (default) or advection_diffusion", 0},
     {"mesh", KEY_MESH, "MESH", 0,
-     "square (default), cube, square:N, cube:N, FILE.geo, FILE.msh or FILE.vtkhdf; repeatable, for "
-     "meshes of one domain from coarse to fine",
+     "square (default), cube, square:N, cube:N or a file, as for the app; repeatable, for meshes of "
+     "one domain from coarse to fine",
      0},
     {"sizes", KEY_SIZES, "N1,N2,...", 0,
      "For square and cube: cells a side. For FILE.geo: mesh sizes in its unit", 0},
+    APP_READING_OPTIONS,
     {"refine", KEY_REFINE, "L|A..B|LIST", 0,
      "Every mesh with its edges halved so often: 2, or 0..3, or 0,2", 0},
     {"assembly", KEY_ASSEMBLY, "all|LIST", 0,
@@ -183,6 +184,10 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
     case KEY_FIT_DT:
         o->fit_dt = true;
         return WEFT_OK;
+    case APP_KEY_MESH_MEMORY:
+    case APP_KEY_MESH_TIME:
+    case APP_KEY_TRUST_GEO:
+        return app_mesh_option_read(&o->reading, key, text, error);
     case KEY_NO_PLOTS:
         o->no_plots = true;
         return WEFT_OK;

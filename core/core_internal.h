@@ -30,8 +30,6 @@ int weft_threads_count(const weft_threads *threads);
 void weft_threads_run(weft_threads *threads, int64_t n, weft_task task, void *user);
 /** Processors this process may use: its affinity mask and the limits of its control groups. */
 int weft_threads_available(void);
-/** Bytes of memory this process may use: the machine's, or what its control groups allow. */
-size_t weft_memory_available(void);
 
 /* ---- cache ---------------------------------------------------------------------------------- */
 

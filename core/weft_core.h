@@ -107,6 +107,13 @@ void weft_text_free(weft_text *text);
 /** Read a whole file, terminated. Errors WEFT_ERROR_IO (names the file), WEFT_ERROR_MEMORY. */
 weft_status weft_file_read(const char *path, char **out, size_t *length, weft_error *error);
 
+/** Read "500M" or "16G" (powers of 1000: k, M, G, T), 1M or more. origin names the option or
+ *  variable in messages.  Errors  WEFT_ERROR_USAGE */
+weft_status weft_parse_bytes(const char *origin, const char *text, double *out, weft_error *error);
+/** Read a number of seconds above 0. Errors likewise. */
+weft_status weft_parse_seconds(const char *origin, const char *text, double *out,
+                               weft_error *error);
+
 /* ---- messages to the user ------------------------------------------------------------------- */
 
 typedef enum weft_log_level {
@@ -132,6 +139,8 @@ void weft_progress(const weft_monitor *monitor, const char *phase, double done, 
 double weft_clock(void);
 /** Peak resident memory of this process, bytes. */
 size_t weft_memory_peak(void);
+/** Bytes of memory this process may use: the machine's, or what its control groups allow. */
+size_t weft_memory_available(void);
 /** xxHash of bytes, 128 bits as 32 hexadecimal digits and a terminator. */
 void weft_hash(const void *bytes, size_t length, char out[33]);
 

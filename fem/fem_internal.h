@@ -68,9 +68,9 @@ typedef struct weft_stream_source {
  *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor *monitor,
                                   weft_mesh_data *out, weft_error *error);
-/** .geo and .msh files through weft-gmsh. size as in weft_mesh_read. */
-weft_status weft_mesh_read_gmsh(const char *path, double size, const weft_monitor *monitor,
-                                weft_mesh **out, weft_error *error);
+/** Files through weft-gmsh. */
+weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error);
 /** .vtkhdf files. */
 weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
                                   weft_error *error);

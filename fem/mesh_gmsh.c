@@ -58,14 +58,14 @@ static weft_status find_program(const char *path, char *out, size_t size, weft_e
             return WEFT_OK;
         }
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "%s: WEFT_GMSH is `%.300s`, which is no program", path, named);
+                       "%s: WEFT_GMSH is `%.300s`, which is not a program", path, named);
         weft_error_hint(error, "set it to the program weft-gmsh, or unset it");
         return WEFT_ERROR_UNSUPPORTED;
     }
     if (find_beside(out, size) || find_in_path(out, size))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "%s: .geo and .msh files need the program weft-gmsh, which is not there", path);
+                   "%s: this format needs the program weft-gmsh, which is not there", path);
     weft_error_hint(error, "install libgmsh-dev and build Weft again, or set WEFT_GMSH to the "
                            "program; .vtkhdf files, square:N and cube:N work without it");
     return WEFT_ERROR_UNSUPPORTED;
@@ -113,14 +113,29 @@ static int spawn_with(const char *program, char *const *arguments, int output, p
     return number;
 }
 
-static weft_status start_child(const char *program, const char *path, double size, child *out,
-                               weft_error *error) {
-    int pipe_ends[2], number = 0;
-    char size_text[40], parent_text[24];
-    snprintf(size_text, sizeof size_text, "%.17g", size);
-    snprintf(parent_text, sizeof parent_text, "%ld", (long)getpid());
-    char *arguments[] = {(char *)"weft-gmsh", (char *)"--parent", parent_text,  (char *)"--size",
-                         size_text,           (char *)"--",       (char *)path, NULL};
+static weft_status start_child(const char *program, const char *path,
+                               const weft_mesh_options *options, child *out, weft_error *error) {
+    int pipe_ends[2], number = 0, n = 0;
+    char size[40], parent[24], memory[40], seconds[40];
+    char *arguments[16] = {(char *)"weft-gmsh", (char *)"--parent", parent, (char *)"--size", size};
+    snprintf(size, sizeof size, "%.17g", options->size);
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    snprintf(memory, sizeof memory, "%.17g", options->memory);
+    snprintf(seconds, sizeof seconds, "%.17g", options->seconds);
+    for (n = 0; arguments[n]; ++n)
+        continue;
+    if (options->memory > 0) {
+        arguments[n++] = (char *)"--mesh-memory";
+        arguments[n++] = memory;
+    }
+    if (options->seconds > 0) {
+        arguments[n++] = (char *)"--mesh-time";
+        arguments[n++] = seconds;
+    }
+    if (options->trust_geo)
+        arguments[n++] = (char *)"--trust-geo";
+    arguments[n++] = (char *)"--";
+    arguments[n++] = (char *)path;
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
         number = errno;
     } else {
@@ -173,15 +188,15 @@ static weft_status explain_end(const char *program, const char *path, int how, w
     return WIFSIGNALED(how) ? WEFT_ERROR_INPUT : WEFT_ERROR_IO;
 }
 
-weft_status weft_mesh_read_gmsh(const char *path, double size, const weft_monitor *monitor,
-                                weft_mesh **out, weft_error *error) {
+weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     char program[4096];
     child from = {0, -1};
     weft_stream_source source = {path, read_child, &from, -1, false, false, 0};
     weft_mesh_data data = {0};
     TRY(find_program(path, program, sizeof program, error));
-    TRY(start_child(program, path, size, &from, error));
+    TRY(start_child(program, path, options, &from, error));
     status = weft_mesh_stream_read(&source, monitor, &data, error);
     int how = end_child(&from, status != WEFT_OK && !source.cut_short && !source.told_error);
     from = (child){0, -1};

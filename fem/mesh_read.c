@@ -52,28 +52,55 @@ static weft_status check_file(const char *path, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
-                           weft_mesh **out, weft_error *error) {
+bool weft_mesh_is_gmsh(const char *name) {
+    static const char *const endings[] = {".geo", ".msh", ".unv", ".bdf", ".nas", ".vtk", ".mesh"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i)
+        if (ends_with(name, endings[i]))
+            return true;
+    return false;
+}
+
+static weft_status refuse_name(const char *name, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is not a mesh that Weft reads", name);
+    if (ends_with(name, ".inp") || ends_with(name, ".su2"))
+        weft_error_hint(error, "Gmsh writes this format and does not read it: convert the file to "
+                               ".msh, .vtk or .bdf, as with meshio");
+    else
+        weft_error_hint(error, "give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or "
+                               "square:N or cube:N");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *options,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
+    static const weft_mesh_options usual = {0};
     weft_status status = WEFT_OK;
     int64_t n = 0;
+    if (!options)
+        options = &usual;
     if (strncmp(name, "square:", 7) == 0) {
         TRY(parse_n(name, name + 7, &n, error));
         TRY(weft_mesh_make_square(n, out, error));
     } else if (strncmp(name, "cube:", 5) == 0) {
         TRY(parse_n(name, name + 5, &n, error));
         TRY(weft_mesh_make_cube(n, out, error));
-    } else if (isnan(size) || isinf(size)) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh", size);
-    } else if (ends_with(name, ".geo") || ends_with(name, ".msh")) {
+    } else if (isnan(options->size) || isinf(options->size)) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh",
+                                options->size);
+    } else if (weft_mesh_is_gmsh(name)) {
         TRY(check_file(name, error));
-        TRY(weft_mesh_read_gmsh(name, size, monitor, out, error));
+        TRY(weft_mesh_read_gmsh(name, options, monitor, out, error));
     } else if (ends_with(name, ".vtkhdf")) {
         TRY(check_file(name, error));
         TRY(weft_mesh_read_vtkhdf(name, monitor, out, error));
     } else {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is no mesh that Weft reads", name);
-        weft_error_hint(error, "give FILE.geo, FILE.msh, FILE.vtkhdf, square:N or cube:N");
+        status = refuse_name(name, error);
     }
 done:
     return status;
+}
+
+weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
+                           weft_mesh **out, weft_error *error) {
+    return weft_mesh_read_with(name, &(weft_mesh_options){.size = size}, monitor, out, error);
 }

@@ -15,7 +15,7 @@ typedef struct weft_stream_start {
     uint32_t version, byte_order; /* WEFT_STREAM_VERSION, 0x01020304 */
 } weft_stream_start;
 #define WEFT_STREAM_MAGIC "WEFTMESH"
-enum { WEFT_STREAM_VERSION = 1, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
+enum { WEFT_STREAM_VERSION = 2, WEFT_STREAM_BYTE_ORDER = 0x01020304 };
 
 typedef enum weft_stream_kind {
     WEFT_STREAM_PROGRESS = 1, /* weft_stream_progress */
@@ -56,7 +56,7 @@ typedef struct weft_stream_header {
 } weft_stream_header;
 
 typedef struct weft_stream_group {
-    char name[128];
+    char name[256];
     int32_t dimension, zero;
     int64_t first_facet, n_facets;
 } weft_stream_group;

@@ -6,7 +6,7 @@
  *          Points float[n][3], Connectivity int64[], Offsets int64[n_cells + pieces], Types uint8[]
  *          PointData/NAME, CellData/NAME
  *      /Weft              what VTK has no place for, version 1
- *          Facets int32[n][d], GroupFacets int32[], GroupNames char[128][], GroupDimensions
+ *          Facets int32[n][d], GroupFacets int32[], GroupNames char[256][], GroupDimensions
  * int32[], GroupFirst int64[], GroupCount int64[] */
 #ifndef WEFT_VTKHDF_INTERNAL_H
 #define WEFT_VTKHDF_INTERNAL_H
@@ -15,7 +15,7 @@
 
 #include <hdf5.h>
 
-enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10, WEFT_GROUP_NAME_BYTES = 128 };
+enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10, WEFT_GROUP_NAME_BYTES = 256 };
 
 /** HDF5's printing of errors, kept while it is off. */
 typedef struct weft_hdf5_quiet {

@@ -18,7 +18,7 @@ extern "C" {
 /** A physical group of facets (dimension d-1), or of another dimension (then without facets here).
  */
 typedef struct weft_group {
-    char name[128]; /* physical name, or its number as text when it has none */
+    char name[256]; /* physical name, or its number as text when it has none */
     int dimension;
     int64_t first_facet, n_facets; /* into weft_mesh.group_facets */
 } weft_group;
@@ -67,17 +67,31 @@ typedef struct weft_mesh_data {
  *          cells. WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY */
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
-/** Read "FILE.geo", "FILE.msh" (MSH 2.2, 4.1; both through the program weft-gmsh), "FILE.vtkhdf",
- *  or make "square:N" or "cube:N".
+/** How files are read through Gmsh; zeros are the defaults, which weft-gmsh --help tells. */
+typedef struct weft_mesh_options {
+    double size;    /* mesh size for .geo, in its unit: the value of its constant h, lc, cl, size or
+                       meshsize where DefineConstant[] has one, else the size of every cell; <= 0: as
+                       the file says */
+    double memory;  /* bytes that Gmsh may take */
+    double seconds; /* that it may take */
+    bool trust_geo; /* a .geo file may run programs and write files */
+} weft_mesh_options;
+/** Read a mesh file, or make "square:N" or "cube:N".
  *
- *  size    mesh size for .geo, in its unit: the value of its constant h, lc, cl, size or meshsize
- *          where DefineConstant[] has one, else the size of every cell; <= 0: as the file says
+ *  Formats "FILE.vtkhdf"; through the program weft-gmsh "FILE.geo", "FILE.msh" (MSH 1, 2, 4.0, 4.1),
+ *          "FILE.unv", "FILE.bdf", "FILE.nas", "FILE.vtk" (legacy) and "FILE.mesh" (Medit)
+ *  options borrowed; NULL: the defaults
  *  Cells   the highest dimension that has any, 2D in the plane z = 0; of a .geo file those in
  *          physical groups, where there are any of this dimension
  *  Errors  WEFT_ERROR_USAGE, _IO, _INPUT, _UNSUPPORTED (each names the file and what to do),
- *          _MEMORY; *out untouched */
+ *          _MEMORY (Gmsh's limit too); *out untouched */
+weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *options,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** weft_mesh_read_with, with nothing but a size. */
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
+/** Does this name a file that is read through Gmsh? By its ending. */
+bool weft_mesh_is_gmsh(const char *name);
 /** Unit square, 2 n^2 right triangles; groups left, right, bottom, top. */
 weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error);
 /** Unit cube, 6 n^3 Kuhn tetrahedra; groups left, right (x), front, back (y), bottom, top (z). */

@@ -187,12 +187,19 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     char *name = NULL;
     int *entities = NULL, failed = 0;
     size_t n_entities = 0;
-    gmshModelGetPhysicalName(dimension, tag, &name, &failed);
-    if (!failed && name && *name)
-        snprintf(group->name, sizeof group->name, "%.127s", name);
+    const char *told = msh_names_find(&e->mesh->names, dimension, tag);
+    if (!told)
+        gmshModelGetPhysicalName(dimension, tag, &name, &failed);
+    told = told ? told : failed ? NULL : name;
+    if (told && strlen(told) >= sizeof group->name)
+        status = refuse(e, WEFT_ERROR_UNSUPPORTED, "give the group a shorter name",
+                        "the name of a group has more than 255 bytes");
+    else if (told && *told)
+        snprintf(group->name, sizeof group->name, "%s", told);
     else
         snprintf(group->name, sizeof group->name, "%d", tag);
     gmshFree(name);
+    TRY(status);
     group->dimension = dimension;
     group->first_facet = e->n_facets;
     if (dimension == e->dimension - 1) {

@@ -2,6 +2,8 @@
 #include "weft_gmsh.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <gmshc.h>
 #include <math.h>
 #include <signal.h>
@@ -9,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* "Error: 'a.geo', line 3: syntax error (;)" -> place and message. */
 static void place_error(const char *entry, const char *path, weft_error *error) {
@@ -25,15 +31,17 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
     weft_error_place(error, line > 0 ? file : path, text, line, 0);
     size_t length = strlen(path);
     bool is_msh = length > 4 && strcmp(path + length - 4, ".msh") == 0;
+    bool no_file = strncmp(message, "Unable to open file", 19) == 0;
     weft_error_hint(error, "%s",
-                    is_msh ? "the file is damaged: write it again"
-                           : "open the file in Gmsh to see the geometry, and mend it there");
+                    is_msh    ? "the file is damaged: write it again"
+                    : no_file ? "see that the file exists; where it is to be written, give "
+                                "--trust-geo: else a .geo file writes nothing"
+                              : "open the file in Gmsh to see the geometry, and mend it there");
     free(text);
 }
 
-/* Pass on warnings that came since *seen; an error among the entries, or a failed call, is ours. */
-static weft_status check_log(const char *path, int failed, size_t *seen, stream *out,
-                             weft_error *error) {
+weft_status load_check_log(const char *path, int failed, size_t *seen, stream *out,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     char **entries = NULL;
     size_t n = 0;
@@ -141,6 +149,8 @@ static void initialize(const meshing *how) {
         signal(signals[i], SIG_DFL);
     set_option("General.Terminal", 0);
     set_option("General.NumThreads", 1);
+    /* of no use here, and their counts are not checked */
+    set_option("Mesh.IgnoreParametrization", 1);
     gmshLoggerStart(&ignored);
 }
 
@@ -201,8 +211,9 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out, we
     size_t seen = 0;
     int failed = 0;
     initialize(how);
+    stream_progress(out, "reading", 0, 1);
     gmshOpen(path, &failed);
-    TRY(check_log(path, failed, &seen, out, error));
+    TRY(load_check_log(path, failed, &seen, out, error));
     int dimension = gmshModelGetDimension(&failed);
     if (failed || dimension < 2) {
         status =
@@ -219,7 +230,7 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out, we
         if (d == 3)
             choose_3d(how, out);
         gmshModelMeshGenerate(d, &failed);
-        TRY(check_log(path, failed, &seen, out, error));
+        TRY(load_check_log(path, failed, &seen, out, error));
     }
     stream_progress(out, "meshing", dimension, dimension);
 done:
@@ -250,31 +261,93 @@ done:
     return status;
 }
 
-static weft_status load_mesh(const char *path, stream *out, weft_error *error) {
+/* Bytes [from, to) of a file, to where another stands. */
+static bool copy_bytes(int file, size_t from, size_t to, int out) {
+    off_t at = (off_t)from;
+    while ((size_t)at < to) {
+        ssize_t n = sendfile(out, file, &at, to - (size_t)at);
+        if (n <= 0 && errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+/* A copy in memory without its names, as lines of them are longer than Gmsh reads. */
+static weft_status open_without_names(const char *path, const msh_names *names, int *out,
+                                      weft_error *error) {
+    struct stat info;
+    int file = open(path, O_RDONLY | O_CLOEXEC), copy = memfd_create("mesh", MFD_CLOEXEC);
+    bool right = file >= 0 && copy >= 0 && fstat(file, &info) == 0 &&
+                 copy_bytes(file, 0, names->start, copy) && write(copy, "0\n", 2) == 2 &&
+                 copy_bytes(file, names->end, (size_t)info.st_size, copy);
+    int number = errno;
+    if (file >= 0)
+        close(file);
+    *out = copy;
+    return right
+               ? WEFT_OK
+               : weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(number));
+}
+
+static weft_status load_mesh(const char *path, const msh_names *names, stream *out,
+                             weft_error *error) {
+    enum { LINE_MOST = 240 };
     weft_status status = WEFT_OK;
     size_t seen = 0;
-    int failed = 0;
+    int failed = 0, copy = -1;
+    char copy_path[64];
+    if (names->longest > LINE_MOST)
+        TRY(open_without_names(path, names, &copy, error));
+    snprintf(copy_path, sizeof copy_path, "/proc/self/fd/%d", copy);
     initialize(&(meshing){0});
     stream_progress(out, "reading", 0, 1);
-    gmshOpen(path, &failed);
-    TRY(check_log(path, failed, &seen, out, error));
+    gmshOpen(copy >= 0 ? copy_path : path, &failed);
+    TRY(load_check_log(path, failed, &seen, out, error));
     stream_progress(out, "reading", 1, 1);
 done:
+    if (copy >= 0)
+        close(copy);
     return status;
 }
 
-weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error) {
-    size_t seen = 0;
-    int failed = 0;
-    set_option("Mesh.MshFileVersion", version);
-    set_option("Mesh.Binary", binary);
-    gmshWrite(path, &failed);
-    return check_log(path, failed, &seen, out, error);
+/* Gmsh meshes sides that are to match alike, which is what Periodic asks of it; that the solution
+ * is periodic, nothing here makes it. */
+static void warn_periodic(const char *path, stream *out) {
+    int *entities = NULL, failed = 0, n_matched = 0;
+    size_t n_entities = 0;
+    int dimension = gmshModelGetDimension(&failed);
+    gmshModelGetEntities(&entities, &n_entities, dimension - 1, &failed);
+    for (size_t i = 0; !failed && i + 1 < n_entities; i += 2) {
+        int master = entities[i + 1];
+        size_t *nodes = NULL, *masters = NULL, n = 0, n_masters = 0, n_map = 0;
+        double *map = NULL;
+        gmshModelMeshGetPeriodicNodes(entities[i], entities[i + 1], &master, &nodes, &n, &masters,
+                                      &n_masters, &map, &n_map, 0, &failed);
+        n_matched += !failed && master != entities[i + 1];
+        gmshFree(nodes);
+        gmshFree(masters);
+        gmshFree(map);
+    }
+    gmshFree(entities);
+    if (n_matched == 0)
+        return;
+    char message[900];
+    snprintf(message, sizeof message,
+             "%.500s: %d %s%s declared Periodic: the mesh matches there, but Weft has no periodic "
+             "boundary conditions, and the solution is not periodic",
+             path, n_matched, dimension == 2 ? "curve" : "surface",
+             n_matched == 1 ? " is" : "s are");
+    stream_log(out, WEFT_LOG_WARNING, message);
 }
 
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error) {
+    weft_status status = WEFT_OK;
     size_t length = strlen(path);
     mesh->path = path;
     mesh->is_geo = length > 4 && strcmp(path + length - 4, ".geo") == 0;
-    return mesh->is_geo ? load_geometry(path, size, out, error) : load_mesh(path, out, error);
+    TRY(mesh->is_geo ? load_geometry(path, size, out, error)
+                     : load_mesh(path, &mesh->names, out, error));
+    warn_periodic(path, out);
+done:
+    return status;
 }

@@ -1,12 +1,13 @@
-/* weft-gmsh FILE [--size H]: a mesh of FILE (.geo or .msh), as a stream, to stdout; or saved as a
- * .msh file. */
+/* weft-gmsh FILE [--size H]: a mesh of FILE, as a stream, to stdout; or saved as a .msh file. */
 #include "../../fem/mesh_stream.h"
 #include "weft_gmsh.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <gmshc.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,61 +17,108 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: weft-gmsh [--size H] FILE > STREAM\n"
-    "       weft-gmsh [--size H] --save NEW.msh [--msh 2.2|4.1] [--binary] FILE\n"
-    "Reads FILE.msh (MSH 2.2 or 4.1), or meshes FILE.geo, with Gmsh, and writes the mesh for\n"
-    "other programs of Weft, which start this one by themselves; or saves it as a .msh file.\n"
-    "  --save, --msh, --binary: save the mesh, as MSH 4.1 and text where not told otherwise\n"
-    "  --size H   mesh size of a .geo file: its constant h, lc or size where DefineConstant[]\n"
-    "             has one, else the size of every cell\n";
+    "usage: weft-gmsh [OPTION...] FILE > STREAM\n"
+    "       weft-gmsh [OPTION...] --save NEW.msh [--msh 2.2|4.1] [--binary] FILE\n"
+    "Read a mesh FILE, or mesh FILE.geo, with Gmsh, and write the mesh for other programs of "
+    "Weft,\n"
+    "which start this one by themselves; or save it as a .msh file.\n"
+    "\n"
+    "Formats: .geo; .msh (MSH 1, 2, 4.0 and 4.1); and, as Gmsh reads them, .unv (I-deas), .bdf\n"
+    "and .nas (Nastran), .vtk (legacy VTK), .mesh (Medit).\n"
+    "\n"
+    "  --save NEW.msh      save the mesh, whole or not at all\n"
+    "  --msh VERSION       of the file saved: 2.2 or 4.1 (default)\n"
+    "  --binary            save in binary, not in text\n"
+    "  --size H            mesh size of a .geo file: its constant h, lc or size where\n"
+    "                      DefineConstant[] has one, else the size of every cell\n"
+    "  --mesh-memory SIZE  memory that Gmsh may use, such as 16G. Default: three quarters of the\n"
+    "                      machine's; for other files than .geo at most 1 GB and 64 times the\n"
+    "                      file. Or set WEFT_MESH_MEMORY\n"
+    "  --mesh-time S       seconds that Gmsh may take. Default: 3600 for a .geo file, else 300 "
+    "and\n"
+    "                      10 a megabyte. Or set WEFT_MESH_TIME\n"
+    "  --trust-geo         run a .geo file that starts programs or writes files, without the\n"
+    "                      filter of system calls. Or set WEFT_TRUST_GEO=1\n"
+    "  --help, --version\n"
+    "\n"
+    "Exit codes: 0; 2 a file or option is wrong, or time ran out; 3 memory ran out.\n";
 
 typedef struct arguments {
     const char *path;
     double size;
+    limits limit;
+    bool trust;
     const char *save;
     double version; /* of the file saved */
     bool binary;
     long parent; /* process that started us, and with which we end; 0: none */
 } arguments;
 
-static weft_status parse_arguments(int n, char **texts, arguments *out, weft_error *error) {
-    static const struct option options[] = {{"size", required_argument, NULL, 's'},
-                                            {"parent", required_argument, NULL, 'p'},
-                                            {"save", required_argument, NULL, 'o'},
-                                            {"msh", required_argument, NULL, 'm'},
-                                            {"binary", no_argument, NULL, 'b'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int option;
+static const struct option options[] = {{"size", required_argument, NULL, 's'},
+                                        {"parent", required_argument, NULL, 'p'},
+                                        {"save", required_argument, NULL, 'o'},
+                                        {"msh", required_argument, NULL, 'm'},
+                                        {"binary", no_argument, NULL, 'b'},
+                                        {"mesh-memory", required_argument, NULL, 'M'},
+                                        {"mesh-time", required_argument, NULL, 'T'},
+                                        {"trust-geo", no_argument, NULL, 't'},
+                                        {"version", no_argument, NULL, 'v'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+static weft_status take_argument(int option, const char *last, arguments *out, weft_error *error) {
     char *end = NULL;
-    opterr = 0;
-    while ((option = getopt_long(n, texts, "", options, NULL)) != -1) {
-        if (option == 's') {
-            out->size = strtod(optarg, &end);
-            if (end == optarg || *end || !isfinite(out->size))
-                return weft_error_set(error, WEFT_ERROR_USAGE, "--size %s is no number", optarg);
-        } else if (option == 'p') {
-            out->parent = strtol(optarg, NULL, 10);
-        } else if (option == 'o') {
-            out->save = optarg;
-        } else if (option == 'm') {
-            out->version = strtod(optarg, NULL);
-            if (out->version != 2.2 && out->version != 4.1)
-                return weft_error_set(error, WEFT_ERROR_USAGE, "--msh is 2.2 or 4.1");
-        } else if (option == 'b') {
-            out->binary = true;
-        } else if (option == 'h') {
-            fputs(usage, stdout);
-            exit(0);
-        } else {
-            return weft_error_set(error, WEFT_ERROR_USAGE, "%s: see weft-gmsh --help",
-                                  texts[optind - 1]);
-        }
+    switch (option) {
+    case 's':
+        out->size = strtod(optarg, &end);
+        if (end == optarg || *end || !isfinite(out->size))
+            return weft_error_set(error, WEFT_ERROR_USAGE, "--size %s is not a number", optarg);
+        return WEFT_OK;
+    case 'p':
+        out->parent = strtol(optarg, NULL, 10);
+        return WEFT_OK;
+    case 'o':
+        out->save = optarg;
+        return WEFT_OK;
+    case 'm':
+        out->version = strtod(optarg, NULL);
+        if (out->version != 2.2 && out->version != 4.1)
+            return weft_error_set(error, WEFT_ERROR_USAGE, "--msh is 2.2 or 4.1");
+        return WEFT_OK;
+    case 'b':
+        out->binary = true;
+        return WEFT_OK;
+    case 'M':
+        return weft_parse_bytes("--mesh-memory", optarg, &out->limit.memory, error);
+    case 'T':
+        return weft_parse_seconds("--mesh-time", optarg, &out->limit.seconds, error);
+    case 't':
+        out->trust = true;
+        return WEFT_OK;
+    case 'v':
+        printf("weft-gmsh (Weft) %s, with Gmsh %s\n", WEFT_VERSION, GMSH_API_VERSION);
+        exit(0);
+    case 'h':
+        fputs(usage, stdout);
+        exit(0);
+    default:
+        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: see weft-gmsh --help", last);
     }
+}
+
+static weft_status parse_arguments(int n, char **texts, arguments *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *trust = getenv("WEFT_TRUST_GEO");
+    int option;
+    opterr = 0;
+    out->trust = trust && *trust && strcmp(trust, "0") != 0;
+    while ((option = getopt_long(n, texts, "", options, NULL)) != -1)
+        TRY(take_argument(option, texts[optind - 1], out, error));
     if (optind + 1 != n)
         return weft_error_set(error, WEFT_ERROR_USAGE, "one file is needed: see weft-gmsh --help");
     out->path = texts[optind];
-    return WEFT_OK;
+done:
+    return status;
 }
 
 /* What Gmsh and its libraries print must get neither into the stream nor between the lines of the
@@ -89,19 +137,66 @@ static bool is_debugged(void) {
     return level && strcmp(level, "debug") == 0;
 }
 
+/* What the thread that runs Gmsh is given, and what it gives back. */
+typedef struct loading {
+    const arguments *from;
+    stream *out;
+    loaded *mesh;
+    weft_error *error;
+    weft_status status;
+} loading;
+
+static void *load_confined(void *user) {
+    loading *work = user;
+    if (!work->from->trust && !sandbox_enter())
+        stream_log(work->out, WEFT_LOG_INFO,
+                   "this system has no filter of system calls (seccomp), so that Gmsh is not "
+                   "kept from running programs and writing files");
+    work->status = load(work->from->path, work->from->size, work->out, work->mesh, work->error);
+    return NULL;
+}
+
+/* In a thread of its own, since the filter holds for a thread, and what was loaded may have to be
+ * saved. Its stack is as large as a main thread's can get. */
+static weft_status load_in_thread(loading *work) {
+    enum { STACK = 64 << 20 };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int number = pthread_attr_init(&attributes);
+    if (number == 0) {
+        pthread_attr_setstacksize(&attributes, STACK);
+        number = pthread_create(&thread, &attributes, load_confined, work);
+        pthread_attr_destroy(&attributes);
+    }
+    if (number != 0)
+        return weft_error_set(work->error, WEFT_ERROR_MEMORY, "cannot start a thread: %s",
+                              strerror(number));
+    pthread_join(thread, NULL);
+    return work->status;
+}
+
+static bool ends_with(const char *path, const char *ending) {
+    size_t length = strlen(path), n = strlen(ending);
+    return length > n && strcmp(path + length - n, ending) == 0;
+}
+
 static weft_status run(const arguments *from, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     loaded mesh = {0};
-    size_t length = strlen(from->path);
-    bool is_msh = length > 4 && strcmp(from->path + length - 4, ".msh") == 0;
-    if (is_msh)
-        TRY(msh_check(from->path, &mesh.counts, error));
-    TRY(load(from->path, from->size, out, &mesh, error));
+    loading work = {from, out, &mesh, error, WEFT_OK};
+    if (ends_with(from->path, ".msh"))
+        TRY(msh_check(from->path, &mesh.names, &mesh.counts, error));
+    if (!from->trust)
+        TRY(ends_with(from->path, ".geo") ? geo_check(from->path, error)
+                                          : geo_check_options(from->path, error));
+    TRY(load_in_thread(&work));
+    limits_stop();
     if (from->save)
         TRY(save(from->save, from->version, from->binary, out, error));
     else
         TRY(extract(&mesh, out, error));
 done:
+    msh_names_clear(&mesh.names);
     return status;
 }
 
@@ -117,7 +212,12 @@ int main(int n, char **texts) {
             return 3;
     }
     if (isatty(1) && !from.save) {
-        status = weft_error_set(&error, WEFT_ERROR_USAGE, "stdout is a terminal: see --help");
+        status = weft_error_set(&error, WEFT_ERROR_USAGE,
+                                "stdout is a terminal, and a mesh is binary data");
+        weft_error_hint(&error,
+                        "save it: weft-gmsh --save NEW.msh %s; or send it to a file or a "
+                        "program: weft-gmsh %s > mesh.stream",
+                        from.path, from.path);
         goto done;
     }
     bool quiet = from.parent > 0 && !is_debugged();
@@ -126,6 +226,7 @@ int main(int n, char **texts) {
     TRY(keep_stdout(quiet, &out, &error));
     out.broken = from.save != NULL; /* then nothing is sent */
     stream_start(&out);
+    TRY(limits_start(from.limit, from.path, quiet, &out, &error));
     status = run(&from, &out, &error);
     if (status == WEFT_OK)
         stream_record(&out, WEFT_STREAM_END, NULL, 0);

@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 static weft_status check_version(msh_file *file) {
-    if ((file->version >= 2 && file->version < 3) || file->version == 4.1)
+    bool text_only = file->version == 4;
+    if ((file->version >= 2 && file->version < 3) || file->version == 4.1 ||
+        (text_only && !file->binary))
         return WEFT_OK;
     weft_error_set(file->error, WEFT_ERROR_UNSUPPORTED,
-                   "this is MSH %g, and Weft reads MSH 2.2 and 4.1", file->version);
+                   text_only ? "this is MSH %g in binary form, which Gmsh reads as text alone"
+                             : "this is MSH %g, and Weft reads MSH 1, 2, 4.0 and 4.1",
+                   file->version);
     weft_error_place(file->error, file->path, NULL, 0, 0);
     weft_error_hint(file->error, "write it again: gmsh %s -save -format msh41 -o new.msh",
                     file->path);
@@ -36,6 +40,7 @@ static weft_status check_format(msh_file *file) {
         return file->at >= file->size
                    ? msh_cut(file, "MeshFormat")
                    : msh_error(file, line, length, "no version, file type and data size (8) here");
+    file->binary = type == 1;
     TRY(check_version(file));
     if (type == 1) {
         int64_t one = msh_int(file);
@@ -45,58 +50,83 @@ static weft_status check_format(msh_file *file) {
         if (one != 1 && !file->swapped)
             return msh_error(file, NULL, 0, "$MeshFormat has no number 1: no binary file");
     }
-    file->binary = type == 1;
     TRY(file->binary ? msh_check_binary(file, "MeshFormat") : msh_check_ascii(file, "MeshFormat"));
 done:
     return status;
 }
 
 static weft_status not_msh(msh_file *file) {
-    weft_error_set(file->error, WEFT_ERROR_INPUT, "this is no MSH file: it has no $MeshFormat%s",
-                   strstr(file->path, ".geo") ? " (is it a .geo file?)" : "");
+    weft_error_set(file->error, WEFT_ERROR_INPUT,
+                   "this is not an MSH file: it does not start with $MeshFormat");
     weft_error_place(file->error, file->path, NULL, 0, 0);
-    weft_error_hint(file->error, "Weft reads MSH 2.2 and 4.1, ASCII and binary; files of MSH 1 "
-                                 "start with $NOD: gmsh FILE -save -format msh41 -o new.msh");
+    weft_error_hint(file->error, "Weft reads MSH 2 and 4.1 as text and binary, and MSH 1 (which "
+                                 "starts with $NOD) and 4.0 as text; a geometry is named .geo");
     return WEFT_ERROR_INPUT;
 }
 
-/* Sections one after another; text between them is skipped, as Gmsh does. */
+/* Gmsh tells sections by how their names begin: one that only begins so would pass unread here. */
+static weft_status check_name(msh_file *file, const char *section, const char *line,
+                              size_t length) {
+    static const char *const known[] = {"PhysicalNames", "PartitionedEntities",
+                                        "GhostElements", "Parametrizations",
+                                        "Entities",      "Nodes",
+                                        "Elements",      "Periodic"};
+    bool similar = file->version >= 2 && file->version < 3 &&
+                   (strncmp(section, "NO", 2) == 0 || strncmp(section, "ELM", 3) == 0);
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+        similar |=
+            strncmp(section, known[i], strlen(known[i])) == 0 && strcmp(section, known[i]) != 0;
+    if (similar)
+        return msh_error(file, line, length, "there is no section of this name");
+    return WEFT_OK;
+}
+
+static weft_status check_section(msh_file *file, const char *line, size_t length) {
+    weft_status status = WEFT_OK;
+    char section[64];
+    if (length < 2 && file->at >= file->size)
+        return msh_cut(file, "");
+    if (length < 2 || length > 60)
+        return msh_error(file, line, length, "no section has this name");
+    snprintf(section, sizeof section, "%.*s", (int)length - 1, line + 1);
+    if (strcmp(section, "MeshFormat") == 0 && file->at < file->size)
+        return check_format(file);
+    if (file->version == 0 && file->at >= file->size)
+        return msh_cut(file, "");
+    if (file->version == 0 && strcmp(section, "NOD") == 0)
+        file->version = 1;
+    if (file->version == 0 && strcmp(section, "Comments") != 0)
+        return not_msh(file);
+    if (file->at >= file->size)
+        return msh_cut(file, section);
+    if (strncmp(section, "End", 3) == 0)
+        return msh_error(file, line, length, "$%s closes nothing", section);
+    TRY(check_name(file, section, line, length));
+    file->has_nodes |= strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0;
+    file->has_elements |= strcmp(section, "Elements") == 0 || strcmp(section, "ELM") == 0;
+    /* names are text in binary files too */
+    bool text = !file->binary || strcmp(section, "PhysicalNames") == 0;
+    TRY(text ? msh_check_ascii(file, section) : msh_check_binary(file, section));
+done:
+    return status;
+}
+
+/* Sections one after another; text between them is skipped, as Gmsh does. Before the first one
+ * there is none: Gmsh would take the file for a geometry, and run it. */
 static weft_status check_sections(msh_file *file) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
-    bool has_nodes = false, has_elements = false;
-    while (msh_line(file, &line, &length)) {
-        char section[64];
-        if (length == 0 || *line != '$')
-            continue;
-        if (length < 2 && file->at >= file->size)
-            return msh_cut(file, "");
-        if (length < 2 || length > 60)
-            return msh_error(file, line, length, "no section has this name");
-        snprintf(section, sizeof section, "%.*s", (int)length - 1, line + 1);
-        if (strcmp(section, "MeshFormat") == 0 && file->at < file->size) {
-            TRY(check_format(file));
-            continue;
-        }
-        if (file->version == 0 && file->at >= file->size)
-            return msh_cut(file, "");
-        if (file->version == 0 && strcmp(section, "Comments") != 0)
-            return not_msh(file);
-        if (file->at >= file->size)
-            return msh_cut(file, section);
-        if (strncmp(section, "End", 3) == 0)
-            return msh_error(file, line, length, "$%s closes nothing", section);
-        has_nodes |= strcmp(section, "Nodes") == 0;
-        has_elements |= strcmp(section, "Elements") == 0;
-        /* names are text in binary files too */
-        bool text = !file->binary || strcmp(section, "PhysicalNames") == 0;
-        TRY(text ? msh_check_ascii(file, section) : msh_check_binary(file, section));
-    }
+    if (file->text[0] != '$')
+        return not_msh(file);
+    while (msh_line(file, &line, &length))
+        if (length > 0 && *line == '$')
+            TRY(check_section(file, line, length));
     if (file->version == 0)
         return not_msh(file);
-    if (!has_nodes || !has_elements) {
-        status = msh_error(file, NULL, 0, "the file has no $%s", has_nodes ? "Elements" : "Nodes");
+    if (!file->has_nodes || !file->has_elements) {
+        status =
+            msh_error(file, NULL, 0, "the file has no $%s", file->has_nodes ? "Elements" : "Nodes");
         weft_error_hint(file->error, "it was cut short, or holds a geometry without its mesh: mesh "
                                      "it and write it again");
     }
@@ -104,7 +134,7 @@ done:
     return status;
 }
 
-weft_status msh_check(const char *path, msh_counts *out, weft_error *error) {
+weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_error *error) {
     weft_status status = WEFT_OK;
     struct stat info;
     void *text = MAP_FAILED;
@@ -119,6 +149,10 @@ weft_status msh_check(const char *path, msh_counts *out, weft_error *error) {
     msh_file file = {.path = path, .text = text, .size = (size_t)info.st_size, .error = error};
     status = check_sections(&file);
     *out = file.counts;
+    if (names)
+        *names = file.names;
+    else
+        msh_names_clear(&file.names);
 done:
     if (text != MAP_FAILED)
         munmap(text, (size_t)info.st_size);

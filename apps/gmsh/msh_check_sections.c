@@ -4,15 +4,17 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+/* $EndNodes; in MSH 1, $ENDNOD */
 static bool is_end(const char *line, size_t length, const char *section) {
     size_t n = strlen(section);
-    return length == n + 4 && memcmp(line, "$End", 4) == 0 && memcmp(line + 4, section, n) == 0;
+    return length == n + 4 && strncasecmp(line, "$End", 4) == 0 &&
+           memcmp(line + 4, section, n) == 0;
 }
 
-/* A line of the section; its end or another section is an error. */
-static weft_status content_line(msh_file *file, const char *section, const char **line,
-                                size_t *length) {
+weft_status msh_content_line(msh_file *file, const char *section, const char **line,
+                             size_t *length) {
     if (!msh_line(file, line, length))
         return msh_cut(file, section);
     if (*length > 0 && **line == '$')
@@ -25,17 +27,17 @@ static weft_status skip_lines(msh_file *file, const char *section, int64_t n) {
     const char *line;
     size_t length;
     for (int64_t i = 0; i < n; ++i)
-        TRY(content_line(file, section, &line, &length));
+        TRY(msh_content_line(file, section, &line, &length));
 done:
     return status;
 }
 
-static weft_status numbers_line(msh_file *file, const char *section, int64_t *out, int n) {
+weft_status msh_numbers_line(msh_file *file, const char *section, int64_t *out, int n) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
-    TRY(content_line(file, section, &line, &length));
-    if (msh_integers(line, length, out, n) < n || out[n - 1] < 0 || out[0] < 0)
+    TRY(msh_content_line(file, section, &line, &length));
+    if (msh_integers(line, length, out, n) < n || out[n - 1] < 0 || (n < 3 && out[0] < 0))
         status = msh_error(file, line, length, "%d whole numbers were expected in $%s", n, section);
 done:
     return status;
@@ -60,21 +62,26 @@ static weft_status short_element(msh_file *file, const char *line, size_t length
     return msh_error(file, line, length, "this element has too few nodes");
 }
 
-/* number type n_tags tags... nodes... */
-static weft_status elements_2(msh_file *file) {
+/* MSH 2: number type n_tags tags... nodes...; MSH 1: number type physical elementary n nodes... */
+static weft_status elements_2(msh_file *file, const char *section) {
     weft_status status = WEFT_OK;
     int64_t n;
-    TRY(numbers_line(file, "Elements", &n, 1));
+    TRY(msh_numbers_line(file, section, &n, 1));
     for (int64_t i = 0; i < n; ++i) {
         const char *line;
         size_t length;
         int64_t values[256];
-        TRY(content_line(file, "Elements", &line, &length));
+        TRY(msh_content_line(file, section, &line, &length));
         int came = msh_integers(line, length, values, 256);
         int nodes = came > 1 ? msh_type_nodes(values[1]) : 0;
         if (came > 1 && nodes == 0)
             return type_error(file, line, length, values[0], values[1]);
-        if (came < 3 || values[2] < 0 || values[2] > 100 || came < 3 + values[2] + nodes)
+        bool right = file->version < 2
+                         ? came >= 5 + nodes && values[4] == nodes
+                         : came >= 3 && values[2] >= 0 && values[2] <= 100 &&
+                               came >= 3 + values[2] + nodes &&
+                               (values[2] < 4 || (values[5] >= 0 && values[5] <= values[2] - 3));
+        if (!right)
             return short_element(file, line, length);
         ++file->counts.elements[values[1]];
     }
@@ -88,7 +95,7 @@ static weft_status point_lines(msh_file *file, int64_t n, int width) {
     const char *line;
     size_t length;
     for (int64_t i = 0; i < n; ++i) {
-        TRY(content_line(file, "Nodes", &line, &length));
+        TRY(msh_content_line(file, "Nodes", &line, &length));
         if (msh_reals(line, length) >= width)
             continue;
         return file->at >= file->size ? msh_cut(file, "Nodes")
@@ -98,53 +105,70 @@ done:
     return status;
 }
 
-static weft_status nodes_2(msh_file *file) {
+static weft_status nodes_2(msh_file *file, const char *section) {
     weft_status status = WEFT_OK;
     int64_t n;
-    TRY(numbers_line(file, "Nodes", &n, 1));
+    TRY(msh_numbers_line(file, section, &n, 1));
     TRY(point_lines(file, n, 4));
     file->counts.nodes += n;
 done:
     return status;
 }
 
-/* n_blocks n_nodes least greatest; then blocks: dimension tag parametric n, n numbers, n points */
+/* Gmsh takes memory for as many as the section announces, and writes as many as its blocks have. */
+static weft_status check_total(msh_file *file, const char *section, int64_t announced,
+                               int64_t came) {
+    if (announced == came)
+        return WEFT_OK;
+    return msh_error(file, NULL, 0, "$%s announces %lld, and its blocks have %lld", section,
+                     (long long)announced, (long long)came);
+}
+
+/* n_blocks n_nodes least greatest; then blocks: dimension tag parametric n, n numbers, n points.
+ * In 4.0: n_blocks n_nodes; then blocks: tag dimension parametric n, n of number point */
 static weft_status nodes_4(msh_file *file) {
     weft_status status = WEFT_OK;
-    int64_t head[2], block[4];
-    TRY(numbers_line(file, "Nodes", head, 2));
+    bool newer = file->version > 4;
+    int64_t head[2], block[4], n = 0;
+    TRY(msh_numbers_line(file, "Nodes", head, 2));
     for (int64_t b = 0; b < head[0]; ++b) {
-        TRY(numbers_line(file, "Nodes", block, 4));
-        TRY(skip_lines(file, "Nodes", block[3]));
-        TRY(point_lines(file, block[3], 3));
-        file->counts.nodes += block[3];
+        TRY(msh_numbers_line(file, "Nodes", block, 4));
+        if (newer)
+            TRY(skip_lines(file, "Nodes", block[3]));
+        TRY(point_lines(file, block[3], newer ? 3 : 4));
+        n += block[3];
     }
+    TRY(check_total(file, "Nodes", head[1], n));
+    file->counts.nodes += n;
 done:
     return status;
 }
 
-/* n_blocks n_elements least greatest; then blocks: dimension tag type n, n of number nodes... */
+/* n_blocks n_elements least greatest; then blocks: dimension tag type n, n of number nodes...
+ * In 4.0: n_blocks n_elements; then blocks: tag dimension type n, and the same */
 static weft_status elements_4(msh_file *file) {
     weft_status status = WEFT_OK;
-    int64_t head[2];
-    TRY(numbers_line(file, "Elements", head, 2));
+    int64_t head[2], n = 0;
+    TRY(msh_numbers_line(file, "Elements", head, 2));
     for (int64_t b = 0; b < head[0]; ++b) {
         const char *line;
         size_t length;
         int64_t block[4], values[160];
-        TRY(content_line(file, "Elements", &line, &length));
+        TRY(msh_content_line(file, "Elements", &line, &length));
         if (msh_integers(line, length, block, 4) < 4 || block[3] < 0)
             return msh_error(file, line, length, "4 whole numbers were expected in $Elements");
         int nodes = msh_type_nodes(block[2]);
         if (nodes == 0)
             return type_error(file, line, length, -1, block[2]);
         for (int64_t i = 0; i < block[3]; ++i) {
-            TRY(content_line(file, "Elements", &line, &length));
+            TRY(msh_content_line(file, "Elements", &line, &length));
             if (msh_integers(line, length, values, nodes + 1) < nodes + 1)
                 return short_element(file, line, length);
         }
         file->counts.elements[block[2]] += block[3];
+        n += block[3];
     }
+    TRY(check_total(file, "Elements", head[1], n));
 done:
     return status;
 }
@@ -154,10 +178,14 @@ weft_status msh_check_ascii(msh_file *file, const char *section) {
     const char *line;
     size_t length;
     bool old = file->version < 4;
-    if (strcmp(section, "Nodes") == 0)
-        TRY(old ? nodes_2(file) : nodes_4(file));
-    else if (strcmp(section, "Elements") == 0)
-        TRY(old ? elements_2(file) : elements_4(file));
+    if (strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0)
+        TRY(old ? nodes_2(file, section) : nodes_4(file));
+    else if (strcmp(section, "Elements") == 0 || strcmp(section, "ELM") == 0)
+        TRY(old ? elements_2(file, section) : elements_4(file));
+    else if (strcmp(section, "PhysicalNames") == 0)
+        TRY(msh_read_names(file));
+    else if (!old && msh_has_counts(section))
+        TRY(msh_check_counts(file, section));
     for (;;) {
         if (!msh_line(file, &line, &length))
             return msh_cut(file, section);
@@ -182,11 +210,25 @@ static int64_t count_line(msh_file *file) {
     return n;
 }
 
+/* The third tag is the number of partitions behind it. */
+static weft_status check_parts_2(msh_file *file, int64_t block, int64_t tags, int nodes) {
+    for (int64_t i = 0; i < block && !file->cut; ++i) {
+        msh_skip(file, 3, 4);
+        int64_t parts = msh_int(file);
+        if (parts < 0 || parts > tags - 3)
+            return msh_error(file, NULL, 0, "an element has %lld tags and %lld partitions",
+                             (long long)tags, (long long)parts);
+        msh_skip(file, tags - 3 + nodes, 4);
+    }
+    return WEFT_OK;
+}
+
 static weft_status binary_elements_2(msh_file *file) {
+    weft_status status = WEFT_OK;
     int64_t n = count_line(file);
     if (n < 0)
         return msh_cut(file, "Elements");
-    for (int64_t done = 0; done < n && !file->cut;) {
+    for (int64_t came = 0; came < n && !file->cut;) {
         int64_t type = msh_int(file), block = msh_int(file), tags = msh_int(file);
         if (file->cut)
             break;
@@ -196,16 +238,20 @@ static weft_status binary_elements_2(msh_file *file) {
         if (block <= 0 || tags < 0 || tags > 100)
             return msh_error(file, NULL, 0, "$Elements has a block of %lld elements with %lld tags",
                              (long long)block, (long long)tags);
-        msh_skip(file, block, (size_t)(1 + tags + nodes) * 4);
+        if (tags > 3)
+            TRY(check_parts_2(file, block, tags, nodes));
+        else
+            msh_skip(file, block, (size_t)(1 + tags + nodes) * 4);
         file->counts.elements[type] += block;
-        done += block;
+        came += block;
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 static weft_status binary_nodes_4(msh_file *file) {
-    int64_t n_blocks = msh_size(file);
-    msh_skip(file, 3, 8);
+    int64_t n_blocks = msh_size(file), announced = msh_size(file), came = 0;
+    msh_skip(file, 2, 8);
     for (int64_t b = 0; b < n_blocks && !file->cut; ++b) {
         int64_t dimension = msh_int(file);
         msh_int(file);
@@ -216,14 +262,15 @@ static weft_status binary_nodes_4(msh_file *file) {
             return msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
                              (long long)dimension);
         msh_skip(file, n, 8 + 8 * (size_t)(3 + (parametric ? dimension : 0)));
-        file->counts.nodes += n;
+        came += n;
     }
-    return WEFT_OK;
+    file->counts.nodes += came;
+    return file->cut ? WEFT_OK : check_total(file, "Nodes", announced, came);
 }
 
 static weft_status binary_elements_4(msh_file *file) {
-    int64_t n_blocks = msh_size(file);
-    msh_skip(file, 3, 8);
+    int64_t n_blocks = msh_size(file), announced = msh_size(file), came = 0;
+    msh_skip(file, 2, 8);
     for (int64_t b = 0; b < n_blocks && !file->cut; ++b) {
         msh_int(file);
         msh_int(file);
@@ -235,8 +282,9 @@ static weft_status binary_elements_4(msh_file *file) {
             return type_error(file, NULL, 0, -1, type);
         msh_skip(file, n, 8 * (size_t)(1 + nodes));
         file->counts.elements[type] += n;
+        came += n;
     }
-    return WEFT_OK;
+    return file->cut ? WEFT_OK : check_total(file, "Elements", announced, came);
 }
 
 /* Sections whose inside is not walked: their end is where its name stands. */
@@ -260,6 +308,8 @@ weft_status msh_check_binary(msh_file *file, const char *section) {
         TRY(binary_nodes_4(file));
     else if (strcmp(section, "Elements") == 0)
         TRY(old ? binary_elements_2(file) : binary_elements_4(file));
+    else if (!old && msh_has_counts(section))
+        TRY(msh_check_counts(file, section));
     else
         find_end(file, section);
     if (file->cut)

@@ -2,8 +2,13 @@
 #include "weft_gmsh.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A record is written whole: the watcher of limits.c writes beside the main thread. */
+static pthread_mutex_t whole = PTHREAD_MUTEX_INITIALIZER;
 
 static void write_all(stream *out, const void *bytes, uint64_t length) {
     const char *from = bytes;
@@ -29,8 +34,10 @@ void stream_start(stream *out) {
 
 void stream_record(stream *out, uint32_t kind, const void *bytes, uint64_t length) {
     weft_stream_record record = {kind, 0, length};
+    pthread_mutex_lock(&whole);
     write_all(out, &record, sizeof record);
     write_all(out, bytes, length);
+    pthread_mutex_unlock(&whole);
 }
 
 static void copy_cut(char *out, size_t size, const char *text) {
@@ -38,10 +45,29 @@ static void copy_cut(char *out, size_t size, const char *text) {
     memcpy(out, text, length < size ? length : size - 1);
 }
 
-void stream_progress(stream *out, const char *phase, double done, double total) {
+static void send_progress(stream *out, const char *phase, double done, double total) {
     weft_stream_progress record = {.done = done, .total = total};
     copy_cut(record.phase, sizeof record.phase, phase);
     stream_record(out, WEFT_STREAM_PROGRESS, &record, sizeof record);
+}
+
+void stream_progress(stream *out, const char *phase, double done, double total) {
+    pthread_mutex_lock(&whole);
+    snprintf(out->phase, sizeof out->phase, "%s", phase);
+    out->done = done;
+    out->total = total;
+    pthread_mutex_unlock(&whole);
+    send_progress(out, phase, done, total);
+}
+
+void stream_tick(stream *out, double seconds) {
+    char phase[64];
+    pthread_mutex_lock(&whole);
+    double done = out->done, total = out->total;
+    snprintf(phase, sizeof phase, "%s, %.0f s", out->phase, seconds);
+    pthread_mutex_unlock(&whole);
+    if (phase[0] != ',')
+        send_progress(out, phase, done, total);
 }
 
 void stream_log(stream *out, weft_log_level level, const char *message) {

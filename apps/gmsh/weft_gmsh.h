@@ -1,6 +1,7 @@
 /** weft-gmsh: read or mesh a file with Gmsh and write the mesh to stdout as a stream.
  *
- *      file -> structure checked (.msh) -> Gmsh -> nodes, cells, facets of groups -> stream
+ *      file -> checked before Gmsh sees it (.msh: counts; .geo: commands) -> Gmsh, confined and
+ *      under limits -> nodes, cells, facets of groups -> stream, or a .msh file
  *
  *  A program of its own, so that Gmsh's crashes, leaks and output stay in it. */
 #ifndef WEFT_GMSH_H
@@ -8,31 +9,55 @@
 
 #include "weft_core.h"
 
-/* ---- msh_check.c, msh_check_sections.c, msh_text.c -------------------------------------- */
+/* ---- msh_check.c, msh_check_sections.c, msh_check_counts.c, msh_names.c, msh_text.c
+ * -------------------------------------- */
 
-enum { MSH_TYPES = 160 }; /* above every element type of Gmsh */
+enum {
+    MSH_TYPES = 160, /* above every element type of Gmsh */
+    MSH_NAME_MOST = 255
+};
 
 /** What a file says that it holds, to be compared with what Gmsh takes from it. */
 typedef struct msh_counts {
     int64_t nodes, elements[MSH_TYPES];
 } msh_counts;
 
+/** The physical names of a file. Gmsh reads at most 252 bytes of one, and stops at a quote in it.
+ */
+typedef struct msh_name {
+    int dimension, tag;
+    char *name;
+} msh_name;
+typedef struct msh_names {
+    msh_name *list;
+    int n;
+    size_t start, end; /* bytes of the section, with both of its lines */
+    size_t longest;    /* line */
+} msh_names;
+void msh_names_clear(msh_names *names);
+/** NULL where the file names no such group. Borrowed. */
+const char *msh_names_find(const msh_names *names, int dimension, int tag);
+
 /** A .msh file in memory, and where reading stands. */
 typedef struct msh_file {
     const char *path, *text;
     size_t size, at;
     long line;            /* of the line read last, from 1; counts in ASCII files only */
-    double version;       /* 2.x or 4.1 */
+    double version;       /* 1, 2.x, 4 or 4.1 */
     bool binary, swapped; /* swapped: written in the other byte order */
     bool cut;             /* reading went past the end */
+    bool has_nodes, has_elements;
     msh_counts counts;
+    msh_names names;
     weft_error *error;
 } msh_file;
 
-/** Check what Gmsh does not: that every section is closed and holds what it announces, and that
- *  every element type is one of Gmsh's. Errors WEFT_ERROR_INPUT, WEFT_ERROR_IO,
- * WEFT_ERROR_UNSUPPORTED */
-weft_status msh_check(const char *path, msh_counts *out, weft_error *error);
+/** Check what Gmsh does not: that every section is closed and holds what it announces, so that no
+ *  count in it makes Gmsh take memory that the file does not fill, and that every element type is
+ *  one of Gmsh's.
+ *  names   NULL allowed; msh_names_clear
+ *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY */
+weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_error *error);
 
 /** The next line, without its end; false at the end of the file. */
 bool msh_line(msh_file *file, const char **line, size_t *length);
@@ -51,12 +76,54 @@ weft_status msh_error(msh_file *file, const char *line, size_t length, const cha
 /** The file ends inside a section. */
 weft_status msh_cut(msh_file *file, const char *section);
 
+/** A line inside a section; the section's end and another section are errors. */
+weft_status msh_content_line(msh_file *file, const char *section, const char **line,
+                             size_t *length);
+/** The first n integers of such a line, of which the last is a count, and for n < 3 the first. */
+weft_status msh_numbers_line(msh_file *file, const char *section, int64_t *out, int n);
 /** Read the section up to and with its $End line. start_line is the line of its name. */
 weft_status msh_check_ascii(msh_file *file, const char *section);
 weft_status msh_check_binary(msh_file *file, const char *section);
+/** $PhysicalNames, from behind its line (msh_names.c). */
+weft_status msh_read_names(msh_file *file);
+/** $Entities, $PartitionedEntities and $Periodic of MSH 4, of either form (msh_check_counts.c). */
+bool msh_has_counts(const char *section);
+weft_status msh_check_counts(msh_file *file, const char *section);
 /** Nodes of an element type, 0 where there is no such type. */
 int msh_type_nodes(int64_t type);
 const char *msh_type_name(int64_t type);
+
+/* ---- geo_check.c, geo_tokens.c ---------------------------------------------------------- */
+
+/** Refuse a .geo file that runs programs, writes files, or could hide that it does: with the files
+ *  that it includes or merges, and the option file that Gmsh reads beside each. Nothing is
+ * executed. Errors  WEFT_ERROR_UNSUPPORTED with file and line; WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status geo_check(const char *path, weft_error *error);
+/** As geo_check, of the option file PATH.opt alone, where there is one. */
+weft_status geo_check_options(const char *path, weft_error *error);
+
+/* ---- limits.c, sandbox.c ---------------------------------------------------------------- */
+
+/** What Gmsh may use; 0 stands for the default of limits_start. */
+typedef struct limits {
+    double memory, seconds;
+} limits;
+
+typedef struct stream stream;
+/** Fill what is 0 from the environment, else from the file and the machine: .geo files get an hour,
+ *  others 5 minutes and 10 seconds a megabyte; memory is three quarters of the machine's, of other
+ *  files at most 1 GB and 64 times the file. Then watch: when a limit is passed, the error goes to
+ *  the stream and to stderr, and the process ends.
+ *  quiet   nothing to stderr
+ *  Errors  WEFT_ERROR_USAGE (environment), WEFT_ERROR_MEMORY */
+weft_status limits_start(limits wanted, const char *path, bool quiet, stream *out,
+                         weft_error *error);
+/** The work that is watched is done. */
+void limits_stop(void);
+
+/** From here on, this thread and those that it starts can neither run programs nor write, make,
+ *  rename or delete files, nor open sockets. False where the system has no seccomp filters. */
+bool sandbox_enter(void);
 
 /* ---- load.c ----------------------------------------------------------------------------- */
 
@@ -66,14 +133,21 @@ typedef struct loaded {
     bool is_geo;
     const char *path;
     msh_counts counts; /* of a .msh file */
+    msh_names names;   /* likewise */
 } loaded;
 
-/** Where progress and log go (stream.c). */
-typedef struct stream stream;
 /** size <= 0: as the file says. Errors WEFT_ERROR_INPUT: what Gmsh says, with file and line where
  * it names them */
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error);
-/** Write what was loaded as a .msh file, version 2.2 or 4.1. */
+/** Pass on warnings of Gmsh that came since *seen; an error among its messages, or a failed call,
+ * is ours. */
+weft_status load_check_log(const char *path, int failed, size_t *seen, stream *out,
+                           weft_error *error);
+
+/* ---- save.c ----------------------------------------------------------------------------- */
+
+/** Write what was loaded as a .msh file, version 2.2 or 4.1: beside its place, then read again and
+ *  renamed, so that it is whole or not there.  Errors  WEFT_ERROR_IO, WEFT_ERROR_INPUT */
 weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error);
 
 /* ---- extract.c -------------------------------------------------------------------------- */
@@ -87,10 +161,14 @@ weft_status extract(const loaded *mesh, stream *out, weft_error *error);
 struct stream {
     int file;
     bool broken; /* a write failed; later ones do nothing */
+    char phase[40];
+    double done, total; /* as told last by stream_progress */
 };
 void stream_start(stream *out);
 void stream_record(stream *out, uint32_t kind, const void *bytes, uint64_t length);
 void stream_progress(stream *out, const char *phase, double done, double total);
+/** Tell the last progress again, with the seconds that have passed. */
+void stream_tick(stream *out, double seconds);
 void stream_log(stream *out, weft_log_level level, const char *message);
 void stream_error(stream *out, const weft_error *error);
 

@@ -82,11 +82,12 @@ static const bad_mesh msh_files[] = {
     {"no_elements.msh", "no_elements.msh:14: error: the file has no $Elements\n"
                         "hint: it was cut short, or holds a geometry without its mesh: mesh it and "
                         "write it again"},
-    {"no_format.msh", "no_format.msh: error: this is no MSH file: it has no $MeshFormat\n"
-                      "hint: Weft reads MSH 2.2 and 4.1, ASCII and binary; files of MSH 1 start "
-                      "with $NOD: gmsh FILE -save -format msh41 -o new.msh"},
-    {"msh4.msh", "msh4.msh: error: this is MSH 4, and Weft reads MSH 2.2 and 4.1\n"
-                 "hint: write it again: gmsh msh4.msh -save -format msh41 -o new.msh"}};
+    {"no_format.msh", "no_format.msh: error: this is not an MSH file: it does not start with "
+                      "$MeshFormat\n"
+                      "hint: Weft reads MSH 2 and 4.1 as text and binary, and MSH 1 (which starts "
+                      "with $NOD) and 4.0 as text; a geometry is named .geo"},
+    {"msh3.msh", "msh3.msh: error: this is MSH 3, and Weft reads MSH 1, 2, 4.0 and 4.1\n"
+                 "hint: write it again: gmsh msh3.msh -save -format msh41 -o new.msh"}};
 
 static const bad_mesh geo_files[] = {
     {"syntax.geo", "syntax.geo:3: error: Gmsh: syntax error (;)\n    Line(1) = {1, 2;\n"
@@ -230,7 +231,7 @@ static void check_program(const char *script, const char *text_format) {
 
 static void test_program_fails(void **state) {
     (void)state;
-    check_program(NULL, "error: good.msh: WEFT_GMSH is `%s`, which is no program\n"
+    check_program(NULL, "error: good.msh: WEFT_GMSH is `%s`, which is not a program\n"
                         "hint: set it to the program weft-gmsh, or unset it");
     check_program("#!/bin/sh\nkill -SEGV $$\n",
                   "error: Gmsh crashed (signal 11) on good.msh\n"
@@ -264,8 +265,8 @@ static void test_program_missing(void **state) {
     unsetenv("WEFT_GMSH");
     setenv("PATH", "/nonexistent::/also/not", 1);
     check(&(bad_mesh){"good.msh",
-                      "error: good.msh: .geo and .msh files need the program weft-gmsh, which is "
-                      "not there\n"
+                      "error: good.msh: this format needs the program weft-gmsh, which is not "
+                      "there\n"
                       "hint: install libgmsh-dev and build Weft again, or set WEFT_GMSH to the "
                       "program; .vtkhdf files, square:N and cube:N work without it"});
     setenv("PATH", kept_path, 1);

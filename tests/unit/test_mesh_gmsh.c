@@ -248,9 +248,12 @@ typedef struct counted {
     double last;
 } counted;
 
+/* "meshing", or "meshing, 3 s" where that long has passed */
 static void count_progress(void *user, const char *phase, double done, double total) {
     counted *seen = user;
-    assert_string_equal(phase, "meshing");
+    if (strncmp(phase, "reading", 7) == 0)
+        return;
+    assert_memory_equal(phase, "meshing", 7);
     assert_true(total == 2 && done >= seen->last);
     seen->last = done;
     ++seen->n;
@@ -263,7 +266,7 @@ static void test_progress(void **state) {
     (void)state;
     place square = write_file("s.geo", square_text);
     assert_int_equal(weft_mesh_read(square.path, 0, &monitor, &mesh, NULL), WEFT_OK);
-    assert_int_equal(seen.n, 3);
+    assert_true(seen.n >= 3);
     assert_true(seen.last == 2);
     weft_mesh_free(&mesh);
     free_place(&square);

@@ -93,6 +93,9 @@ static void test_read_by_name(void **state) {
     weft_mesh_free(&mesh);
 }
 
+#define FORMATS                                                                                    \
+    "hint: give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or square:N or cube:N"
+
 static void test_refused(void **state) {
     static const struct {
         const char *name, *text;
@@ -112,10 +115,11 @@ static void test_refused(void **state) {
         {"cube:99999999999999999999",
          "error: `cube:99999999999999999999`: `99999999999999999999` is no number of cells a side\n"
          "hint: write a whole number from 1 on, such as square:32 or cube:16"},
-        {"mesh.vtk", "error: `mesh.vtk` is no mesh that Weft reads\n"
-                     "hint: give FILE.geo, FILE.msh, FILE.vtkhdf, square:N or cube:N"},
-        {"", "error: `` is no mesh that Weft reads\n"
-             "hint: give FILE.geo, FILE.msh, FILE.vtkhdf, square:N or cube:N"}};
+        {"mesh.vtu", "error: `mesh.vtu` is not a mesh that Weft reads\n" FORMATS},
+        {"mesh.inp", "error: `mesh.inp` is not a mesh that Weft reads\n"
+                     "hint: Gmsh writes this format and does not read it: convert the file to "
+                     ".msh, .vtk or .bdf, as with meshio"},
+        {"", "error: `` is not a mesh that Weft reads\n" FORMATS}};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         weft_mesh *mesh = NULL;

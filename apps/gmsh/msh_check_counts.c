@@ -1,0 +1,154 @@
+/* Sections of MSH 4 that hold lists with counts of their own: $Entities, $PartitionedEntities and
+ * $Periodic. Gmsh takes memory for a count before it reads what is counted. */
+#include "weft_gmsh.h"
+
+#include <string.h>
+
+bool msh_has_counts(const char *section) {
+    return strcmp(section, "Entities") == 0 || strcmp(section, "PartitionedEntities") == 0 ||
+           strcmp(section, "Periodic") == 0;
+}
+
+/* ---- binary ---- */
+
+/* A count and as many items of `bytes` bytes. */
+static void skip_list(msh_file *file, size_t bytes) {
+    int64_t n = msh_size(file);
+    msh_skip(file, n, bytes);
+}
+
+/* Each: number, in partitions the parent's dimension and number and a list of parts, a point or a
+ * box, a list of physical groups, and, but for points, a list of what bounds it. */
+static void binary_entities(msh_file *file, bool parts) {
+    int64_t n[4];
+    if (parts) {
+        msh_size(file);
+        skip_list(file, 8); /* ghosts: pairs of integers */
+    }
+    for (int d = 0; d < 4; ++d)
+        n[d] = msh_size(file);
+    for (int d = 0; d < 4; ++d)
+        for (int64_t i = 0; i < n[d] && !file->cut; ++i) {
+            msh_skip(file, parts ? 3 : 1, 4);
+            if (parts)
+                skip_list(file, 4);
+            msh_skip(file, d > 0 ? 6 : 3, 8);
+            skip_list(file, 4);
+            if (d > 0)
+                skip_list(file, 4);
+        }
+}
+
+/* n links, each: dimension, numbers of both; a list of the map; a list of pairs of nodes */
+static void binary_periodic(msh_file *file) {
+    int64_t n = msh_size(file);
+    for (int64_t i = 0; i < n && !file->cut; ++i) {
+        msh_skip(file, 3, 4);
+        skip_list(file, 8);
+        skip_list(file, 16);
+    }
+}
+
+/* ---- text ---- */
+
+typedef struct words {
+    const char *at;
+    size_t left;
+} words;
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static bool skip_words(words *from, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+        while (from->left > 0 && is_blank(*from->at))
+            ++from->at, --from->left;
+        if (from->left == 0)
+            return false;
+        while (from->left > 0 && !is_blank(*from->at))
+            ++from->at, --from->left;
+    }
+    return true;
+}
+
+/* A count and as many words. */
+static bool skip_word_list(words *from) {
+    int64_t n = -1;
+    return msh_integers(from->at, from->left, &n, 1) == 1 && n >= 0 && skip_words(from, 1 + n);
+}
+
+static weft_status text_entity(msh_file *file, const char *section, int dimension, bool parts) {
+    weft_status status = WEFT_OK;
+    const char *line;
+    size_t length;
+    TRY(msh_content_line(file, section, &line, &length));
+    words from = {line, length};
+    bool point = dimension == 0 && file->version > 4;
+    bool right = skip_words(&from, parts ? 3 : 1) && (!parts || skip_word_list(&from)) &&
+                 skip_words(&from, point ? 3 : 6) && skip_word_list(&from) &&
+                 (dimension == 0 || skip_word_list(&from));
+    if (!right)
+        status = msh_error(file, line, length,
+                           "this line of $%s has fewer numbers than it "
+                           "announces",
+                           section);
+done:
+    return status;
+}
+
+static weft_status text_entities(msh_file *file, const char *section, bool parts) {
+    weft_status status = WEFT_OK;
+    const char *line;
+    size_t length;
+    int64_t n[4], n_ghosts = 0;
+    if (parts) {
+        TRY(msh_numbers_line(file, section, n, 1));
+        TRY(msh_numbers_line(file, section, &n_ghosts, 1));
+    }
+    for (int64_t i = 0; i < n_ghosts; ++i)
+        TRY(msh_content_line(file, section, &line, &length));
+    TRY(msh_numbers_line(file, section, n, 4));
+    for (int d = 0; d < 4; ++d) {
+        if (n[d] < 0)
+            return msh_error(file, NULL, 0, "$%s has a negative count", section);
+        for (int64_t i = 0; i < n[d]; ++i)
+            TRY(text_entity(file, section, d, parts));
+    }
+done:
+    return status;
+}
+
+/* In 4.1: n links, each: a line of 3 integers, a line of the map, a count, and as many lines. */
+static weft_status text_periodic(msh_file *file) {
+    weft_status status = WEFT_OK;
+    const char *line;
+    size_t length;
+    int64_t n, link[3], n_pairs;
+    TRY(msh_numbers_line(file, "Periodic", &n, 1));
+    for (int64_t i = 0; i < n && file->version > 4; ++i) {
+        TRY(msh_numbers_line(file, "Periodic", link, 3));
+        TRY(msh_content_line(file, "Periodic", &line, &length));
+        if (!skip_word_list(&(words){line, length}))
+            return msh_error(file, line, length, "a count and as many numbers were expected");
+        TRY(msh_numbers_line(file, "Periodic", &n_pairs, 1));
+        for (int64_t k = 0; k < n_pairs; ++k)
+            TRY(msh_content_line(file, "Periodic", &line, &length));
+    }
+done:
+    return status;
+}
+
+weft_status msh_check_counts(msh_file *file, const char *section) {
+    bool parts = strcmp(section, "PartitionedEntities") == 0;
+    if (strcmp(section, "Periodic") == 0) {
+        if (!file->binary)
+            return text_periodic(file);
+        binary_periodic(file);
+    } else if (file->binary) {
+        binary_entities(file, parts);
+    } else {
+        return text_entities(file, section, parts);
+    }
+    return WEFT_OK; /* what was cut is told by the caller */
+}

@@ -1,0 +1,130 @@
+/* Save the mesh as a .msh file. Gmsh does not look at what its writes return: so the file is read
+ * again before it gets its name. */
+#include "weft_gmsh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gmshc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static weft_status io_error(const char *path, int number, const char *hint, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_IO, "cannot write %s: %s", path, strerror(number));
+    weft_error_hint(error, "%s", hint);
+    return WEFT_ERROR_IO;
+}
+
+/* An empty file of our own beside the place, whose name Gmsh takes for a .msh file. */
+static weft_status make_temporary(const char *path, char **out, weft_error *error) {
+    static const char ending[] = ".weft-XXXXXX.msh";
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = folder + sizeof ending;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return io_error(path, S_ISDIR(info.st_mode) ? EISDIR : EINVAL,
+                        "name a file that is new or a regular file", error);
+    char *name = malloc(size);
+    if (!name)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    snprintf(name, size, "%.*s%s", (int)folder, path, ending);
+    int file = mkostemps(name, 4, O_CLOEXEC);
+    if (file < 0) {
+        int number = errno;
+        free(name);
+        return io_error(path, number, "see that its folder exists and that you may write there",
+                        error);
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(file, 0666 & ~mask);
+    close(file);
+    *out = name;
+    return WEFT_OK;
+}
+
+/* Why is the file not whole? Extend it by a byte, where the system still allows it. */
+static int write_fault(const char *path) {
+    char byte = 0;
+    int number = 0, file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    struct statvfs space;
+    if (file < 0)
+        return errno;
+    if (write(file, &byte, 1) != 1 || fsync(file) != 0)
+        number = errno;
+    else if (fstatvfs(file, &space) == 0 && space.f_bavail == 0)
+        number = ENOSPC;
+    close(file);
+    return number ? number : EIO;
+}
+
+static int sync_file(const char *path) {
+    int number = 0, file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fsync(file) != 0)
+        number = errno;
+    if (file >= 0 && close(file) != 0 && number == 0)
+        number = errno;
+    return number;
+}
+
+/* How many nodes and elements Gmsh was to write: all that it has, or those of physical groups. */
+static bool is_whole(const char *path, size_t n_nodes) {
+    msh_counts counts = {0};
+    weft_error ignored = {0};
+    bool some = false;
+    if (msh_check(path, NULL, &counts, &ignored) != WEFT_OK)
+        return false;
+    for (int type = 0; type < MSH_TYPES; ++type)
+        some |= counts.elements[type] > 0;
+    return some && counts.nodes > 0 && counts.nodes <= (int64_t)n_nodes;
+}
+
+static size_t count_nodes(void) {
+    size_t *tags = NULL, n = 0, n_x = 0, n_parameters = 0;
+    double *x = NULL, *parameters = NULL;
+    int failed = 0;
+    gmshModelMeshGetNodes(&tags, &n, &x, &n_x, &parameters, &n_parameters, -1, -1, 0, 0, &failed);
+    gmshFree(tags);
+    gmshFree(x);
+    gmshFree(parameters);
+    return failed ? 0 : n;
+}
+
+weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t seen = 0;
+    int failed = 0, number = 0, ignored;
+    char *temporary = NULL;
+    /* a file that may not grow is an error of write, not the end */
+    signal(SIGXFSZ, SIG_IGN);
+    TRY(make_temporary(path, &temporary, error));
+    gmshOptionSetNumber("Mesh.MshFileVersion", version, &ignored);
+    gmshOptionSetNumber("Mesh.Binary", binary, &ignored);
+    gmshWrite(temporary, &failed);
+    number = sync_file(temporary);
+    if (number == 0 && !is_whole(temporary, count_nodes()))
+        number = write_fault(temporary);
+    if (number == 0)
+        TRY(load_check_log(path, failed, &seen, out, error));
+    if (number == 0 && rename(temporary, path) != 0)
+        number = errno;
+    if (number != 0)
+        status = io_error(path, number,
+                          number == ENOSPC || number == EDQUOT
+                              ? "the disk is full: free some of it, or name a file on another"
+                              : "the mesh could not be written whole, and nothing was kept",
+                          error);
+    else {
+        free(temporary);
+        temporary = NULL;
+    }
+done:
+    if (temporary)
+        unlink(temporary);
+    free(temporary);
+    return status;
+}
