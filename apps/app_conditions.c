@@ -17,7 +17,7 @@ static void *append(void **array, int *n, size_t size, weft_error *error, weft_s
     return larger + (size_t)(*n)++ * size;
 }
 
-/* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin. */
+/* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin; or "GROUP" in quotes. */
 weft_status app_condition_read(app_conditions *conditions, app_condition_kind kind,
                                const char *text, weft_error *error) {
     static const char *const names[] = {"--dirichlet", "--neumann", "--robin"};
@@ -38,7 +38,7 @@ weft_status app_condition_read(app_conditions *conditions, app_condition_kind ki
     if (!condition)
         goto done;
     *condition = (app_condition){.kind = kind, .group = group, .value = rest, .alpha = alpha};
-    snprintf(condition->origin, sizeof condition->origin, "%s %.150s", name, group);
+    snprintf(condition->origin, sizeof condition->origin, "%s %.255s", name, group);
     group = rest = alpha = NULL;
 done:
     free(group);
@@ -60,8 +60,16 @@ void app_conditions_clear(app_conditions *conditions) {
 weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition, int *group,
                                 weft_error *error) {
     const weft_status status = weft_mesh_group(mesh, condition->group, group, error);
-    if (status != WEFT_OK && error && !error->file[0])
+    if (status == WEFT_OK || !error)
+        return status;
+    if (!error->file[0])
         weft_error_place(error, condition->origin, NULL, 0, 0);
+    const size_t length = strlen(condition->group);
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        const char *name = mesh->groups[g].name;
+        if (strncmp(name, condition->group, length) == 0 && name[length] == '=')
+            weft_error_hint(error, "a name with = stands in quotes: '\"%s\"=EXPR'", name);
+    }
     return status;
 }
 

@@ -359,9 +359,48 @@ static weft_status split_at(const char *option, const char *text, size_t at, con
     return WEFT_OK;
 }
 
+/* The text behind the quotes of "NAME", in which "" stands for one quote; NULL where it has no end.
+ * The name goes to *out where out is not NULL. */
+static const char *read_quoted(const char *text, char *out) {
+    for (const char *c = text + 1; *c; ++c) {
+        if (*c == '"' && *++c != '"') {
+            if (out)
+                *out = '\0';
+            return c;
+        }
+        if (out)
+            *out++ = *c;
+    }
+    return NULL;
+}
+
+static weft_status split_quoted(const char *option, const char *text, const char *form, char **left,
+                                char **right, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *rest = read_quoted(text, NULL);
+    char *whole = NULL, *value = NULL;
+    if (!rest || *rest != '=' || rest == text + 2) {
+        refuse_value(error, option, text, rest ? (size_t)(rest - text) : 0,
+                     !rest              ? "this quote is not closed"
+                     : rest == text + 2 ? "nothing stands between the quotes"
+                                        : "expected '=' behind the name in quotes");
+        weft_error_hint(error, "write %s '\"NAME\"=...'; a quote in the name is written twice",
+                        option);
+        return WEFT_ERROR_USAGE;
+    }
+    TRY(split_at(option, text, (size_t)(rest - text), form, &whole, &value, error));
+    read_quoted(text, whole); /* which is shorter than the text with its quotes */
+    *left = whole;
+    *right = value;
+done:
+    return status;
+}
+
 weft_status app_split_assignment(const char *option, const char *text, const char *form,
                                  char **left, char **right, weft_error *error) {
     size_t at = strcspn(text, "=");
+    if (text[0] == '"' && strncmp(form, "GROUP", 5) == 0)
+        return split_quoted(option, text, form, left, right, error);
     if (!text[at]) {
         refuse_value(error, option, text, at, "expected '='");
         weft_error_hint(error, "write %s %s%s", option, form,

@@ -84,7 +84,8 @@ weft_status app_parse_choice(const char *option, const char *text, const char *c
                              int *out, weft_error *error);
 weft_status app_parse_point(const char *option, const char *text, double out[3], int *n,
                             weft_error *error);
-/** Split "GROUP=REST" at the first '='; both malloc'd. form shows what is wanted, "GROUP=EXPR".
+/** Split "GROUP=REST" at the first '='; both malloc'd. form shows what is wanted, "GROUP=EXPR". The
+ *  name of a GROUP may stand in double quotes, with "" for a quote in it: then it may hold '='.
  *  Errors  WEFT_ERROR_USAGE (no '=', empty side), WEFT_ERROR_MEMORY */
 weft_status app_split_assignment(const char *option, const char *text, const char *form,
                                  char **left, char **right, weft_error *error);

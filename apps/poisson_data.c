@@ -29,7 +29,7 @@ static weft_status set_values(poisson *run, const app_condition *condition, weft
         TRY(evaluate(run, condition, memory, error));
         TRY(app_array_pull(memory, values, run->mesh->n_nodes, error));
     }
-    TRY(weft_mesh_group(run->mesh, condition->group, &group, error));
+    TRY(app_condition_group(run->mesh, condition, &group, error));
     TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &n, error));
     for (int64_t i = 0; i < n && !run->is_null; ++i) {
         double value = values ? values[nodes[i]] : constant;
