@@ -226,8 +226,9 @@ int main(int n, char **texts) {
     TRY(keep_stdout(quiet, &out, &error));
     out.broken = from.save != NULL; /* then nothing is sent */
     stream_start(&out);
-    TRY(limits_start(from.limit, from.path, quiet, &out, &error));
-    status = run(&from, &out, &error);
+    status = limits_start(from.limit, from.path, quiet, &out, &error);
+    if (status == WEFT_OK)
+        status = run(&from, &out, &error);
     if (status == WEFT_OK)
         stream_record(&out, WEFT_STREAM_END, NULL, 0);
     else
