@@ -52,7 +52,7 @@ static weft_status open_beside(const char *path, char **temporary, int *descript
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return refuse_file(error, path, EISDIR);
-    if (asprintf(temporary, "%s.XXXXXX", path) < 0) {
+    if (asprintf(temporary, "%.*s.XXXXXX", weft_path_kept(path), path) < 0) {
         *temporary = NULL;
         weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         return WEFT_ERROR_MEMORY;

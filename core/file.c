@@ -7,6 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int weft_path_kept(const char *path) {
+    enum { MOST = 220 }; /* of the 255 that file systems have */
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    return (int)(name - path) + (int)(length < MOST ? length : MOST);
+}
+
 static weft_status read_error(const char *path, int number, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_IO, "cannot read %s: %s", path, strerror(number));
     if (number == ENOENT)

@@ -114,6 +114,10 @@ weft_status weft_parse_bytes(const char *origin, const char *text, double *out, 
 weft_status weft_parse_seconds(const char *origin, const char *text, double *out,
                                weft_error *error);
 
+/** How much of a path a temporary file beside it keeps, so that a name of its own fits behind it:
+ *  all, but of a last part of more than 220 bytes those. */
+int weft_path_kept(const char *path);
+
 /* ---- messages to the user ------------------------------------------------------------------- */
 
 typedef enum weft_log_level {

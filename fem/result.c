@@ -54,7 +54,8 @@ static weft_status make_temporary(const char *path, const char *target, char **o
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the name %s", path);
     for (unsigned i = 0; i < 100; ++i) {
         unsigned long stamp = (unsigned long)(weft_clock() * 1e6) + i;
-        snprintf(name, size, "%s.%ld-%lx.tmp", target, (long)getpid(), stamp);
+        snprintf(name, size, "%.*s.%ld-%lx.tmp", weft_path_kept(target), target, (long)getpid(),
+                 stamp);
         int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0) {
             close(file);

@@ -39,6 +39,7 @@ typedef struct extraction {
     blocks cells, facets;
     weft_stream_group *groups;
     int n_groups;
+    bool entities_are_groups; /* where the format has no groups, but numbers of parts */
     int64_t n_cells, n_facets;
 } extraction;
 
@@ -203,9 +204,13 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     group->dimension = dimension;
     group->first_facet = e->n_facets;
     if (dimension == e->dimension - 1) {
-        gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &n_entities, &failed);
+        const int own[] = {tag};
+        if (!e->entities_are_groups)
+            gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &n_entities, &failed);
+        const int *members = e->entities_are_groups ? own : entities;
+        n_entities = e->entities_are_groups ? 1 : n_entities;
         for (size_t i = 0; !failed && i < n_entities; ++i)
-            TRY(keep_elements(e, &e->facets, e->dimension == 2 ? 1 : 2, abs(entities[i]),
+            TRY(keep_elements(e, &e->facets, e->dimension == 2 ? 1 : 2, abs(members[i]),
                               &e->n_facets));
     }
     group->n_facets = e->n_facets - group->first_facet;
@@ -219,6 +224,10 @@ static weft_status keep_groups(extraction *e) {
     int *groups = NULL, failed = 0;
     size_t n = 0;
     gmshModelGetPhysicalGroups(&groups, &n, -1, &failed);
+    if (!failed && n == 0 && e->mesh->groups_by_entity) {
+        e->entities_are_groups = true;
+        gmshModelGetEntities(&groups, &n, -1, &failed);
+    }
     if (failed)
         n = 0;
     e->groups = calloc(n / 2 + 1, sizeof *e->groups);

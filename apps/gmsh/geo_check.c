@@ -70,11 +70,6 @@ static weft_status refuse(const geo_file *file, const geo_token *token, const ch
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static bool ends_with(const char *path, const char *ending) {
-    size_t length = strlen(path), n = strlen(ending);
-    return length > n && strcmp(path + length - n, ending) == 0;
-}
-
 /* The path as Gmsh makes it: beside the file that names it, where it is not absolute. */
 static char *path_beside(const char *from, const geo_token *name) {
     const char *slash = strrchr(from, '/');
@@ -94,7 +89,7 @@ static bool is_script(const char *path) {
                                         "$ELM",        "$PARA",     "$PostFormat", "$View"};
     char start[16] = "";
     for (size_t i = 0; i < sizeof data_endings / sizeof *data_endings; ++i)
-        if (ends_with(path, data_endings[i]))
+        if (path_ends_with(path, data_endings[i]))
             return false;
     FILE *file = fopen(path, "re");
     if (!file)
@@ -125,7 +120,7 @@ static weft_status check_other_file(const geo_file *file, const geo_token *word,
     snprintf(options, length, "%s.opt", path);
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         TRY(refuse(file, word, "%s names what is not a regular file%s", ""));
-    if (ends_with(path, ".gz"))
+    if (path_ends_with(path, ".gz"))
         TRY(refuse(file, word, "%s runs gunzip for a compressed file%s", ""));
     /* a file that is missing is Gmsh's to report */
     if (access(path, R_OK) == 0 && (include || is_script(path)))

@@ -117,7 +117,6 @@ weft_status limits_start(limits wanted, const char *path, bool quiet, stream *ou
     const char *memory = getenv("WEFT_MESH_MEMORY"), *seconds = getenv("WEFT_MESH_TIME");
     struct stat info;
     pthread_t thread;
-    size_t length = strlen(path);
     if (wanted.memory <= 0 && memory && *memory)
         TRY(weft_parse_bytes("WEFT_MESH_MEMORY", memory, &wanted.memory, error));
     if (wanted.seconds <= 0 && seconds && *seconds)
@@ -125,7 +124,7 @@ weft_status limits_start(limits wanted, const char *path, bool quiet, stream *ou
     watched = (watch){wanted, path, 0, weft_clock(), quiet, out};
     if (stat(path, &info) == 0)
         watched.bytes = (double)info.st_size;
-    set_defaults(&watched.limit, length > 4 && strcmp(path + length - 4, ".geo") == 0);
+    set_defaults(&watched.limit, path_ends_with(path, ".geo"));
     int number = pthread_create(&thread, NULL, watch_limits, NULL);
     if (number != 0)
         status =

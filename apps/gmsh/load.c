@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gmshc.h>
 #include <math.h>
 #include <signal.h>
@@ -12,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* "Error: 'a.geo', line 3: syntax error (;)" -> place and message. */
@@ -29,11 +26,10 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
         weft_file_read(file, &text, NULL, NULL);
     weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh: %s", message);
     weft_error_place(error, line > 0 ? file : path, text, line, 0);
-    size_t length = strlen(path);
-    bool is_msh = length > 4 && strcmp(path + length - 4, ".msh") == 0;
+    bool is_geo = path_ends_with(path, ".geo");
     bool no_file = strncmp(message, "Unable to open file", 19) == 0;
     weft_error_hint(error, "%s",
-                    is_msh    ? "the file is damaged: write it again"
+                    !is_geo   ? "the file is damaged: write it again"
                     : no_file ? "see that the file exists; where it is to be written, give "
                                 "--trust-geo: else a .geo file writes nothing"
                               : "open the file in Gmsh to see the geometry, and mend it there");
@@ -261,30 +257,12 @@ done:
     return status;
 }
 
-/* Bytes [from, to) of a file, to where another stands. */
-static bool copy_bytes(int file, size_t from, size_t to, int out) {
-    off_t at = (off_t)from;
-    while ((size_t)at < to) {
-        ssize_t n = sendfile(out, file, &at, to - (size_t)at);
-        if (n <= 0 && errno != EINTR)
-            return false;
-    }
-    return true;
-}
-
 /* A copy in memory without its names, as lines of them are longer than Gmsh reads. */
 static weft_status open_without_names(const char *path, const msh_names *names, int *out,
                                       weft_error *error) {
-    struct stat info;
-    int file = open(path, O_RDONLY | O_CLOEXEC), copy = memfd_create("mesh", MFD_CLOEXEC);
-    bool right = file >= 0 && copy >= 0 && fstat(file, &info) == 0 &&
-                 copy_bytes(file, 0, names->start, copy) && write(copy, "0\n", 2) == 2 &&
-                 copy_bytes(file, names->end, (size_t)info.st_size, copy);
-    int number = errno;
-    if (file >= 0)
-        close(file);
-    *out = copy;
-    return right
+    *out = memfd_create("mesh", MFD_CLOEXEC);
+    int number = *out < 0 ? errno : msh_copy(path, names, "0\n", *out);
+    return number == 0
                ? WEFT_OK
                : weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(number));
 }
@@ -342,11 +320,12 @@ static void warn_periodic(const char *path, stream *out) {
 
 weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_error *error) {
     weft_status status = WEFT_OK;
-    size_t length = strlen(path);
     mesh->path = path;
-    mesh->is_geo = length > 4 && strcmp(path + length - 4, ".geo") == 0;
+    mesh->is_geo = path_ends_with(path, ".geo");
     TRY(mesh->is_geo ? load_geometry(path, size, out, error)
                      : load_mesh(path, &mesh->names, out, error));
+    mesh->groups_by_entity = path_ends_with(path, ".bdf") || path_ends_with(path, ".nas") ||
+                             path_ends_with(path, ".mesh");
     warn_periodic(path, out);
 done:
     return status;

@@ -117,6 +117,11 @@ static weft_status parse_arguments(int n, char **texts, arguments *out, weft_err
     if (optind + 1 != n)
         return weft_error_set(error, WEFT_ERROR_USAGE, "one file is needed: see weft-gmsh --help");
     out->path = texts[optind];
+    if (out->save && !path_ends_with(out->save, ".msh"))
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "--save writes MSH files, and %s does not end with .msh", out->save);
+    if (!out->save && (out->binary || out->version > 0))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "--msh and --binary belong to --save");
 done:
     return status;
 }
@@ -175,24 +180,21 @@ static weft_status load_in_thread(loading *work) {
     return work->status;
 }
 
-static bool ends_with(const char *path, const char *ending) {
-    size_t length = strlen(path), n = strlen(ending);
-    return length > n && strcmp(path + length - n, ending) == 0;
-}
-
 static weft_status run(const arguments *from, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     loaded mesh = {0};
     loading work = {from, out, &mesh, error, WEFT_OK};
-    if (ends_with(from->path, ".msh"))
+    if (path_ends_with(from->path, ".msh"))
         TRY(msh_check(from->path, &mesh.names, &mesh.counts, error));
+    TRY(other_check(from->path, error));
     if (!from->trust)
-        TRY(ends_with(from->path, ".geo") ? geo_check(from->path, error)
-                                          : geo_check_options(from->path, error));
+        TRY(path_ends_with(from->path, ".geo") ? geo_check(from->path, error)
+                                               : geo_check_options(from->path, error));
     TRY(load_in_thread(&work));
     limits_stop();
     if (from->save)
-        TRY(save(from->save, from->version, from->binary, out, error));
+        TRY(save(from->save, &mesh, from->version > 0 ? from->version : 4.1, from->binary, out,
+                 error));
     else
         TRY(extract(&mesh, out, error));
 done:
@@ -203,7 +205,7 @@ done:
 int main(int n, char **texts) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
-    arguments from = {.version = 4.1};
+    arguments from = {.version = 0};
     stream out = {.file = -1};
     TRY(parse_arguments(n, texts, &from, &error));
     if (from.parent > 0) {

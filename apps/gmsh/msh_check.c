@@ -134,29 +134,41 @@ done:
     return status;
 }
 
-weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_error *error) {
+weft_status msh_map(msh_file *file) {
     weft_status status = WEFT_OK;
     struct stat info;
     void *text = MAP_FAILED;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &info) != 0 || info.st_size <= 0 ||
-        (text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0)) ==
-            MAP_FAILED) {
-        status = weft_error_set(error, WEFT_ERROR_IO, "cannot read %s: %s", path,
+    errno = 0;
+    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0 && fstat(descriptor, &info) == 0 && info.st_size > 0)
+        text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (text == MAP_FAILED) {
+        status = weft_error_set(file->error, WEFT_ERROR_IO, "cannot read %s: %s", file->path,
                                 errno ? strerror(errno) : "it is empty");
-        goto done;
+    } else {
+        file->text = text;
+        file->size = (size_t)info.st_size;
     }
-    msh_file file = {.path = path, .text = text, .size = (size_t)info.st_size, .error = error};
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+void msh_unmap(msh_file *file) {
+    munmap((void *)(uintptr_t)file->text, file->size);
+}
+
+weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    msh_file file = {.path = path, .error = error};
+    TRY(msh_map(&file));
     status = check_sections(&file);
+    msh_unmap(&file);
     *out = file.counts;
     if (names)
         *names = file.names;
     else
         msh_names_clear(&file.names);
 done:
-    if (text != MAP_FAILED)
-        munmap(text, (size_t)info.st_size);
-    if (descriptor >= 0)
-        close(descriptor);
     return status;
 }

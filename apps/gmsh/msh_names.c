@@ -2,9 +2,48 @@
  * name in quotes. */
 #include "weft_gmsh.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Bytes [from, to) of a file, to where another stands; 0 or errno. */
+static int copy_bytes(int file, size_t from, size_t to, int out) {
+    off_t at = (off_t)from;
+    while ((size_t)at < to) {
+        ssize_t n = sendfile(out, file, &at, to - (size_t)at);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n == 0)
+            return EIO;
+    }
+    return 0;
+}
+
+int msh_copy(const char *path, const msh_names *names, const char *lines, int out) {
+    struct stat info;
+    int number = 0, file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &info) != 0)
+        number = errno;
+    if (number == 0)
+        number = copy_bytes(file, 0, names->start, out);
+    for (size_t left = strlen(lines); number == 0 && left > 0;) {
+        ssize_t n = write(out, lines, left);
+        if (n < 0 && errno != EINTR)
+            number = errno;
+        lines += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+    }
+    if (number == 0)
+        number = copy_bytes(file, names->end, (size_t)info.st_size, out);
+    if (file >= 0)
+        close(file);
+    return number;
+}
 
 void msh_names_clear(msh_names *names) {
     for (int i = 0; i < names->n; ++i)

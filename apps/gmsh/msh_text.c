@@ -5,6 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+bool path_ends_with(const char *path, const char *ending) {
+    size_t length = strlen(path), n = strlen(ending);
+    return length > n && strcmp(path + length - n, ending) == 0;
+}
+
 bool msh_line(msh_file *file, const char **line, size_t *length) {
     if (file->at >= file->size)
         return false;

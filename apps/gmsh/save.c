@@ -71,12 +71,13 @@ static int sync_file(const char *path) {
     return number;
 }
 
-/* How many nodes and elements Gmsh was to write: all that it has, or those of physical groups. */
-static bool is_whole(const char *path, size_t n_nodes) {
+/* Closed, and with no more nodes than Gmsh has: it writes those of physical groups alone. */
+static bool is_whole(const char *path, size_t n_nodes, msh_names *names) {
     msh_counts counts = {0};
     weft_error ignored = {0};
     bool some = false;
-    if (msh_check(path, NULL, &counts, &ignored) != WEFT_OK)
+    msh_names_clear(names);
+    if (msh_check(path, names, &counts, &ignored) != WEFT_OK)
         return false;
     for (int type = 0; type < MSH_TYPES; ++type)
         some |= counts.elements[type] > 0;
@@ -94,7 +95,70 @@ static size_t count_nodes(void) {
     return failed ? 0 : n;
 }
 
-weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error) {
+/* The lines of $PhysicalNames with every name in full, as Gmsh cuts long ones; *cut: it did. */
+static void write_names(const loaded *mesh, const msh_names *names, weft_text *lines, bool *cut) {
+    weft_text_add(lines, "%d\n", names->n);
+    for (int i = 0; i < names->n; ++i) {
+        const msh_name *written = &names->list[i];
+        const char *told = msh_names_find(&mesh->names, written->dimension, written->tag);
+        char *own = NULL;
+        int failed = 0;
+        if (!told)
+            gmshModelGetPhysicalName(written->dimension, written->tag, &own, &failed);
+        told = told ? told : failed || !own ? written->name : own;
+        *cut |= strcmp(told, written->name) != 0;
+        weft_text_add(lines, "%d %d \"%s\"\n", written->dimension, written->tag, told);
+        gmshFree(own);
+    }
+}
+
+/* 0 or errno */
+static int mend_names(const loaded *mesh, const msh_names *names, const char *temporary) {
+    weft_text lines = {0};
+    char *other = NULL;
+    bool cut = false;
+    int number = 0, file = -1;
+    write_names(mesh, names, &lines, &cut);
+    if (lines.failed)
+        number = ENOMEM;
+    else if (cut && make_temporary(temporary, &other, NULL) != WEFT_OK)
+        number = EIO;
+    else if (cut && (file = open(other, O_WRONLY | O_CLOEXEC)) < 0)
+        number = errno;
+    else if (cut)
+        number = msh_copy(temporary, names, lines.data, file);
+    if (file >= 0 && close(file) != 0 && number == 0)
+        number = errno;
+    if (number == 0 && cut && rename(other, temporary) != 0)
+        number = errno;
+    if (number != 0 && other)
+        unlink(other);
+    free(other);
+    weft_text_free(&lines);
+    return number;
+}
+
+/* Write what Gmsh has to a temporary file, and see that it is there; 0 or errno. */
+static int write_whole(const loaded *mesh, const char *temporary, int *failed) {
+    msh_names names = {0};
+    size_t n_nodes = count_nodes();
+    gmshWrite(temporary, failed);
+    int number = sync_file(temporary);
+    if (number == 0 && !is_whole(temporary, n_nodes, &names))
+        number = write_fault(temporary);
+    if (number == 0 && names.n > 0) {
+        number = mend_names(mesh, &names, temporary);
+        if (number == 0)
+            number = sync_file(temporary);
+        if (number == 0 && !is_whole(temporary, n_nodes, &names))
+            number = write_fault(temporary);
+    }
+    msh_names_clear(&names);
+    return number;
+}
+
+weft_status save(const char *path, const loaded *mesh, double version, bool binary, stream *out,
+                 weft_error *error) {
     weft_status status = WEFT_OK;
     size_t seen = 0;
     int failed = 0, number = 0, ignored;
@@ -104,21 +168,18 @@ weft_status save(const char *path, double version, bool binary, stream *out, wef
     TRY(make_temporary(path, &temporary, error));
     gmshOptionSetNumber("Mesh.MshFileVersion", version, &ignored);
     gmshOptionSetNumber("Mesh.Binary", binary, &ignored);
-    gmshWrite(temporary, &failed);
-    number = sync_file(temporary);
-    if (number == 0 && !is_whole(temporary, count_nodes()))
-        number = write_fault(temporary);
+    number = write_whole(mesh, temporary, &failed);
     if (number == 0)
         TRY(load_check_log(path, failed, &seen, out, error));
     if (number == 0 && rename(temporary, path) != 0)
         number = errno;
-    if (number != 0)
+    if (number != 0) {
+        bool full = number == ENOSPC || number == EDQUOT;
         status = io_error(path, number,
-                          number == ENOSPC || number == EDQUOT
-                              ? "the disk is full: free some of it, or name a file on another"
-                              : "the mesh could not be written whole, and nothing was kept",
+                          full ? "the disk is full: free some of it, or name a file on another"
+                               : "the mesh could not be written whole, and nothing was kept",
                           error);
-    else {
+    } else {
         free(temporary);
         temporary = NULL;
     }

@@ -35,6 +35,8 @@ typedef struct msh_names {
     size_t longest;    /* line */
 } msh_names;
 void msh_names_clear(msh_names *names);
+/** Copy a file with other lines between $PhysicalNames and its end; 0 or errno. */
+int msh_copy(const char *path, const msh_names *names, const char *lines, int out);
 /** NULL where the file names no such group. Borrowed. */
 const char *msh_names_find(const msh_names *names, int dimension, int tag);
 
@@ -59,6 +61,10 @@ typedef struct msh_file {
  *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY */
 weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_error *error);
 
+bool path_ends_with(const char *path, const char *ending);
+/** Map the file of file->path into memory. Errors  WEFT_ERROR_IO */
+weft_status msh_map(msh_file *file);
+void msh_unmap(msh_file *file);
 /** The next line, without its end; false at the end of the file. */
 bool msh_line(msh_file *file, const char **line, size_t *length);
 /** Integers at the start of a line, at most `most`; returns how many. */
@@ -92,6 +98,10 @@ weft_status msh_check_counts(msh_file *file, const char *section);
 /** Nodes of an element type, 0 where there is no such type. */
 int msh_type_nodes(int64_t type);
 const char *msh_type_name(int64_t type);
+
+/** Is a UNV, Nastran, VTK or Medit file whole? Nothing of others. (other_check.c)
+ *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_IO */
+weft_status other_check(const char *path, weft_error *error);
 
 /* ---- geo_check.c, geo_tokens.c ---------------------------------------------------------- */
 
@@ -129,8 +139,8 @@ bool sandbox_enter(void);
 
 /** What was read or meshed, still in Gmsh. */
 typedef struct loaded {
-    int dimension; /* highest with cells */
-    bool is_geo;
+    int dimension;                 /* highest with cells */
+    bool is_geo, groups_by_entity; /* numbers of parts stand for groups */
     const char *path;
     msh_counts counts; /* of a .msh file */
     msh_names names;   /* likewise */
@@ -148,7 +158,8 @@ weft_status load_check_log(const char *path, int failed, size_t *seen, stream *o
 
 /** Write what was loaded as a .msh file, version 2.2 or 4.1: beside its place, then read again and
  *  renamed, so that it is whole or not there.  Errors  WEFT_ERROR_IO, WEFT_ERROR_INPUT */
-weft_status save(const char *path, double version, bool binary, stream *out, weft_error *error);
+weft_status save(const char *path, const loaded *mesh, double version, bool binary, stream *out,
+                 weft_error *error);
 
 /* ---- extract.c -------------------------------------------------------------------------- */
 
