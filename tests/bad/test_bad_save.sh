@@ -65,11 +65,15 @@ elif [ $code -ne 0 ]; then
 fi
 
 # places that are no files, and that cannot be written
-for place in disk /dev/null nowhere/m.msh; do
+mkdir folder.msh
+for place in folder.msh nowhere/m.msh; do
     code=0
     message=$("$program" --save "$place" square.geo 2>&1) || code=$?
     [ $code -eq 2 ] && [[ $message == *"cannot write $place: "* ]] || fail "$place: $code $message"
 done
+code=0
+message=$("$program" --save m.vtk square.geo 2>&1) || code=$?
+[ $code -eq 2 ] && [[ $message == *"m.vtk does not end with .msh"* ]] || fail "m.vtk: $code $message"
 code=0
 message=$("$program" square.geo 2>&1 > /dev/full) || code=$?
 [ $code -eq 2 ] && [[ $message == *"the mesh could not be sent"* ]] || fail "/dev/full: $code $message"
