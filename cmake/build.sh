@@ -51,7 +51,7 @@ announce() {
         if [[ $line =~ ^\[([0-9]+/[0-9]+)\]\ (Building|Linking|Embedding|Gathering) ]]; then
             [ "$announced" = 1 ] || echo "Building $folder" >&2
             announced=1
-            progress "Building $folder: ${BASH_REMATCH[1]}"
+            progress "[${BASH_REMATCH[1]}] Building $folder"
         fi
         printf '%s\n' "$line"
     done

@@ -7,7 +7,7 @@ set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export WEFT_BUILD_FOLDER="$scratch/a folder"
-unset CC CFLAGS MAKEFLAGS
+unset CC CFLAGS PKG_CONFIG_PATH
 
 modules='hdf5-serial libxxhash jansson sqlite3 cmocka'
 mkdir "$scratch/modules"
@@ -63,4 +63,15 @@ if [ "$code" -ne 3 ] || ! grep -q 'install libjansson-dev' "$scratch/log"; then
 fi
 mv "$scratch/jansson.pc" "$scratch/modules"
 expect "after the failure" yes yes
+
+# A build shows its progress on a terminal.
+if command -v script >/dev/null; then
+    TERM=xterm script -qec "bash '$WEFT_SOURCE/cmake/build.sh' release CMakeFiles/weft_core.dir/core/clock.c.o" \
+        /dev/null </dev/null >"$scratch/log"
+    if ! grep -q "\[1/1\] Building" "$scratch/log"; then
+        echo "FAILED: no progress on a terminal:"
+        cat "$scratch/log"
+        failures=$((failures + 1))
+    fi
+fi
 exit "$((failures > 0))"
