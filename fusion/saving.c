@@ -12,8 +12,9 @@ static double moved(const weft_plan_kernel *kernel) {
 }
 
 static bool is_made_by(const weft_plan_kernel *kernel, int call) {
-    for (int i = 0; kernel->implementation != NULL && i < kernel->implementation->fusion->n_calls; ++i)
-        if (kernel->implementation->order[i] == call)
+    const weft_implementation *made = kernel->implementation; /* NULL: a gather */
+    for (int i = 0; made != NULL && i < made->fusion->n_calls; ++i)
+        if (made->order[i] == call)
             return true;
     return false;
 }

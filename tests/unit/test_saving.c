@@ -46,8 +46,8 @@ static void unfused(void **state) {
 
 /* One call: nothing can be spared. */
 static void one_call(void **state) {
-    const weft_saving saving =
-        saving_of(state, "index N;\ninput a : real over N;\nb = 2*a;\nreturn b;\n", WEFT_PLAN_FUSED);
+    const weft_saving saving = saving_of(
+        state, "index N;\ninput a : real over N;\nb = 2*a;\nreturn b;\n", WEFT_PLAN_FUSED);
     assert_int_equal(saving.n_calls, 1);
     assert_int_equal(saving.n_kernels, 1);
     assert_int_equal(saving.n_unfused, 1);
@@ -74,11 +74,11 @@ static void one_name_for_two_calls(void **state) {
 
 /* One part before the loop and one in it, each of two calls that are fused. */
 static void loop(void **state) {
-    const weft_saving saving =
-        saving_of(state,
-                  "index N;\ninput x : real[3] over N;\ninput n : real;\na = sqrt(x);\nb = a*x;\n"
-                  "repeat at most 3 while (n > 0) {\n    c = sqrt(x);\n    update x = c*b;\n}\nreturn b;\n",
-                  WEFT_PLAN_FUSED);
+    const weft_saving saving = saving_of(
+        state,
+        "index N;\ninput x : real[3] over N;\ninput n : real;\na = sqrt(x);\nb = a*x;\n"
+        "repeat at most 3 while (n > 0) {\n    c = sqrt(x);\n    update x = c*b;\n}\nreturn b;\n",
+        WEFT_PLAN_FUSED);
     assert_int_equal(saving.n_calls, 4);
     assert_int_equal(saving.n_kernels, 2);
     assert_int_equal(saving.n_unfused, 4);
@@ -98,9 +98,8 @@ static int free_library(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stiffness), cmocka_unit_test(unfused),
-                                       cmocka_unit_test(one_call),
-                                       cmocka_unit_test(one_name_for_two_calls),
-                                       cmocka_unit_test(loop)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stiffness), cmocka_unit_test(unfused), cmocka_unit_test(one_call),
+        cmocka_unit_test(one_name_for_two_calls), cmocka_unit_test(loop)};
     return cmocka_run_group_tests(tests, make_library, free_library);
 }
