@@ -26,8 +26,16 @@ install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR
 foreach(program IN LISTS weft_programs)
     if(TARGET ${program})
         install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+        install(FILES cmake/completion.bash RENAME ${program}
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     endif()
 endforeach()
+# Man pages are made from --help when they are installed, for the programs are there then.
+if(NOT CMAKE_CROSSCOMPILING)
+    install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND bash
+        [[${PROJECT_SOURCE_DIR}/cmake/man_pages.sh]] [[${PROJECT_BINARY_DIR}]] [[${PROJECT_BINARY_DIR}/man]])")
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/man/" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(DIRECTORY meshes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/meshes)
 install(DIRECTORY fem/scripts/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/scripts
     FILES_MATCHING PATTERN "*.weft")
