@@ -123,7 +123,7 @@ check '^mesh ' poisson --mesh /usr/share/weft/meshes/unit_square.geo --source 1
 check '^mesh ' poisson --mesh u.vtkhdf --source 1
 check '^CG ' solve helmholtz.weft --mesh square:16
 check 'kernels unfused' weft explain poisson.weft
-check '^steps ' advection_diffusion --mesh square:8 --velocity 1,0 --initial x --dirichlet left=0 --dt 0.01 --steps 2
+check '^scheme ' advection_diffusion --mesh square:8 --velocity 1,0 --initial x --dirichlet left=0 --dt 0.01 --steps 2
 check '0 failed' scaling --sizes 4,8 --assembly csr --repeat 1 --no-plots --out study
 check '^weft: /usr/bin/weft' bash -c 'type -p weft >/dev/null && echo "weft: $(type -p weft)"'
 check 'weft_complete' bash -c '. /usr/share/bash-completion/completions/poisson && complete -p poisson'
