@@ -2,7 +2,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
 static weft_status solve(ad_run *run, weft_error *error) {
@@ -78,6 +80,22 @@ static int report_outcome(const ad_run *run) {
     return 1;
 }
 
+/* Nor is being asked to stop: the exit code is a shell's, 128 and the signal. */
+static int report_stop(const ad_run *run) {
+    const ad_options *o = run->options;
+    fprintf(stderr,
+            "advection_diffusion: stopped by %s after step %" PRId64 " of %d (t = %g)\nhint: ",
+            run->stopped == SIGINT ? "Ctrl-C (SIGINT)" : strsignal(run->stopped), run->state.step,
+            o->steps, run->state.t);
+    if (!o->checkpoint)
+        fputs("with --checkpoint FILE it could be gone on with\n", stderr);
+    else if (run->kept_step == run->state.step)
+        fprintf(stderr, "--restart %s goes on from here\n", o->checkpoint);
+    else
+        fputs("no step was finished, so that there is no new checkpoint\n", stderr);
+    return 128 + run->stopped;
+}
+
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -91,7 +109,9 @@ int main(int argc, char **argv) {
     TRY(solve(&run, &error));
 done:
     app_messages_clear(&messages);
-    int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
+    int code = status != WEFT_OK ? app_messages_fail(&messages, &error)
+               : run.stopped     ? report_stop(&run)
+                                 : report_outcome(&run);
     ad_clear(&run);
     ad_options_clear(&options);
     return code;

@@ -33,7 +33,7 @@ typedef struct ad_options {
     int steps, output_every, checkpoint_every; /* every 0: at the end */
     ad_reassemble reassemble;
     weft_splitting splitting;
-    bool lumped;
+    bool lumped, overwrite;
 } ad_options;
 
 /** Read the command line. --help, --usage and --version print and exit.
@@ -92,6 +92,8 @@ typedef struct ad_run {
 
     weft_step_state state;
     int64_t first_step; /* of this process: 0, or that of the checkpoint */
+    int64_t kept_step;  /* of the last checkpoint; first_step where there is none */
+    int stopped;        /* the signal that asked to stop, or 0 */
     ad_record *records;
     int n_records, record_capacity;
     ad_seconds seconds;
@@ -121,6 +123,8 @@ weft_status ad_solve(ad_run *run, weft_error *error);
 /** Go on from --restart. (advection_diffusion_files.c)
  *  Errors  WEFT_ERROR_INPUT: no checkpoint, of another mesh, problem or version, damaged */
 weft_status ad_restart(ad_run *run, weft_error *error);
+/** The options of the series of --output as far as they are known before the mesh. */
+weft_series_options ad_series_options(const ad_run *run);
 /** Open the file of --output; add T, as run->values has it; write --checkpoint. */
 weft_status ad_series_open(ad_run *run, weft_error *error);
 weft_status ad_series_add(ad_run *run, weft_error *error);

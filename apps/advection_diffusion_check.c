@@ -81,7 +81,7 @@ static weft_status check_rests(const ad_options *o, weft_error *error) {
     if (!without)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s says when, but not where to", without);
-    weft_error_hint(error, without[2] == 'o' ? "add --output FILE.vtkhdf or --json FILE"
+    weft_error_hint(error, without[2] == 'o' ? "add --output FILE.pvd or --json FILE"
                                              : "add --checkpoint FILE.vtkhdf");
     return WEFT_ERROR_USAGE;
 }
@@ -89,15 +89,15 @@ static weft_status check_rests(const ad_options *o, weft_error *error) {
 weft_status ad_check(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
+    const weft_series_options series = ad_series_options(run);
     TRY(check_names(options, error));
-    TRY(check_ending("--output", options->run.output, error));
     TRY(check_ending("--checkpoint", options->checkpoint, error));
     TRY(check_rests(options, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));
     run->seconds.plan += weft_clock() - start;
     if (options->run.output && !run->is_null)
-        TRY(weft_result_check(options->run.output, error));
+        TRY(weft_series_check(options->run.output, &series, error));
     if (options->checkpoint && !run->is_null)
         TRY(weft_result_check(options->checkpoint, error));
     if (options->run.json)

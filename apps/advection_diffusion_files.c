@@ -8,21 +8,31 @@
 /* ---- the series --------------------------------------------------------------------------------
  */
 
-/* The start, every output_every-th step, and the last. */
-static int64_t count_outputs(const ad_options *options) {
-    const int64_t steps = options->steps, every = options->output_every;
-    if (every == 0)
-        return steps > 0 ? 2 : 1;
-    return steps / every + 1 + (steps % every != 0);
+/* Every output_every-th step behind the first of this process, and the last. */
+static int64_t count_outputs(const ad_run *run) {
+    const int64_t first = run->first_step, steps = run->options->steps;
+    const int64_t every = run->options->output_every;
+    if (every == 0 || steps <= first)
+        return steps > first;
+    return steps / every - first / every + (steps % every != 0);
 }
 
-weft_status ad_series_open(ad_run *run, weft_error *error) {
+/* Is the first step of this process written? */
+static bool is_first_due(const ad_run *run) {
+    const int64_t first = run->first_step, every = run->options->output_every;
+    return first == 0 || first == run->options->steps || (every > 0 && first % every == 0);
+}
+
+weft_series_options ad_series_options(const ad_run *run) {
     const ad_options *options = run->options;
-    if (!options->run.output)
-        return WEFT_OK;
-    return weft_series_make(options->run.output, run->mesh, "T", count_outputs(options),
-                            options->restart != NULL, run->state.t, &run->messages->monitor,
-                            &run->series, error);
+    return (weft_series_options){.name = "T",
+                                 .problem = "",
+                                 .n_steps = count_outputs(run),
+                                 .at_start = is_first_due(run),
+                                 .start = run->state.t,
+                                 .end = options->steps * options->dt,
+                                 .resume = options->restart != NULL,
+                                 .overwrite = options->overwrite};
 }
 
 weft_status ad_series_add(ad_run *run, weft_error *error) {
@@ -57,6 +67,25 @@ static void write_problem(const ad_run *run, weft_text *out) {
     for (int i = 0; i < o->run.conditions.n; ++i)
         weft_text_add(out, " --dirichlet '%s=%s'", o->run.conditions.list[i].group,
                       o->run.conditions.list[i].value);
+}
+
+weft_status ad_series_open(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text problem = {0};
+    if (!run->options->run.output)
+        return WEFT_OK;
+    weft_series_options options = ad_series_options(run);
+    write_problem(run, &problem);
+    if (problem.failed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    options.problem = problem.data;
+    TRY(weft_series_make(run->options->run.output, run->mesh, &options, &run->messages->monitor,
+                         &run->series, error));
+done:
+    weft_text_free(&problem);
+    return status;
 }
 
 typedef struct state_lists {
@@ -102,6 +131,7 @@ weft_status ad_checkpoint_write(ad_run *run, weft_error *error) {
         TRY(weft_memory_read(lists.memories[i], 0, lists.values[i], bytes, error));
     const weft_checkpoint checkpoint = checkpoint_of(run, &lists);
     TRY(weft_checkpoint_write(run->options->checkpoint, run->mesh, &checkpoint, error));
+    run->kept_step = run->state.step;
 done:
     lists_clear(&lists);
     run->seconds.checkpoint += weft_clock() - start;
@@ -129,7 +159,7 @@ weft_status ad_restart(ad_run *run, weft_error *error) {
     for (int i = 0; i < lists.n; ++i)
         TRY(weft_memory_write(lists.memories[i], 0, lists.values[i], bytes, error));
     TRY(weft_advection_diffusion_resume(run->stepper, checkpoint.step, error));
-    run->first_step = run->state.step = checkpoint.step;
+    run->first_step = run->kept_step = run->state.step = checkpoint.step;
     run->state.t = (double)checkpoint.step * run->options->dt;
 done:
     lists_clear(&lists);

@@ -57,7 +57,9 @@ static bool set_record(json_t *array, const ad_run *run, const ad_record *record
 /* On the null device nothing was solved: "planned", and null for every number. */
 static bool set_results(json_t *root, const ad_run *run) {
     const ad_record *last = run->n_records > 0 ? &run->records[run->n_records - 1] : NULL;
-    const char *outcome = run->is_null ? "planned" : weft_step_outcome_name(run->state.outcome);
+    const char *outcome = run->is_null   ? "planned"
+                          : run->stopped ? "stopped"
+                                         : weft_step_outcome_name(run->state.outcome);
     json_t *array = json_array();
     bool fine =
         app_json_set(root, "outcome", json_string(outcome)) &&

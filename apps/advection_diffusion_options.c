@@ -17,7 +17,8 @@ enum {
     KEY_OUTPUT_EVERY,
     KEY_CHECKPOINT,
     KEY_CHECKPOINT_EVERY,
-    KEY_RESTART
+    KEY_RESTART,
+    KEY_OVERWRITE
 };
 
 static const struct argp_option options_table[] = {
@@ -58,14 +59,22 @@ static const struct argp_option options_table[] = {
     {"max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0, "Of one solve (default 10000)", 0},
 
     {NULL, 0, NULL, 0, "Results:", 5},
-    {"output", APP_KEY_OUTPUT, "FILE.vtkhdf", 0, "Write T as a time series that ParaView plays", 0},
+    {"output", APP_KEY_OUTPUT, "FILE.pvd|FILE.vtkhdf", 0,
+     "Write T as a time series that ParaView plays: .pvd for any version, with a folder of .vtu "
+     "files beside it; .vtkhdf for 5.12 and later, one file and smaller",
+     0},
     {"output-every", KEY_OUTPUT_EVERY, "N", 0,
      "Write and measure after every N steps (default: at the end alone)", 0},
     {"checkpoint", KEY_CHECKPOINT, "FILE.vtkhdf", 0, "Write what a restart needs", 0},
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "N", 0,
      "After every N steps (default: at the end alone)", 0},
     {"restart", KEY_RESTART, "FILE.vtkhdf", 0,
-     "Go on from a checkpoint, with the other options as they were: the end is the same bit by bit",
+     "Go on from a checkpoint, and with the series of --output, with the other options as they "
+     "were: the end is the same bit by bit",
+     0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0,
+     "Replace a file of --output that would be kept: one that exists, or is not the series that "
+     "--restart goes on with",
      0},
     {"probe", APP_KEY_PROBE, "X,Y[,Z]", 0, "Measure T at a point too; repeatable", 0},
     {"json", APP_KEY_JSON, "FILE|-", 0,
@@ -81,10 +90,14 @@ static const char doc[] =
     ". GROUP is the name of a physical group of the mesh, or boundary for all of the "
     "boundary. What is in no --dirichlet is insulated (mu dT/dn = 0).\n"
     "\n"
+    "Ctrl-C (SIGINT, SIGTERM, SIGHUP) ends after the present step, writes --checkpoint where it is "
+    "given, and exits with 128 plus the number of the signal (130 for Ctrl-C); a second one ends at "
+    "once.\n"
+    "\n"
     "Examples:\n"
     "  advection_diffusion --mesh square:64 --velocity '0.5-y,x-0.5' --diffusivity 1e-4 \\\n"
     "          --initial 'exp(-((x-0.7)^2+(y-0.5)^2)/0.01)' --dt 0.005 --steps 200 \\\n"
-    "          --output cone.vtkhdf --output-every 10\n"
+    "          --output cone.pvd --output-every 10\n"
     "  advection_diffusion --mesh cube:24 --velocity 1,0,0 --diffusivity "
     "'1e-3,0,0;0,1e-4,0;0,0,1e-4' "
     "\\\n"
@@ -144,6 +157,9 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
         return app_parse_text("--checkpoint", text, &o->checkpoint, error);
     case KEY_RESTART:
         return app_parse_text("--restart", text, &o->restart, error);
+    case KEY_OVERWRITE:
+        o->overwrite = true;
+        return WEFT_OK;
     case KEY_DT:
         return read_dt(o, text, error);
     case KEY_STEPS:

@@ -113,15 +113,28 @@ done:
     return status;
 }
 
+/* Where the user asks for it, all goes on as if the run had ended here, after a last checkpoint. */
+static weft_status stop(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    run->stopped = app_stop_caught();
+    if (run->stopped && run->options->checkpoint && run->state.outcome == WEFT_STEP_DONE &&
+        run->state.step > run->kept_step)
+        TRY(ad_checkpoint_write(run, error));
+done:
+    return status;
+}
+
 weft_status ad_solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     static const double LONG = 0.1; /* seconds between two looks of the host */
     const ad_options *options = run->options;
     const double begin = weft_clock();
     int64_t at_once = 1;
+    app_stop_catch();
     TRY(ad_series_open(run, error));
     TRY(attend(run, error));
-    while (run->state.step < options->steps && run->state.outcome == WEFT_STEP_DONE) {
+    while (run->state.step < options->steps && run->state.outcome == WEFT_STEP_DONE &&
+           !app_stop_caught()) {
         int64_t n = until_due(run, options->output_every);
         const int64_t other = until_due(run, options->checkpoint_every);
         const double start = weft_clock();
@@ -139,7 +152,10 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
         else
             TRY(ad_record_add(run, error));
     }
+    if (run->state.step < options->steps)
+        TRY(stop(run, error));
     TRY(weft_series_close(&run->series, error));
 done:
+    app_stop_release();
     return status;
 }

@@ -60,23 +60,26 @@ static weft_status refuse_json(const char *path, const char *other, weft_error *
     return WEFT_ERROR_USAGE;
 }
 
+static bool ends_with(const char *path, const char *ending) {
+    const size_t length = strlen(path), n = strlen(ending);
+    return length > n && path[length - n - 1] != '/' && strcmp(path + length - n, ending) == 0;
+}
+
 /* As `-o plate.geo` would: a result must not cost the user the geometry or mesh it came from. A
  * .vtkhdf mesh may be written over: the result is that mesh again, with u. */
 weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
                               weft_error *error) {
-    static const char ending[] = ".vtkhdf";
     weft_status status = WEFT_OK;
     if (app_is_same_file(json, mesh))
         TRY(refuse_json(json, "the mesh", error));
     if (app_is_same_file(json, output))
         TRY(refuse_json(json, "the file of --output", error));
-    size_t length = output ? strlen(output) : 0, wanted = sizeof ending - 1;
-    if (output && (length <= wanted || output[length - wanted - 1] == '/' ||
-                   strcmp(output + length - wanted, ending) != 0)) {
+    if (output && !ends_with(output, ".vtkhdf") && !ends_with(output, ".vtu")) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "--output %s: a result is a VTKHDF file, so its name ends in %s",
-                                output, ending);
-        weft_error_hint(error, "write --output FILE%s", ending);
+                                "--output %s: a result is a VTKHDF file, so its name ends in "
+                                ".vtkhdf, or in .vtu for one in XML",
+                                output);
+        weft_error_hint(error, "write --output FILE.vtkhdf");
     }
 done:
     return status;

@@ -1,6 +1,7 @@
 #include "app_support.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,8 @@ static const char *const level_names[] = {"error", "warning", "info", "debug"};
 void app_streams_guard(void) {
     for (int stream = 0; stream < 3; ++stream)
         if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) < 0)
-            return;
+            break;
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void app_messages_clear(app_messages *messages) {

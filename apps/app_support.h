@@ -15,7 +15,8 @@ typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } a
 
 /** Call first in main. Where a standard stream is closed, the next file that is opened would get
  * its number, and what is printed would land in that file: put in its place one that refuses to be
- * used, so that printing fails as it should. */
+ * used, so that printing fails as it should. A file above the limit on sizes (ulimit -f) is an error
+ * of the write too, not the end of the program. */
 void app_streams_guard(void);
 
 /** Writes a log and a progress bar to a stream, stderr in the apps. Zero verbosity shows warnings,
@@ -123,6 +124,13 @@ bool app_find_in_path(const char *program, char *out, size_t size);
 void app_signals_block(void);
 /** The signal that asks to stop, or 0. */
 int app_stop_asked(void);
+
+/** Ctrl-C (SIGINT, SIGTERM, SIGHUP) in a long loop (app_stop.c). From app_stop_catch to
+ *  app_stop_release the first such signal is only remembered, and the next one ends the program. */
+void app_stop_catch(void);
+void app_stop_release(void);
+/** The signal that was caught, or 0. */
+int app_stop_caught(void);
 
 typedef struct app_child {
     int exit_code; /* 128 + signal where one ended it */

@@ -1,5 +1,6 @@
 /* Checkpoints: a result file with the lists as nodal fields, and in /Weft/Checkpoint what they
  * belong to, with a hash over all of it. */
+#include "apart_internal.h"
 #include "result_internal.h"
 #include "vtkhdf_internal.h"
 
@@ -19,6 +20,8 @@ typedef struct content {
     const weft_mesh *mesh;
     const weft_checkpoint *checkpoint;
     const char *notes[NOTES];
+    const weft_field *fields;
+    const char *temporary;
 } content;
 
 static weft_status no_memory(const char *path, weft_error *error) {
@@ -28,7 +31,7 @@ static weft_status no_memory(const char *path, weft_error *error) {
 /* ---- what is hashed ----------------------------------------------------------------------------
  */
 
-static void hash_mesh(const weft_mesh *mesh, char out[HASH]) {
+void weft_mesh_hash(const weft_mesh *mesh, char out[HASH]) {
     char both[2 * HASH];
     weft_hash(mesh->x, (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x, both);
     weft_hash(mesh->cells,
@@ -74,58 +77,68 @@ static bool write_note(hid_t group, const char *name, const char *value) {
     return good;
 }
 
+/* In the child. */
 static weft_status write_notes(const content *c, const char *temporary, weft_error *error) {
-    weft_hdf5_quiet quiet;
-    weft_hdf5_silence(&quiet);
     hid_t file = H5Fopen(temporary, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t group =
         file < 0 ? -1 : H5Gcreate2(file, "Weft/Checkpoint", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0;
     for (int i = 0; good && i < NOTES; ++i)
         good = write_note(group, note_names[i], c->notes[i]);
-    weft_status status = WEFT_OK;
     if (!good) {
-        status =
-            weft_hdf5_error(WEFT_ERROR_IO, c->path, "the checkpoint could not be written", error);
-        weft_error_hint(error, "see that the disk has room; a text that is too long for HDF5, "
-                               "above 64 kB, is another cause");
+        const weft_status status =
+            weft_hdf5_unwritten(c->path, "the checkpoint could not be written", error);
+        if (status == WEFT_ERROR_IO)
+            weft_error_hint(error, "see that the disk has room; a text that is too long for HDF5, "
+                                   "above 64 kB, is another cause");
+        return status;
     }
-    if (group >= 0)
-        H5Gclose(group);
-    if (file >= 0 && H5Fclose(file) < 0 && status == WEFT_OK)
-        status = weft_hdf5_error(WEFT_ERROR_IO, c->path, "the file could not be closed", error);
-    weft_hdf5_restore(&quiet);
+    if (H5Gclose(group) < 0 || H5Fclose(file) < 0)
+        return weft_hdf5_unwritten(c->path, "the file could not be closed", error);
+    return WEFT_OK;
+}
+
+static weft_status write_apart(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const content *c = user;
+    const weft_result_content fields = {
+        .path = c->path, .mesh = c->mesh, .fields = c->fields, .n_fields = c->checkpoint->n_lists};
+    (void)out;
+    TRY(weft_vtkhdf_write(c->temporary, &fields, error));
+    TRY(write_notes(c, c->temporary, error));
+done:
     return status;
 }
 
-static weft_status fill(void *user, const char *temporary, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const content *c = user;
-    const int n = c->checkpoint->n_lists;
-    weft_field *fields = calloc((size_t)n + 1, sizeof *fields);
-    if (!fields)
-        return no_memory(c->path, error);
-    for (int i = 0; i < n; ++i)
-        fields[i] = (weft_field){
-            .name = c->checkpoint->names[i], .n_components = 1, .values = c->checkpoint->lists[i]};
-    TRY(weft_vtkhdf_write(temporary, c->path, c->mesh, fields, n, error));
-    TRY(write_notes(c, temporary, error));
-done:
-    free(fields);
-    return status;
+static weft_status fill(void *user, const weft_temporary *temporary, weft_error *error) {
+    content *c = user;
+    c->temporary = temporary->name;
+    return weft_apart_run(write_apart, c, c->path, error);
 }
 
 weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
                                   const weft_checkpoint *checkpoint, weft_error *error) {
     weft_status status = WEFT_OK;
+    const int n = checkpoint->n_lists;
     char mesh_hash[HASH], hash[HASH], step[32];
+    weft_field *fields = calloc((size_t)n + 1, sizeof *fields);
+    if (!fields)
+        return no_memory(path, error);
+    for (int i = 0; i < n; ++i)
+        fields[i] = (weft_field){
+            .name = checkpoint->names[i], .n_components = 1, .values = checkpoint->lists[i]};
     (void)snprintf(step, sizeof step, "%" PRId64, checkpoint->step);
-    hash_mesh(mesh, mesh_hash);
+    weft_mesh_hash(mesh, mesh_hash);
     content c = {
-        path, mesh, checkpoint, {CHECKPOINT_VERSION, step, mesh_hash, checkpoint->problem, hash}};
+        .path = path,
+        .mesh = mesh,
+        .checkpoint = checkpoint,
+        .notes = {CHECKPOINT_VERSION, step, mesh_hash, checkpoint->problem, hash},
+        .fields = fields};
     TRY(hash_all(&c, hash, error));
-    TRY(weft_result_place(path, fill, &c, error));
+    TRY(weft_result_place(path, true, fill, &c, error));
 done:
+    free(fields);
     return status;
 }
 
@@ -226,9 +239,12 @@ static weft_status read_file(hid_t file, const char *path, const weft_mesh *mesh
     char *notes[NOTES] = {NULL};
     char mesh_hash[HASH], hash[HASH];
     TRY(read_notes(file, path, notes, error));
-    hash_mesh(mesh, mesh_hash);
+    weft_mesh_hash(mesh, mesh_hash);
     TRY(compare_notes(path, checkpoint->problem, notes, mesh_hash, error));
-    const content c = {path, mesh, checkpoint, {notes[0], notes[1], notes[2], notes[3], notes[4]}};
+    const content c = {.path = path,
+                       .mesh = mesh,
+                       .checkpoint = checkpoint,
+                       .notes = {notes[0], notes[1], notes[2], notes[3], notes[4]}};
     TRY(read_lists(file, &c, error));
     TRY(hash_all(&c, hash, error));
     if (strcmp(hash, notes[4]) != 0)
@@ -241,25 +257,52 @@ done:
     return status;
 }
 
+typedef struct reading {
+    const char *path;
+    const weft_mesh *mesh;
+    weft_checkpoint *checkpoint;
+} reading;
+
+/* In the child: the step, then the lists, whose memory here is a copy of the caller's. */
+static weft_status read_apart(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const reading *r = user;
+    const size_t bytes = (size_t)r->mesh->n_nodes * sizeof(double);
+    weft_hdf5_silence();
+    hid_t file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) {
+        status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, "this is no whole checkpoint", error);
+        if (status == WEFT_ERROR_INPUT)
+            weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
+                                   "--checkpoint wrote");
+        return status;
+    }
+    TRY(read_file(file, r->path, r->mesh, r->checkpoint, error));
+    TRY(weft_apart_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
+    for (int i = 0; i < r->checkpoint->n_lists; ++i)
+        TRY(weft_apart_write(out, r->checkpoint->lists[i], bytes, error));
+done:
+    return status;
+}
+
 weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_hdf5_quiet quiet;
-    weft_hdf5_silence(&quiet);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access >= 0)
-        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access >= 0 ? access : H5P_DEFAULT);
-    if (file < 0) {
-        status = weft_hdf5_error(WEFT_ERROR_INPUT, path, "this is no whole checkpoint", error);
-        weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
-                               "--checkpoint wrote");
-    } else {
-        status = read_file(file, path, mesh, checkpoint, error);
-        H5Fclose(file);
-    }
-    if (access >= 0)
-        H5Pclose(access);
-    weft_hdf5_restore(&quiet);
+    const size_t bytes = (size_t)mesh->n_nodes * sizeof(double);
+    weft_apart apart = WEFT_APART_NONE;
+    reading r = {path, mesh, checkpoint};
+    TRY(weft_file_unlocked(path, false, error));
+    TRY(weft_apart_start(read_apart, &r, path, &apart, error));
+    int64_t step = 0;
+    bool whole = weft_apart_read(&apart, &step, sizeof step);
+    for (int i = 0; whole && i < checkpoint->n_lists; ++i)
+        whole = weft_apart_read(&apart, checkpoint->lists[i], bytes);
+    TRY(weft_apart_end(&apart, false, path, error));
+    if (!whole)
+        status = weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: it was read in part", path);
+    else
+        checkpoint->step = step;
+done:
+    (void)weft_apart_end(&apart, true, path, NULL);
     return status;
 }

@@ -31,6 +31,10 @@ weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int
 /** weft_mesh_make for a reader that left out n_left_nodes unused nodes of the file already. */
 weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_t n_left_nodes,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** Bring the cells of each group into ascending order, each once. */
+void weft_group_cells_sort(weft_mesh *mesh);
+/** A hash of nodes and cells, 32 digits. */
+void weft_mesh_hash(const weft_mesh *mesh, char out[33]);
 /** Free the arrays and null them. */
 void weft_mesh_data_free(weft_mesh_data *data);
 /** Signed volume of one cell, positive when well oriented; nodes [d+1] of x [..][d]. */
@@ -68,6 +72,11 @@ typedef struct weft_stream_source {
  *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor *monitor,
                                   weft_mesh_data *out, weft_error *error);
+/** Write a mesh as weft-gmsh does, for readers in a process of their own: the start first, then
+ *  any number of messages, then the mesh.  Errors WEFT_ERROR_IO */
+weft_status weft_mesh_stream_start(int out, weft_error *error);
+weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_error *error);
+void weft_mesh_stream_log(int out, weft_log_level level, const char *message);
 /** Files through weft-gmsh. */
 weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);

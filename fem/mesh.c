@@ -44,7 +44,9 @@ weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int
     mesh->facets = weft_array_make((size_t)n_facets, d * sizeof *mesh->facets);
     mesh->groups = weft_array_make((size_t)n_groups, sizeof *mesh->groups);
     mesh->group_facets = weft_array_make((size_t)n_group_facets, sizeof *mesh->group_facets);
-    if (!mesh->x || !mesh->cells || !mesh->facets || !mesh->groups || !mesh->group_facets)
+    mesh->group_cells = weft_array_make(0, sizeof *mesh->group_cells);
+    if (!mesh->x || !mesh->cells || !mesh->facets || !mesh->groups || !mesh->group_facets ||
+        !mesh->group_cells)
         goto no_memory;
     *out = mesh;
     mesh = NULL;
@@ -67,6 +69,7 @@ void weft_mesh_free(weft_mesh **mesh) {
     free((*mesh)->facets);
     free((*mesh)->groups);
     free((*mesh)->group_facets);
+    free((*mesh)->group_cells);
     free(*mesh);
     *mesh = NULL;
 }
@@ -76,10 +79,12 @@ void weft_mesh_data_free(weft_mesh_data *data) {
     free(data->cells);
     free(data->groups);
     free(data->group_facet_nodes);
+    free(data->group_cells);
     data->x = NULL;
     data->cells = NULL;
     data->groups = NULL;
     data->group_facet_nodes = NULL;
+    data->group_cells = NULL;
 }
 
 static double volume_2(const double *a, const double *b, const double *c) {

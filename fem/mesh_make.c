@@ -12,8 +12,9 @@ static weft_status check_counts(const weft_mesh_data *data, const char *source, 
     const char *hint = NULL;
     bool missing = (data->n_nodes > 0 && !data->x) || (data->n_cells > 0 && !data->cells) ||
                    (data->n_groups > 0 && !data->groups) ||
-                   (data->n_group_facets > 0 && !data->group_facet_nodes);
-    if (missing || data->n_groups < 0 || data->n_group_facets < 0) {
+                   (data->n_group_facets > 0 && !data->group_facet_nodes) ||
+                   (data->n_group_cells > 0 && !data->group_cells);
+    if (missing || data->n_groups < 0 || data->n_group_facets < 0 || data->n_group_cells < 0) {
         status =
             weft_error_set(error, WEFT_ERROR_USAGE, "%s: an array of the mesh is missing", source);
     } else if (data->dimension != 2 && data->dimension != 3) {
@@ -31,18 +32,35 @@ static weft_status check_counts(const weft_mesh_data *data, const char *source, 
                                 source, (long long)data->n_nodes, (long long)data->n_cells);
         hint = "use a coarser mesh";
     }
-    for (int g = 0; status == WEFT_OK && g < data->n_groups; ++g) {
-        const weft_group *group = &data->groups[g];
-        if (group->dimension == data->dimension - 1 &&
-            (group->first_facet < 0 || group->n_facets < 0 ||
-             group->first_facet > data->n_group_facets - group->n_facets))
-            status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                    "%s: group `%.127s` reaches past the facets that are there",
-                                    source, group->name);
-    }
     if (hint)
         weft_error_hint(error, "%s", hint);
     return status;
+}
+
+static bool is_within(int64_t first, int64_t n, int64_t n_all) {
+    return first >= 0 && n >= 0 && first <= n_all - n;
+}
+
+static weft_status check_groups(const weft_mesh_data *data, const char *source, weft_error *error) {
+    for (int g = 0; g < data->n_groups; ++g) {
+        const weft_group *group = &data->groups[g];
+        if (group->dimension == data->dimension - 1 &&
+            !is_within(group->first_facet, group->n_facets, data->n_group_facets))
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "%s: group `%.127s` reaches past the facets that are there",
+                                  source, group->name);
+        if (group->dimension == data->dimension &&
+            !is_within(group->first_cell, group->n_cells, data->n_group_cells))
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "%s: group `%.127s` reaches past the cells that are there",
+                                  source, group->name);
+    }
+    for (int64_t i = 0; i < data->n_group_cells; ++i)
+        if (data->group_cells[i] < 0 || data->group_cells[i] >= data->n_cells)
+            return weft_error_set(error, WEFT_ERROR_INPUT,
+                                  "%s: a group names cell %lld, and there are %lld", source,
+                                  (long long)data->group_cells[i] + 1, (long long)data->n_cells);
+    return WEFT_OK;
 }
 
 static weft_status check_coordinates(const weft_mesh_data *data, const char *source,
@@ -206,6 +224,50 @@ static void match_groups(weft_mesh *mesh, const weft_mesh_data *data, const int3
     }
 }
 
+static int compare_numbers(const void *a, const void *b) {
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void weft_group_cells_sort(weft_mesh *mesh) {
+    int64_t n = 0;
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        weft_group *group = &mesh->groups[g];
+        int32_t *list = mesh->group_cells + group->first_cell;
+        const int64_t n_listed = group->dimension == mesh->dimension ? group->n_cells : 0;
+        bool ascending = true;
+        for (int64_t i = 1; i < n_listed; ++i)
+            ascending &= list[i - 1] < list[i];
+        if (!ascending)
+            qsort(list, (size_t)n_listed, sizeof *list, compare_numbers);
+        group->first_cell = n;
+        for (int64_t i = 0; i < n_listed; ++i)
+            if (i == 0 || list[i] != list[i - 1])
+                mesh->group_cells[n++] = list[i];
+        group->n_cells = n - group->first_cell;
+    }
+}
+
+/* Copied group after group: in the user's data one range may serve two groups. */
+static int32_t *list_group_cells(weft_mesh *mesh, const weft_mesh_data *data) {
+    int64_t n = 0;
+    for (int g = 0; mesh->groups && g < mesh->n_groups; ++g)
+        n += mesh->groups[g].dimension == mesh->dimension ? mesh->groups[g].n_cells : 0;
+    int32_t *list = weft_array_make((size_t)n, sizeof *list);
+    n = 0;
+    for (int g = 0; list && mesh->groups && g < mesh->n_groups; ++g) {
+        weft_group *group = &mesh->groups[g];
+        if (group->dimension != mesh->dimension)
+            group->first_cell = group->n_cells = 0;
+        if (group->n_cells > 0)
+            memcpy(list + n, data->group_cells + group->first_cell,
+                   (size_t)group->n_cells * sizeof *list);
+        group->first_cell = n;
+        n += group->n_cells;
+    }
+    return list;
+}
+
 static weft_status make_groups(weft_mesh *mesh, weft_mesh_data *data, const int32_t *number,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -220,11 +282,14 @@ static weft_status make_groups(weft_mesh *mesh, weft_mesh_data *data, const int3
     mesh->group_facets = weft_array_make((size_t)n, sizeof *mesh->group_facets);
     if (!mesh->groups)
         mesh->groups = weft_array_make(0, sizeof *mesh->groups);
-    if (stamp && mesh->group_facets && mesh->groups)
+    mesh->group_cells = list_group_cells(mesh, data);
+    if (stamp && mesh->group_facets && mesh->groups && mesh->group_cells) {
         match_groups(mesh, data, number, stamp);
-    else
+        weft_group_cells_sort(mesh);
+    } else {
         status =
             weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %d groups", mesh->n_groups);
+    }
     free(stamp);
     return status;
 }
@@ -280,6 +345,7 @@ static weft_status check_data(weft_mesh_data *data, const char *source, int64_t 
                               weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_counts(data, source, error));
+    TRY(check_groups(data, source, error));
     TRY(check_coordinates(data, source, error));
     TRY(check_numbers(data->cells, data->n_cells, data->dimension + 1, data->n_nodes, "cell",
                       source, error));

@@ -233,6 +233,20 @@ static void put_facets(void *user, int64_t share) {
                   share_end(share, r->from->n_facets));
 }
 
+/* All children of the cells of each group. */
+static void put_group_cells(const refinement *r, int n_children) {
+    int64_t n = 0;
+    for (int g = 0; g < r->from->n_groups; ++g) {
+        const weft_group *group = &r->from->groups[g];
+        r->to->groups[g].first_cell = n;
+        r->to->groups[g].n_cells = n_children * group->n_cells;
+        for (int64_t i = 0; i < group->n_cells; ++i)
+            for (int k = 0; k < n_children; ++k)
+                r->to->group_cells[n++] =
+                    n_children * r->from->group_cells[group->first_cell + i] + k;
+    }
+}
+
 static void put_groups(const refinement *r, int n_children) {
     int64_t n = 0;
     for (int g = 0; g < r->from->n_groups; ++g) {
@@ -253,12 +267,14 @@ static weft_status mesh_alloc(refinement *r, int64_t n_nodes, weft_error *error)
     const weft_mesh *from = r->from;
     const int d = from->dimension;
     const uint64_t width = (uint64_t)d;
-    int64_t n_group_facets = 0;
+    int64_t n_group_facets = 0, n_group_cells = 0;
     weft_mesh *to = r->to = calloc(1, sizeof *to);
     if (!to)
         return no_memory(from, error);
-    for (int g = 0; g < from->n_groups; ++g)
+    for (int g = 0; g < from->n_groups; ++g) {
         n_group_facets += from->groups[g].n_facets << (d - 1);
+        n_group_cells += from->groups[g].n_cells << d;
+    }
     *to = (weft_mesh){.dimension = d,
                       .n_nodes = n_nodes,
                       .n_cells = from->n_cells << d,
@@ -274,7 +290,8 @@ static weft_status mesh_alloc(refinement *r, int64_t n_nodes, weft_error *error)
     to->facets = weft_array_make_unset((uint64_t)to->n_facets * width * sizeof *to->facets);
     to->groups = weft_array_make((size_t)to->n_groups, sizeof *to->groups);
     to->group_facets = weft_array_make((size_t)n_group_facets, sizeof *to->group_facets);
-    if (!to->x || !to->cells || !to->facets || !to->groups || !to->group_facets)
+    to->group_cells = weft_array_make((size_t)n_group_cells, sizeof *to->group_cells);
+    if (!to->x || !to->cells || !to->facets || !to->groups || !to->group_facets || !to->group_cells)
         return no_memory(from, error);
     return WEFT_OK;
 }
@@ -319,6 +336,7 @@ static weft_status refine_once(weft_device *device, const weft_mesh *mesh, weft_
     TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
     TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
     put_groups(&r, 1 << (mesh->dimension - 1));
+    put_group_cells(&r, 1 << mesh->dimension);
     *out = r.to;
     r.to = NULL;
 done:

@@ -17,7 +17,8 @@ typedef struct reader {
     weft_error *error;
     bool has_header, ended;
     int n_groups; /* that came so far, and bytes of each array */
-    uint64_t x_bytes, cell_bytes, facet_bytes, x_came, cells_came, facets_came;
+    uint64_t x_bytes, cell_bytes, facet_bytes, group_cell_bytes;
+    uint64_t x_came, cells_came, facets_came, group_cells_came;
 } reader;
 
 static weft_status broken(reader *r, const char *what) {
@@ -60,14 +61,17 @@ static weft_status read_header(reader *r) {
     if ((header.dimension != 2 && header.dimension != 3) || header.n_groups < 0 ||
         header.n_groups > GROUP_LIMIT || header.n_nodes < 0 || header.n_nodes > INT32_MAX ||
         header.n_cells < 0 || header.n_cells > INT32_MAX || header.n_group_facets < 0 ||
-        header.n_group_facets > INT32_MAX || header.n_left_nodes < 0)
+        header.n_group_facets > INT32_MAX || header.n_group_cells < 0 ||
+        header.n_group_cells > INT64_MAX / 64 || header.n_left_nodes < 0)
         return broken(r, "absurd counts");
     uint64_t d = (uint64_t)header.dimension;
     r->x_bytes = (uint64_t)header.n_nodes * d * sizeof(double);
     r->cell_bytes = (uint64_t)header.n_cells * (d + 1) * sizeof(int32_t);
     r->facet_bytes = (uint64_t)header.n_group_facets * d * sizeof(int32_t);
+    r->group_cell_bytes = (uint64_t)header.n_group_cells * sizeof(int32_t);
     uint64_t group_bytes = (uint64_t)header.n_groups * sizeof(weft_stream_group);
-    if (!can_come(r, r->x_bytes + r->cell_bytes + r->facet_bytes + group_bytes))
+    if (!can_come(r, r->x_bytes + r->cell_bytes + r->facet_bytes + r->group_cell_bytes +
+                         group_bytes))
         return broken(r, "it announces more than it holds");
     r->source->n_left_nodes = header.n_left_nodes;
     data->dimension = header.dimension;
@@ -77,9 +81,11 @@ static weft_status read_header(reader *r) {
     data->n_group_facets = header.n_group_facets;
     data->x = weft_array_make_unset(r->x_bytes);
     data->cells = weft_array_make_unset(r->cell_bytes);
+    data->n_group_cells = header.n_group_cells;
     data->group_facet_nodes = weft_array_make_unset(r->facet_bytes);
+    data->group_cells = weft_array_make_unset(r->group_cell_bytes);
     data->groups = weft_array_make((size_t)header.n_groups, sizeof *data->groups);
-    if (!data->x || !data->cells || !data->group_facet_nodes || !data->groups)
+    if (!data->x || !data->cells || !data->group_facet_nodes || !data->group_cells || !data->groups)
         status =
             weft_error_set(r->error, WEFT_ERROR_MEMORY,
                            "%s: out of memory for a mesh of %lld nodes and %lld cells",
@@ -109,12 +115,17 @@ static weft_status read_group(reader *r) {
     if (from.dimension < 0 || from.dimension > r->data->dimension || from.first_facet < 0 ||
         from.n_facets < 0 || from.first_facet > r->data->n_group_facets - from.n_facets)
         return broken(r, "a group of facets that are not there");
+    if (from.first_cell < 0 || from.n_cells < 0 ||
+        from.first_cell > r->data->n_group_cells - from.n_cells)
+        return broken(r, "a group of cells that are not there");
     weft_group *group = &r->data->groups[r->n_groups++];
     from.name[sizeof from.name - 1] = '\0';
     weft_copy_cut(group->name, sizeof group->name, from.name);
     group->dimension = from.dimension;
     group->first_facet = from.first_facet;
     group->n_facets = from.n_facets;
+    group->first_cell = from.first_cell;
+    group->n_cells = from.n_cells;
 done:
     return status;
 }
@@ -163,7 +174,8 @@ static weft_status read_progress(reader *r) {
 
 static weft_status read_end(reader *r) {
     if (!r->has_header || r->n_groups != r->data->n_groups || r->x_came != r->x_bytes ||
-        r->cells_came != r->cell_bytes || r->facets_came != r->facet_bytes)
+        r->cells_came != r->cell_bytes || r->facets_came != r->facet_bytes ||
+        r->group_cells_came != r->group_cell_bytes)
         return broken(r, "less than announced");
     r->ended = true;
     return WEFT_OK;
@@ -212,6 +224,9 @@ static weft_status read_record(reader *r) {
     case WEFT_STREAM_GROUP_FACETS:
         return read_array(r, r->data->group_facet_nodes, record.bytes, &r->facets_came,
                           r->facet_bytes);
+    case WEFT_STREAM_GROUP_CELLS:
+        return read_array(r, r->data->group_cells, record.bytes, &r->group_cells_came,
+                          r->group_cell_bytes);
     case WEFT_STREAM_GROUP:
         return read_group(r);
     case WEFT_STREAM_END:

@@ -3,7 +3,7 @@
  *      weft_stream_start, then records: weft_stream_record, then `bytes` bytes
  *
  *  progress and log stand anywhere; error ends the stream; else one header, then coordinates,
- * cells, group facets (each in any number of records) and groups in any order, and end when all
+ * cells, group facets and group cells (each in any number of records) and groups in any order, and end when all
  * that the header announced is there. */
 #ifndef WEFT_MESH_STREAM_H
 #define WEFT_MESH_STREAM_H
@@ -25,6 +25,7 @@ typedef enum weft_stream_kind {
     WEFT_STREAM_COORDINATES,  /* double [..][d] */
     WEFT_STREAM_CELLS,        /* int32 [..][d+1], from 0 */
     WEFT_STREAM_GROUP_FACETS, /* int32 [..][d], from 0 */
+    WEFT_STREAM_GROUP_CELLS,  /* int32 [..], from 0 */
     WEFT_STREAM_GROUP,        /* weft_stream_group */
     WEFT_STREAM_END           /* nothing */
 } weft_stream_kind;
@@ -51,14 +52,14 @@ typedef struct weft_stream_error {
 
 typedef struct weft_stream_header {
     int32_t dimension, n_groups;
-    int64_t n_nodes, n_cells, n_group_facets;
+    int64_t n_nodes, n_cells, n_group_facets, n_group_cells;
     int64_t n_left_nodes; /* nodes of the file that did not even come here */
 } weft_stream_header;
 
 typedef struct weft_stream_group {
     char name[256];
     int32_t dimension, zero;
-    int64_t first_facet, n_facets;
+    int64_t first_facet, n_facets, first_cell, n_cells;
 } weft_stream_group;
 
 #endif

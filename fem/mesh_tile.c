@@ -140,6 +140,29 @@ static int64_t group_facets(const mesh_tiling *tiling, const int32_t *number, in
     return n;
 }
 
+/* Every copy's cells of each group, copy after copy: ascending. */
+static weft_status tile_group_cells(mesh_tiling *tiling, weft_error *error) {
+    const weft_mesh *tile = tiling->tile;
+    weft_mesh *mesh = tiling->mesh;
+    int64_t n = 0;
+    for (int g = 0; g < tile->n_groups; ++g)
+        n += tile->groups[g].n_cells * tiling->n_tiles;
+    mesh->group_cells = weft_array_make((size_t)n, sizeof *mesh->group_cells);
+    if (!mesh->group_cells)
+        return no_memory(tile, error);
+    n = 0;
+    for (int g = 0; g < tile->n_groups; ++g) {
+        const weft_group *group = &tile->groups[g];
+        mesh->groups[g].first_cell = n;
+        mesh->groups[g].n_cells = group->n_cells * tiling->n_tiles;
+        for (int64_t t = 0; t < tiling->n_tiles; ++t)
+            for (int64_t k = 0; k < group->n_cells; ++k)
+                mesh->group_cells[n++] =
+                    (int32_t)(t * tile->n_cells + tile->group_cells[group->first_cell + k]);
+    }
+    return WEFT_OK;
+}
+
 static weft_status tile_facets(mesh_tiling *tiling, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *tile = tiling->tile;
@@ -271,6 +294,7 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
     TRY(number_tiles(&tiling, error));
     TRY(mesh_alloc(&tiling, error));
     TRY(tile_facets(&tiling, error));
+    TRY(tile_group_cells(&tiling, error));
     if (device)
         TRY(weft_device_for(device, tiling.n_tiles, fill_tile, &tiling, error));
     for (int64_t t = 0; !device && t < tiling.n_tiles; ++t)

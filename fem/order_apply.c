@@ -41,6 +41,25 @@ static void groups_renumber(weft_mesh *mesh, const int32_t *new_facet) {
     }
 }
 
+/* The same for cells. from [n_cells]: new -> old; new_cell [n_cells]: room */
+static void group_cells_renumber(weft_mesh *mesh, const int32_t *from, int32_t *new_cell) {
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        new_cell[from[c]] = (int32_t)c;
+    for (int g = 0; g < mesh->n_groups; ++g)
+        for (int64_t k = 0; k < mesh->groups[g].n_cells; ++k) {
+            int32_t *cell = &mesh->group_cells[mesh->groups[g].first_cell + k];
+            *cell = new_cell[*cell];
+        }
+    weft_group_cells_sort(mesh);
+}
+
+static bool has_group_cells(const weft_mesh *mesh) {
+    for (int g = 0; g < mesh->n_groups; ++g)
+        if (mesh->groups[g].n_cells > 0)
+            return true;
+    return false;
+}
+
 /* Facets sort within the boundary and within the rest. from, new_facet [n_facets] */
 static weft_status facets_renumber(weft_device *device, weft_mesh *mesh, int32_t *facets,
                                    const int32_t *new_of, int32_t *from, int32_t *new_facet,
@@ -71,9 +90,13 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32
     int32_t *from = malloc((n_facets + 1) * sizeof *from);
     int32_t *new_facet = malloc((n_facets + 1) * sizeof *new_facet);
     int32_t *facets = weft_array_make(n_facets, d * sizeof *facets);
+    const bool grouped = has_group_cells(mesh);
+    const size_t n_grouped = grouped ? (size_t)mesh->n_cells : 0;
+    int32_t *cell_from = weft_scratch_make(n_grouped, sizeof *cell_from);
+    int32_t *new_cell = weft_scratch_make(n_grouped, sizeof *new_cell);
     move.new_of = weft_scratch_make(n, sizeof *move.new_of);
     move.moved = weft_array_make_unset((uint64_t)n * d * sizeof *move.moved);
-    if (!from || !new_facet || !facets || !move.new_of || !move.moved) {
+    if (!from || !new_facet || !facets || !cell_from || !new_cell || !move.new_of || !move.moved) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
                                 mesh->source, (long long)mesh->n_cells);
         goto done;
@@ -82,8 +105,10 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32
     TRY(weft_device_for(device, SHARES, share_move, &move, error));
     TRY(facets_renumber(device, mesh, facets, move.new_of, from, new_facet, error));
     TRY(weft_simplices_sort(device, mesh->cells, mesh->n_cells, mesh->dimension + 1, move.new_of,
-                            mesh->n_nodes, NULL, error));
+                            mesh->n_nodes, grouped ? cell_from : NULL, error));
     groups_renumber(mesh, new_facet);
+    if (grouped)
+        group_cells_renumber(mesh, cell_from, new_cell);
     free(mesh->x);
     free(mesh->facets);
     mesh->x = move.moved;
@@ -94,6 +119,8 @@ done:
     free(from);
     free(new_facet);
     free(facets);
+    free(cell_from);
+    free(new_cell);
     free(move.new_of);
     free(move.moved);
     return status;

@@ -1,3 +1,4 @@
+/* Mesh, groups and fields into a VTKHDF file. */
 #include "result_internal.h"
 #include "vtkhdf_internal.h"
 
@@ -9,15 +10,14 @@ enum { PIECE = 1 << 14 };
 typedef struct writer {
     const char *path;
     const weft_mesh *mesh;
+    const weft_result_content *content;
     hid_t file, access;
     hid_t vtk, points, cells, weft; /* groups */
     weft_error *error;
 } writer;
 
 static weft_status failed(const writer *w, const char *what) {
-    weft_hdf5_error(WEFT_ERROR_IO, w->path, what, w->error);
-    weft_error_hint(w->error, "see that the disk has room, or write to another one");
-    return WEFT_ERROR_IO;
+    return weft_hdf5_unwritten(w->path, what, w->error);
 }
 
 /* A data set [n][width] (width 0: [n]) of `type` in the file. */
@@ -125,8 +125,10 @@ static weft_status open_groups(writer *w, const char *temporary) {
     w->access = H5Pcreate(H5P_FILE_ACCESS);
     if (w->access < 0 || H5Pset_fclose_degree(w->access, H5F_CLOSE_STRONG) < 0)
         return failed(w, "HDF5 did not start");
-    /* headers with checksums, so that a damaged file is noticed when it is read */
-    H5Pset_libver_bounds(w->access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+    /* headers with checksums, so that a damaged file is noticed when it is read; but not where the
+       number of steps is written without HDF5 */
+    H5Pset_libver_bounds(w->access, w->content->is_series ? H5F_LIBVER_EARLIEST : H5F_LIBVER_V18,
+                         H5F_LIBVER_V18);
     w->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, w->access);
     if (w->file < 0)
         return failed(w, "the file could not be made");
@@ -218,28 +220,75 @@ done:
     return status;
 }
 
-weft_status weft_vtkhdf_write(const char *temporary, const char *path, const weft_mesh *mesh,
-                              const weft_field *fields, int n_fields, weft_error *error) {
+static weft_status write_mask(const writer *w, int g, const char *name, uint8_t *piece) {
     weft_status status = WEFT_OK;
-    weft_hdf5_quiet quiet;
-    writer w = {path, mesh, -1, -1, -1, -1, -1, -1, error};
-    weft_hdf5_silence(&quiet);
+    const int64_t n = w->mesh->n_cells;
+    hid_t set = -1;
+    TRY(make_set(w, w->cells, name, H5T_STD_U8LE, n, 0, &set));
+    for (int64_t first = 0; first < n; first += PIECE) {
+        const int64_t count = n - first < PIECE ? n - first : PIECE;
+        weft_mask_fill(w->mesh, g, first, count, piece);
+        TRY(write_rows(w, set, H5T_NATIVE_UINT8, first, count, 0, piece));
+    }
+done:
+    if (set >= 0 && H5Dclose(set) < 0 && status == WEFT_OK)
+        status = failed(w, "values could not be written");
+    return status;
+}
+
+/* Groups of cells, as ParaView sees them. */
+static weft_status write_masks(const writer *w) {
+    weft_status status = WEFT_OK;
+    const int n = w->mesh->n_groups;
+    hid_t text = -1;
+    uint8_t *piece = malloc(PIECE);
+    char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n + 1, sizeof *names);
+    if (!piece || !names) {
+        status = weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+        goto done;
+    }
+    weft_mask_names(w->content, names);
+    for (int g = 0; g < n; ++g)
+        if (names[g][0])
+            TRY(write_mask(w, g, names[g], piece));
+    text = H5Tcopy(H5T_C_S1);
+    if (text < 0 || H5Tset_size(text, WEFT_MASK_NAME_BYTES) < 0)
+        TRY(failed(w, "HDF5 did not start"));
+    TRY(write_set(w, w->weft, "GroupCellData", text, text, n, 0, names));
+done:
+    if (text >= 0)
+        H5Tclose(text);
+    free(piece);
+    free(names);
+    return status;
+}
+
+static weft_status write_fields(const writer *w) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < w->content->n_fields; ++i) {
+        const weft_field *field = &w->content->fields[i];
+        const int width = field->n_components > 1 ? field->n_components : 0;
+        TRY(write_set(w, field->on_cells ? w->cells : w->points, field->name, H5T_IEEE_F64LE,
+                      H5T_NATIVE_DOUBLE, field->on_cells ? w->mesh->n_cells : w->mesh->n_nodes,
+                      width, field->values));
+    }
+done:
+    return status;
+}
+
+weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *content,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    writer w = {content->path, content->mesh, content, -1, -1, -1, -1, -1, -1, error};
+    weft_hdf5_silence();
     TRY(open_groups(&w, temporary));
     TRY(write_mesh(&w));
     TRY(write_groups(&w));
-    for (int i = 0; i < n_fields; ++i) {
-        const weft_field *field = &fields[i];
-        int width = field->n_components > 1 ? field->n_components : 0;
-        TRY(write_set(&w, field->on_cells ? w.cells : w.points, field->name, H5T_IEEE_F64LE,
-                      H5T_NATIVE_DOUBLE, field->on_cells ? mesh->n_cells : mesh->n_nodes, width,
-                      field->values));
-    }
-done:
+    TRY(write_masks(&w));
+    TRY(write_fields(&w));
     /* closing the file closes what is open in it, and writes what is not yet written */
-    if (w.file >= 0 && H5Fclose(w.file) < 0 && status == WEFT_OK)
+    if (H5Fclose(w.file) < 0)
         status = failed(&w, "the file could not be closed");
-    if (w.access >= 0)
-        H5Pclose(w.access);
-    weft_hdf5_restore(&quiet);
-    return status;
+done:
+    return status; /* after an error nothing is closed: this process ends */
 }

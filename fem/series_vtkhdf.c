@@ -1,368 +1,580 @@
-/* Time series in VTKHDF 2.0:
+/* A time series in one VTKHDF 2.0 file, which ParaView 5.12 and later play:
  *
- *      /VTKHDF/PointData/NAME                  [steps * n_nodes]
+ *      /VTKHDF/PointData/NAME                  [room * n_nodes]
  *      /VTKHDF/Steps  NSteps                   attribute
- *          Values                              [steps] times
+ *          Values                              [room] times
  *          PartOffsets, PointOffsets, CellOffsets [1], ConnectivityIdOffsets [1]   zeros: one mesh
  *          NumberOfParts                       ones
  *          PointDataOffsets/NAME               where a step's values begin
+ *          CellDataOffsets/GROUP               zeros
+ *      /Weft  SeriesMesh, SeriesProblem        attributes: hashes
+ *          SeriesCount                         where in the file the number of NSteps lies
  *
- * All data sets have their full size, on the disk too, before the first step; NSteps says how many
- * of them count, and is written last. */
-#include "result_internal.h"
+ * HDF5 makes the file, with room for all steps and that room on the disk. A step is then written
+ * without HDF5: its values and its time to the places that HDF5 gave them, and last the number of
+ * steps, so that the file is whole at any moment, and other programs can read it meanwhile. The
+ * number lies in an object header of the first version, which has no checksum. To get more room
+ * the file is copied, the data sets of the copy are extended, and the copy takes the file's name. */
+#include "apart_internal.h"
+#include "series_internal.h"
 #include "vtkhdf_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-struct weft_series {
-    char *path;
-    int64_t n_nodes, n_steps, capacity;
-    double last; /* time, where n_steps > 0 */
-    hid_t file, access, field, values, steps;
-};
+enum { NUMBERS = 512 /* of a chunk */, SEARCHED = 1 << 16 /* bytes at a time */ };
 
-typedef struct series_content {
-    const char *path, *name;
-    const weft_mesh *mesh;
-    int64_t capacity;
+/* Where things lie in the file. */
+typedef struct places {
+    int64_t count;           /* of the number of steps */
+    int64_t room;            /* steps */
+    int64_t *values, *times; /* [room]; malloc'd in one */
+} places;
+
+/* What the child is to do, and what it does it with. */
+typedef struct job {
+    const weft_series *s;
+    const char *name; /* of the file: a temporary, or the series itself */
+    bool make;        /* the file, before its room */
+    int64_t room;
     hid_t file;
     weft_error *error;
-} series_content;
+} job;
 
-static weft_status failed(const char *path, const char *what, weft_error *error) {
-    weft_hdf5_error(WEFT_ERROR_IO, path, what, error);
-    weft_error_hint(error, "see that the disk has room, or write to another one");
-    return WEFT_ERROR_IO;
+static weft_status failed(const job *j, const char *what) {
+    return weft_hdf5_unwritten(j->s->path, what, j->error);
 }
 
-/* ---- making ------------------------------------------------------------------------------------
- */
+/* ---- the child: making room -------------------------------------------------------------------- */
 
-/* A data set [n] or [n][1] in pieces of `chunk`, on the disk from now on; it may become shorter. */
-static weft_status make_set(const series_content *c, const char *name, hid_t type, int64_t n,
-                            int64_t chunk, bool column, hid_t *out) {
-    const hsize_t extent[2] = {(hsize_t)n, 1}, piece[2] = {(hsize_t)chunk, 1};
+/* One entry per step and more: data sets that grow with the number of steps. */
+typedef struct step_set {
+    const char *name;
+    int64_t first, by; /* entry of step i: first + i * by */
+    bool column;       /* [n][1] rather than [n] */
+} step_set;
+static const step_set step_sets[] = {
+    {"VTKHDF/Steps/PartOffsets", 0, 0, false}, {"VTKHDF/Steps/NumberOfParts", 1, 0, false},
+    {"VTKHDF/Steps/PointOffsets", 0, 0, false}, {"VTKHDF/Steps/CellOffsets", 0, 0, true},
+    {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true}};
+
+/* An empty data set in pieces of `chunk`, which may grow, and is on the disk as it does. */
+static weft_status make_set(const job *j, const char *name, hid_t type, int64_t chunk,
+                            bool column) {
+    const hsize_t none[2] = {0, 1}, most[2] = {H5S_UNLIMITED, 1}, piece[2] = {(hsize_t)chunk, 1};
     const int rank = column ? 2 : 1;
-    hid_t space = H5Screate_simple(rank, extent, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t set = -1;
+    hid_t space = H5Screate_simple(rank, none, most), how = H5Pcreate(H5P_DATASET_CREATE), set = -1;
     if (space >= 0 && how >= 0 && H5Pset_chunk(how, rank, piece) >= 0 &&
         H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
         H5Pset_fill_time(how, H5D_FILL_TIME_IFSET) >= 0)
-        set = H5Dcreate2(c->file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
-    if (space >= 0)
-        H5Sclose(space);
-    if (how >= 0)
-        H5Pclose(how);
-    if (set < 0)
-        return failed(c->path, "a data set could not be made", c->error);
-    *out = set;
+        set = H5Dcreate2(j->file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    if (set < 0 || H5Dclose(set) < 0 || H5Sclose(space) < 0 || H5Pclose(how) < 0)
+        return failed(j, "a data set could not be made");
     return WEFT_OK;
 }
 
-/* first + i * by for each step i */
-static weft_status write_numbers(const series_content *c, const char *name, int64_t first,
-                                 int64_t by, bool column) {
+static weft_status extend_set(const job *j, const char *name, int64_t n) {
+    const hsize_t extent[2] = {(hsize_t)n, 1};
+    hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
+    if (set < 0 || H5Dset_extent(set, extent) < 0 || H5Dclose(set) < 0)
+        return failed(j, "a data set could not be extended");
+    return WEFT_OK;
+}
+
+static weft_status extend_numbers(const job *j, const step_set *numbers) {
     weft_status status = WEFT_OK;
     hid_t set = -1;
-    int64_t *numbers = malloc((size_t)c->capacity * sizeof *numbers);
-    if (!numbers)
-        return weft_error_set(c->error, WEFT_ERROR_MEMORY, "%s: out of memory", c->path);
-    for (int64_t i = 0; i < c->capacity; ++i)
-        numbers[i] = first + i * by;
-    TRY(make_set(c, name, H5T_STD_I64LE, c->capacity, c->capacity, column, &set));
-    if (H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) < 0)
-        status = failed(c->path, "values could not be written", c->error);
+    int64_t *values = malloc((size_t)j->room * sizeof *values);
+    if (!values)
+        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    for (int64_t i = 0; i < j->room; ++i)
+        values[i] = numbers->first + i * numbers->by;
+    TRY(extend_set(j, numbers->name, j->room));
+    set = H5Dopen2(j->file, numbers->name, H5P_DEFAULT);
+    if (set < 0 ||
+        H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
+        H5Dclose(set) < 0)
+        status = failed(j, "values could not be written");
 done:
-    if (set >= 0)
-        H5Dclose(set);
-    free(numbers);
+    free(values);
     return status;
 }
 
-static weft_status make_group(const series_content *c, const char *name) {
-    hid_t group = H5Gcreate2(c->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (group < 0)
-        return failed(c->path, "a group could not be made", c->error);
-    H5Gclose(group);
+/* make, or extend to j->room, every data set that has an entry for each step. */
+static weft_status handle_numbers(const job *j, const step_set *numbers) {
+    weft_status status = WEFT_OK;
+    if (j->make)
+        TRY(make_set(j, numbers->name, H5T_STD_I64LE, NUMBERS, numbers->column));
+    TRY(extend_numbers(j, numbers));
+done:
+    return status;
+}
+
+static weft_status handle_offsets(const job *j) {
+    weft_status status = WEFT_OK;
+    char path[64 + WEFT_MASK_NAME_BYTES];
+    const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
+    char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)j->s->mesh->n_groups + 1, sizeof *names);
+    if (!names)
+        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    weft_mask_names(&content, names);
+    for (int g = 0; g < j->s->mesh->n_groups; ++g) {
+        (void)snprintf(path, sizeof path, "VTKHDF/Steps/CellDataOffsets/%s", names[g]);
+        if (names[g][0])
+            TRY(handle_numbers(j, &(step_set){path, 0, 0, false}));
+    }
+    (void)snprintf(path, sizeof path, "VTKHDF/Steps/PointDataOffsets/%s", j->s->name);
+    TRY(handle_numbers(j, &(step_set){path, 0, j->s->mesh->n_nodes, false}));
+done:
+    free(names);
+    return status;
+}
+
+static void name_field(const job *j, char *out, size_t size) {
+    (void)snprintf(out, size, "VTKHDF/PointData/%s", j->s->name);
+}
+
+static weft_status handle_sets(const job *j) {
+    weft_status status = WEFT_OK;
+    const int64_t n = j->s->mesh->n_nodes;
+    char field[256];
+    name_field(j, field, sizeof field);
+    for (size_t i = 0; i < sizeof step_sets / sizeof *step_sets; ++i)
+        TRY(handle_numbers(j, &step_sets[i]));
+    TRY(handle_offsets(j));
+    if (j->make) {
+        TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, false));
+        TRY(make_set(j, field, H5T_IEEE_F64LE, n, false));
+    }
+    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room));
+    TRY(extend_set(j, field, j->room * n)); /* last, so that what is searched lies before */
+done:
+    return status;
+}
+
+/* An attribute of a group, which is there already or gets one value. */
+static weft_status write_attribute(const job *j, const char *group, const char *name, hid_t type,
+                                   const void *value) {
+    hid_t in = H5Gopen2(j->file, group, H5P_DEFAULT), attribute = -1;
+    if (in >= 0 && H5Aexists(in, name) > 0) {
+        attribute = H5Aopen(in, name, H5P_DEFAULT);
+    } else if (in >= 0) {
+        hid_t space = H5Screate(H5S_SCALAR);
+        attribute = H5Acreate2(in, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+        H5Sclose(space);
+    }
+    if (attribute < 0 || H5Awrite(attribute, type, value) < 0 || H5Aclose(attribute) < 0 ||
+        H5Gclose(in) < 0)
+        return failed(j, "an attribute could not be written");
     return WEFT_OK;
 }
 
-static weft_status write_count(hid_t steps, bool make, int64_t n, const char *path,
-                               weft_error *error) {
-    hid_t space = make ? H5Screate(H5S_SCALAR) : -1;
-    hid_t attribute =
-        make ? H5Acreate2(steps, "NSteps", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT)
-             : H5Aopen(steps, "NSteps", H5P_DEFAULT);
-    const bool good = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, &n) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    if (space >= 0)
-        H5Sclose(space);
-    return good ? WEFT_OK : failed(path, "the number of steps could not be written", error);
-}
-
-static weft_status set_version(const series_content *c) {
-    static const int64_t version[2] = {2, 0};
-    hid_t group = H5Gopen2(c->file, "VTKHDF", H5P_DEFAULT); /* _by_name could read, not write */
-    hid_t attribute = group < 0 ? -1 : H5Aopen(group, "Version", H5P_DEFAULT);
-    const bool good = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, version) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    if (group >= 0)
-        H5Gclose(group);
-    return good ? WEFT_OK : failed(c->path, "an attribute could not be written", c->error);
-}
-
-static weft_status write_steps(const series_content *c) {
+static weft_status make_groups(const job *j) {
+    static const char *const names[] = {"VTKHDF/Steps", "VTKHDF/Steps/PointDataOffsets",
+                                        "VTKHDF/Steps/CellDataOffsets"};
+    static const int64_t version[2] = {2, 0}, nowhere = -1;
     weft_status status = WEFT_OK;
-    char name[256];
-    hid_t set = -1, steps = -1;
-    TRY(set_version(c));
-    TRY(make_group(c, "VTKHDF/Steps"));
-    TRY(make_group(c, "VTKHDF/Steps/PointDataOffsets"));
-    TRY(make_group(c, "VTKHDF/Steps/CellDataOffsets"));
-    TRY(write_numbers(c, "VTKHDF/Steps/PartOffsets", 0, 0, false));
-    TRY(write_numbers(c, "VTKHDF/Steps/NumberOfParts", 1, 0, false));
-    TRY(write_numbers(c, "VTKHDF/Steps/PointOffsets", 0, 0, false));
-    TRY(write_numbers(c, "VTKHDF/Steps/CellOffsets", 0, 0, true));
-    TRY(write_numbers(c, "VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true));
-    (void)snprintf(name, sizeof name, "VTKHDF/Steps/PointDataOffsets/%s", c->name);
-    TRY(write_numbers(c, name, 0, c->mesh->n_nodes, false));
-    TRY(make_set(c, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, c->capacity, c->capacity, false, &set));
-    H5Dclose(set);
-    set = -1;
-    (void)snprintf(name, sizeof name, "VTKHDF/PointData/%s", c->name);
-    TRY(make_set(c, name, H5T_IEEE_F64LE, c->capacity * c->mesh->n_nodes, c->mesh->n_nodes, false,
-                 &set));
-    steps = H5Gopen2(c->file, "VTKHDF/Steps", H5P_DEFAULT);
-    TRY(write_count(steps, true, 0, c->path, c->error));
-done:
-    if (set >= 0)
-        H5Dclose(set);
-    if (steps >= 0)
-        H5Gclose(steps);
-    return status;
-}
-
-static hid_t open_file(const char *path, hid_t *access) {
-    *access = H5Pcreate(H5P_FILE_ACCESS);
-    if (*access < 0 || H5Pset_fclose_degree(*access, H5F_CLOSE_STRONG) < 0)
-        return -1;
-    H5Pset_libver_bounds(*access, H5F_LIBVER_V18, H5F_LIBVER_V18);
-    return H5Fopen(path, H5F_ACC_RDWR, *access);
-}
-
-static weft_status fill(void *user, const char *temporary, weft_error *error) {
-    weft_status status = WEFT_OK;
-    series_content *c = user;
-    hid_t access = -1;
-    TRY(weft_vtkhdf_write(temporary, c->path, c->mesh, NULL, 0, error));
-    c->error = error;
-    c->file = open_file(temporary, &access);
-    if (c->file < 0) {
-        status = failed(c->path, "the file could not be made", error);
-        goto done;
+    hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), set = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        hid_t group = H5Gcreate2(j->file, names[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        if (group < 0 || H5Gclose(group) < 0)
+            TRY(failed(j, "a group could not be made"));
     }
-    TRY(write_steps(c));
+    if (text < 0 || H5Tset_size(text, 33) < 0)
+        TRY(failed(j, "HDF5 did not start"));
+    TRY(write_attribute(j, "VTKHDF", "Version", H5T_NATIVE_INT64, version));
+    TRY(write_attribute(j, "Weft", "SeriesMesh", text, j->s->mesh_hash));
+    TRY(write_attribute(j, "Weft", "SeriesProblem", text, j->s->problem));
+    set = H5Dcreate2(j->file, "Weft/SeriesCount", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                     H5P_DEFAULT);
+    if (set < 0 ||
+        H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &nowhere) < 0 ||
+        H5Dclose(set) < 0)
+        TRY(failed(j, "values could not be written"));
 done:
-    if (c->file >= 0 && H5Fclose(c->file) < 0 && status == WEFT_OK)
-        status = failed(c->path, "the file could not be closed", error);
-    if (access >= 0)
-        H5Pclose(access);
     return status;
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* Objects that are made get headers of the first version, without checksums. */
+static hid_t open_old(const char *name, unsigned how) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access < 0 || H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0)
+        return -1;
+    return H5Fopen(name, how, access);
+}
+
+/* ---- the child: places ------------------------------------------------------------------------- */
+
+/* Where the bytes of `number` lie, before the end; -1: nowhere, or twice. */
+static int64_t find_number(int file, int64_t number, int64_t end) {
+    char bytes[SEARCHED + sizeof number];
+    int64_t found = -1;
+    for (int64_t at = 0; at < end; at += SEARCHED) {
+        const ssize_t n = pread(file, bytes, sizeof bytes, (off_t)at);
+        for (ssize_t i = 0; i < SEARCHED && i + (ssize_t)sizeof number <= n; ++i) {
+            if (memcmp(bytes + i, &number, sizeof number) != 0)
+                continue;
+            if (found >= 0)
+                return -1;
+            found = at + i;
+        }
+    }
+    return found;
+}
+
+/* Of each chunk of a data set, the first entry's place; entries of 8 bytes, [room] of them with
+ * `by` between two. */
+static weft_status find_entries(const job *j, const char *name, int64_t by, int64_t *out) {
+    hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
+    if (set < 0)
+        return failed(j, "a data set could not be opened");
+    const int64_t chunk = by > 1 ? by : NUMBERS;
+    haddr_t start = 0;
+    for (int64_t i = 0; i < j->room; ++i) {
+        const hsize_t entry = (hsize_t)(i * by);
+        hsize_t bytes = 0;
+        unsigned filters = 0;
+        if (i * by % chunk == 0 &&
+            (H5Dget_chunk_info_by_coord(set, &entry, &filters, &start, &bytes) < 0 || bytes == 0))
+            return failed(j, "a piece of a data set could not be found");
+        out[i] = (int64_t)start + i * by % chunk * (int64_t)sizeof(double);
+    }
+    H5Dclose(set);
+    return WEFT_OK;
+}
+
+static weft_status send_places(const job *j, int64_t count, int out) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)j->room * sizeof(int64_t);
+    char field[256];
+    int64_t *entries = malloc(2 * bytes);
+    if (!entries)
+        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    name_field(j, field, sizeof field);
+    TRY(find_entries(j, field, j->s->mesh->n_nodes, entries));
+    TRY(find_entries(j, "VTKHDF/Steps/Values", 1, entries + j->room));
+    TRY(weft_apart_write(out, &count, sizeof count, j->error));
+    TRY(weft_apart_write(out, &j->room, sizeof j->room, j->error));
+    TRY(weft_apart_write(out, entries, 2 * bytes, j->error));
+done:
+    free(entries);
+    return status;
+}
+
+/* Find the number of steps, which is `mark` now, and note its place in the file itself. It lies
+ * before the values, which were made after it. */
+static weft_status note_count(const job *j, int64_t mark, int64_t *out) {
+    char field[256];
+    const hsize_t zero = 0;
+    hsize_t bytes = 0;
+    haddr_t values = 0;
+    unsigned filters = 0;
+    name_field(j, field, sizeof field);
+    hid_t set = H5Dopen2(j->file, field, H5P_DEFAULT);
+    hid_t kept = H5Dopen2(j->file, "Weft/SeriesCount", H5P_DEFAULT);
+    const haddr_t place = kept < 0 ? HADDR_UNDEF : H5Dget_offset(kept);
+    const int file = open(j->name, O_RDWR | O_CLOEXEC);
+    if (set < 0 || place == HADDR_UNDEF || file < 0 ||
+        H5Dget_chunk_info_by_coord(set, &zero, &filters, &values, &bytes) < 0)
+        return failed(j, "a piece of a data set could not be found");
+    *out = find_number(file, mark, (int64_t)values);
+    if (*out < 0)
+        return weft_error_set(j->error, WEFT_ERROR_INTERNAL,
+                              "%s: the number of steps is not where it should be", j->s->path);
+    if (pwrite(file, out, sizeof *out, (off_t)place) != (ssize_t)sizeof *out)
+        return weft_cannot_write(j->s->path, errno, j->error);
+    return WEFT_OK;
+}
+
+/* Make or extend j->name and send its places. NSteps is then a number that can be searched for. */
+static weft_status make_room(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    job *j = user;
+    const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
+    const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
+    int64_t count = -1;
+    j->error = error;
+    weft_hdf5_silence();
+    if (j->make)
+        TRY(weft_vtkhdf_write(j->name, &content, error));
+    j->file = open_old(j->name, H5F_ACC_RDWR);
+    if (j->file < 0)
+        TRY(failed(j, "the file could not be made"));
+    if (j->make)
+        TRY(make_groups(j));
+    TRY(write_attribute(j, "VTKHDF/Steps", "NSteps", H5T_NATIVE_INT64, &mark));
+    TRY(handle_sets(j));
+    if (H5Fclose(j->file) < 0)
+        TRY(failed(j, "the file could not be closed"));
+    j->file = open_old(j->name, H5F_ACC_RDONLY);
+    if (j->file < 0)
+        TRY(failed(j, "the file could not be opened again"));
+    TRY(note_count(j, mark, &count));
+    TRY(send_places(j, count, out));
+done:
+    return status;
+}
+
+/* ---- the child: looking ------------------------------------------------------------------------ */
+
+static bool read_number(hid_t file, const char *name, int64_t *out) {
+    hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = set < 0 ? -1 : H5Dget_space(set);
+    return space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+           H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0;
+}
+
+static bool read_hash(hid_t file, const char *name, char out[33]) {
+    hid_t attribute = H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    const bool good = type >= 0 && H5Tget_class(type) == H5T_STRING &&
+                      H5Tis_variable_str(type) == 0 && H5Tget_size(type) == 33 &&
+                      H5Aread(attribute, type, out) >= 0;
+    out[32] = '\0';
+    return good;
+}
 
 static int64_t length_of(hid_t set) {
     hid_t space = set < 0 ? -1 : H5Dget_space(set);
-    hsize_t extent[2] = {0, 0};
-    const bool good = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                      H5Sget_simple_extent_dims(space, extent, NULL) == 1;
-    if (space >= 0)
-        H5Sclose(space);
-    return good ? (int64_t)extent[0] : -1;
+    return space >= 0 && H5Sget_simple_extent_ndims(space) == 1
+               ? (int64_t)H5Sget_simple_extent_npoints(space)
+               : -1;
 }
 
-/* Is there a series for these sizes? Its steps up to time t stay. */
-static bool open_series(weft_series *s, const char *name, double t) {
-    char field[256];
-    int64_t n_points = -1;
-    s->file = open_file(s->path, &s->access);
-    if (s->file < 0)
-        return false;
-    hid_t points = H5Dopen2(s->file, "VTKHDF/NumberOfPoints", H5P_DEFAULT), count = -1;
-    const bool counted = length_of(points) == 1 && H5Dread(points, H5T_NATIVE_INT64, H5S_ALL,
-                                                           H5S_ALL, H5P_DEFAULT, &n_points) >= 0;
-    if (points >= 0)
-        H5Dclose(points);
-    (void)snprintf(field, sizeof field, "VTKHDF/PointData/%s", name);
-    s->steps = H5Gopen2(s->file, "VTKHDF/Steps", H5P_DEFAULT);
-    s->values = H5Dopen2(s->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
-    s->field = H5Dopen2(s->file, field, H5P_DEFAULT);
-    if (!counted || n_points != s->n_nodes || s->steps < 0 || length_of(s->values) != s->capacity ||
-        length_of(s->field) != s->capacity * s->n_nodes)
-        return false;
-    count = H5Aopen(s->steps, "NSteps", H5P_DEFAULT);
-    bool good = count >= 0 && H5Aread(count, H5T_NATIVE_INT64, &s->n_steps) >= 0 &&
-                s->n_steps >= 0 && s->n_steps <= s->capacity;
-    if (count >= 0)
-        H5Aclose(count);
-    double *times = malloc((size_t)s->capacity * sizeof *times);
-    good = good && times &&
-           H5Dread(s->values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) >= 0;
-    while (good && s->n_steps > 0 && !(times[s->n_steps - 1] <= t))
-        --s->n_steps;
-    if (good && s->n_steps > 0)
-        s->last = times[s->n_steps - 1];
-    free(times);
-    return good;
-}
-
-static void close_series(weft_series *s, bool *good) {
-    if (s->file >= 0 && H5Fclose(s->file) < 0)
-        *good = false;
-    if (s->access >= 0)
-        H5Pclose(s->access);
-    s->file = s->access = s->field = s->values = s->steps = -1;
-}
-
-static void series_free(weft_series **series) {
-    bool good = true;
-    if (!*series)
-        return;
-    close_series(*series, &good);
-    free((*series)->path);
-    free(*series);
-    *series = NULL;
-}
-
-static weft_status series_open(weft_series *s, const weft_mesh *mesh, const char *name, bool resume,
-                               double t, const weft_monitor *monitor, weft_error *error) {
+/* Sends a weft_series_found, its times, and its places where the mesh is the same. A file that is no
+ * series is silence. */
+static weft_status look_apart(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
-    series_content content = {s->path, name, mesh, s->capacity, -1, error};
-    bool good = true;
-    if (resume && open_series(s, name, t))
-        goto done;
-    if (resume)
-        weft_log(monitor, WEFT_LOG_WARNING,
-                 "%s is no series that this run could go on with: it is written anew from here",
-                 s->path);
-    close_series(s, &good);
-    s->n_steps = 0;
-    TRY(weft_result_place(s->path, fill, &content, error));
-    if (!open_series(s, name, t))
-        status = failed(s->path, "the file could not be opened again", error);
+    job *j = user;
+    weft_series_found found = {.is_series = true};
+    int64_t count_at = -1;
+    j->error = error;
+    weft_hdf5_silence();
+    j->file = open_old(j->name, H5F_ACC_RDONLY);
+    if (j->file < 0)
+        return WEFT_OK;
+    hid_t count =
+        H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
+    hid_t values = H5Dopen2(j->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
+    j->room = length_of(values);
+    if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
+        j->room < 1 || found.n_steps > j->room ||
+        !read_hash(j->file, "SeriesMesh", found.mesh) ||
+        !read_hash(j->file, "SeriesProblem", found.problem) ||
+        !read_number(j->file, "Weft/SeriesCount", &count_at) || count_at < 0)
+        return WEFT_OK;
+    found.times = malloc((size_t)j->room * sizeof *found.times);
+    if (!found.times)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    if (H5Dread(values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.times) < 0)
+        return WEFT_OK;
+    TRY(weft_apart_write(out, &found, sizeof found, error));
+    TRY(weft_apart_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
+    if (strcmp(found.mesh, j->s->mesh_hash) == 0)
+        TRY(send_places(j, count_at, out));
 done:
-    if (status == WEFT_OK)
-        status = write_count(s->steps, false, s->n_steps, s->path, error);
+    free(found.times);
     return status;
 }
 
-weft_status weft_series_make(const char *path, const weft_mesh *mesh, const char *name,
-                             int64_t capacity, bool resume, double t, const weft_monitor *monitor,
-                             weft_series **out, weft_error *error) {
+/* ---- the parent -------------------------------------------------------------------------------- */
+
+static void places_clear(places *p) {
+    free(p->values);
+    *p = (places){0};
+}
+
+static bool receive_places(const weft_apart *apart, places *p) {
+    places_clear(p);
+    if (!weft_apart_read(apart, &p->count, sizeof p->count) ||
+        !weft_apart_read(apart, &p->room, sizeof p->room) || p->room < 1)
+        return false;
+    const size_t n = (size_t)p->room;
+    p->values = malloc(2 * n * sizeof *p->values);
+    p->times = p->values ? p->values + n : NULL;
+    return p->values && weft_apart_read(apart, p->values, 2 * n * sizeof *p->values);
+}
+
+static weft_status no_memory(const weft_series *s, weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", s->path);
+}
+
+static weft_status look(weft_series *s, weft_series_found *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_hdf5_quiet quiet;
-    weft_series *s = calloc(1, sizeof *s);
-    char *copy = strdup(path);
-    if (!s || !copy || capacity < 1) {
-        free(s);
-        free(copy);
-        return capacity < 1 ? weft_error_set(error, WEFT_ERROR_USAGE, "a series without steps")
-                            : weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path);
+    weft_apart apart = WEFT_APART_NONE;
+    job j = {.s = s, .name = s->path, .file = -1};
+    TRY(weft_file_unlocked(s->path, true, error));
+    s->state = s->state ? s->state : calloc(1, sizeof(places));
+    if (!s->state)
+        return no_memory(s, error);
+    TRY(weft_apart_start(look_apart, &j, s->path, &apart, error));
+    weft_series_found found = {0};
+    if (weft_apart_read(&apart, &found, sizeof found)) {
+        found.times = malloc(((size_t)found.n_steps + 1) * sizeof *found.times);
+        if (!found.times) {
+            status = no_memory(s, error);
+            goto done;
+        }
+        found.is_series =
+            weft_apart_read(&apart, found.times, (size_t)found.n_steps * sizeof *found.times);
+        if (strcmp(found.mesh, s->mesh_hash) == 0)
+            found.is_series = receive_places(&apart, s->state);
+        *out = found;
     }
-    *s = (weft_series){.path = copy,
-                       .n_nodes = mesh->n_nodes,
-                       .capacity = capacity,
-                       .file = -1,
-                       .access = -1,
-                       .field = -1,
-                       .values = -1,
-                       .steps = -1};
-    weft_hdf5_silence(&quiet);
-    status = series_open(s, mesh, name, resume, t, monitor, error);
-    if (status == WEFT_OK) {
-        *out = s;
-        s = NULL;
-    }
-    series_free(&s);
-    weft_hdf5_restore(&quiet);
+    TRY(weft_apart_end(&apart, false, s->path, error));
+done:
+    (void)weft_apart_end(&apart, true, s->path, NULL);
     return status;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
-
-static bool write_part(hid_t set, int64_t first, int64_t n, const double *values) {
-    const hsize_t start = (hsize_t)first, count = (hsize_t)n;
-    hid_t space = H5Dget_space(set), memory = H5Screate_simple(1, &count, NULL);
-    const bool good = space >= 0 && memory >= 0 &&
-                      H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-                      H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (memory >= 0)
-        H5Sclose(memory);
-    return good;
+static weft_status write_at(const weft_series *s, int file, const void *bytes, size_t n,
+                            int64_t at, weft_error *error) {
+    const char *from = bytes;
+    while (n > 0) {
+        const ssize_t written = pwrite(file, from, n, (off_t)at);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return weft_cannot_write(s->path, written < 0 ? errno : ENOSPC, error);
+        from += written;
+        at += written;
+        n -= (size_t)written;
+    }
+    return WEFT_OK;
 }
 
-weft_status weft_series_add(weft_series *s, double t, const double *values, weft_error *error) {
+static weft_status copy_file(const weft_series *s, int to, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_hdf5_quiet quiet;
-    if (s->n_steps > 0 && t <= s->last)
-        return WEFT_OK;
-    if (s->n_steps == s->capacity)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%s has no room for another step", s->path);
-    weft_hdf5_silence(&quiet);
-    if (!write_part(s->field, s->n_steps * s->n_nodes, s->n_nodes, values) ||
-        !write_part(s->values, s->n_steps, 1, &t) || H5Fflush(s->file, H5F_SCOPE_LOCAL) < 0)
-        status = failed(s->path, "a step could not be written", error);
-    if (status == WEFT_OK)
-        status = write_count(s->steps, false, s->n_steps + 1, s->path, error);
-    if (status == WEFT_OK && H5Fflush(s->file, H5F_SCOPE_LOCAL) < 0)
-        status = failed(s->path, "a step could not be written", error);
-    weft_hdf5_restore(&quiet);
-    if (status == WEFT_OK) {
-        s->n_steps += 1;
-        s->last = t;
+    const int from = open(s->path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = from < 0 ? -1 : 1;
+    while (n > 0)
+        n = sendfile(to, from, NULL, (size_t)1 << 30);
+    if (n < 0)
+        status = weft_cannot_write(s->path, errno, error);
+    if (from >= 0)
+        close(from);
+    return status;
+}
+
+/* Ask for the disk now, not in the middle of the run. Some file systems cannot. */
+static weft_status reserve(const weft_series *s, int file, weft_error *error) {
+    struct stat info;
+    if (fstat(file, &info) == 0 && info.st_size > 0 && fallocate(file, 0, 0, info.st_size) != 0 &&
+        (errno == ENOSPC || errno == EFBIG || errno == EDQUOT))
+        return weft_cannot_write(s->path, errno, error);
+    return WEFT_OK;
+}
+
+typedef struct filling {
+    weft_series *s;
+    bool make;
+    int64_t room;
+} filling;
+
+static weft_status fill(void *user, const weft_temporary *temporary, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const filling *f = user;
+    places *p = f->s->state;
+    weft_apart apart = WEFT_APART_NONE;
+    job j = {.s = f->s, .name = temporary->name, .make = f->make, .room = f->room, .file = -1};
+    if (!f->make)
+        TRY(copy_file(f->s, temporary->file, error));
+    TRY(weft_apart_start(make_room, &j, f->s->path, &apart, error));
+    const bool received = receive_places(&apart, p);
+    TRY(weft_apart_end(&apart, false, f->s->path, error));
+    if (!received) {
+        status = no_memory(f->s, error);
+        goto done;
     }
+    TRY(reserve(f->s, temporary->file, error));
+    TRY(write_at(f->s, temporary->file, &f->s->n_steps, sizeof f->s->n_steps, p->count, error));
+done:
+    (void)weft_apart_end(&apart, true, f->s->path, NULL);
     return status;
 }
 
-static bool shorten(const weft_series *s, const char *name, int64_t n) {
-    hsize_t extent[2] = {(hsize_t)n, 1};
-    hid_t set = H5Dopen2(s->steps, name, H5P_DEFAULT);
-    const bool good = set >= 0 && H5Dset_extent(set, extent) >= 0;
-    if (set >= 0)
-        H5Dclose(set);
-    return good;
+/* The number at `count` must be NSteps: some program may have written the file again. */
+static bool fits(int file, const places *p, int64_t n_steps) {
+    char name[32];
+    int64_t number = -1;
+    return pread(file, &number, sizeof number, (off_t)p->count) == (ssize_t)sizeof number &&
+           number == n_steps && p->count > (int64_t)sizeof name &&
+           pread(file, name, sizeof name, (off_t)p->count - (off_t)sizeof name) ==
+               (ssize_t)sizeof name &&
+           memmem(name, sizeof name, "NSteps", sizeof "NSteps");
 }
 
-static bool shorten_all(const weft_series *s) {
-    static const char *const names[] = {"Values",       "PartOffsets", "NumberOfParts",
-                                        "PointOffsets", "CellOffsets", "ConnectivityIdOffsets"};
-    const hsize_t extent = (hsize_t)(s->n_steps * s->n_nodes);
-    bool good = H5Dset_extent(s->field, &extent) >= 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
-        good = shorten(s, names[i], s->n_steps) && good;
-    return good;
+static weft_status open_series(weft_series *s, weft_error *error) {
+    s->file = open(s->path, O_RDWR | O_CLOEXEC);
+    return s->file < 0 ? weft_cannot_write(s->path, errno, error) : WEFT_OK;
 }
 
-weft_status weft_series_close(weft_series **series, weft_error *error) {
-    weft_hdf5_quiet quiet;
-    bool good = true;
-    if (!series || !*series)
-        return WEFT_OK;
-    weft_hdf5_silence(&quiet);
-    if ((*series)->n_steps < (*series)->capacity)
-        good = shorten_all(*series);
-    close_series(*series, &good);
-    weft_status status =
-        good ? WEFT_OK : failed((*series)->path, "the file could not be closed", error);
-    weft_hdf5_restore(&quiet);
-    series_free(series);
+/* Go on in the file itself where it has room, else in an extended copy. */
+static weft_status begin(weft_series *s, bool resume, const weft_series_found *found,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    filling f = {s, !resume, s->n_steps + s->n_more};
+    s->state = s->state ? s->state : calloc(1, sizeof(places));
+    if (!s->state)
+        return no_memory(s, error);
+    const places *p = s->state;
+    if (resume) {
+        TRY(open_series(s, error));
+        TRY(weft_series_lock(s->file, s->path, error));
+        if (!fits(s->file, p, found->n_steps)) {
+            weft_error_set(error, WEFT_ERROR_INPUT,
+                           "%s cannot be gone on with: another program has changed it", s->path);
+            weft_error_hint(error, "give --output another name, or --overwrite to replace it");
+            status = WEFT_ERROR_INPUT;
+            goto done;
+        }
+        if (p->room >= f.room) {
+            status = write_at(s, s->file, &s->n_steps, sizeof s->n_steps, p->count, error);
+            goto done;
+        }
+    }
+    TRY(weft_result_place(s->path, true, fill, &f, error));
+    if (s->file >= 0)
+        close(s->file);
+    TRY(open_series(s, error));
+    TRY(weft_series_lock(s->file, s->path, error));
+done:
     return status;
 }
+
+static weft_status add(weft_series *s, double t, const double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const places *p = s->state;
+    const int64_t i = s->n_steps, n = i + 1;
+    TRY(write_at(s, s->file, values, (size_t)s->mesh->n_nodes * sizeof *values, p->values[i],
+                 error));
+    TRY(write_at(s, s->file, &t, sizeof t, p->times[i], error));
+    TRY(write_at(s, s->file, &n, sizeof n, p->count, error));
+done:
+    return status;
+}
+
+/* The disk behind room that was not used is given back. A restart may use the room all the same. */
+static weft_status end(weft_series *s, weft_error *error) {
+    const places *p = s->state;
+    const off_t bytes = (off_t)s->mesh->n_nodes * (off_t)sizeof(double);
+    for (int64_t i = s->n_steps; i < p->room; ++i)
+        (void)fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)p->values[i],
+                        bytes);
+    if (fsync(s->file) != 0)
+        return weft_cannot_write(s->path, errno, error);
+    return WEFT_OK;
+}
+
+static void free_state(weft_series *s) {
+    places_clear(s->state);
+    free(s->state);
+    s->state = NULL;
+}
+
+const weft_series_kind weft_series_vtkhdf = {".vtkhdf", look, begin, add, end, free_state};

@@ -3,36 +3,61 @@
 #include <stdio.h>
 #include <string.h>
 
-void weft_hdf5_silence(weft_hdf5_quiet *kept) {
-    H5Eget_auto2(H5E_DEFAULT, &kept->print, &kept->data);
+void weft_hdf5_silence(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-void weft_hdf5_restore(const weft_hdf5_quiet *kept) {
-    H5Eset_auto2(H5E_DEFAULT, kept->print, kept->data);
-}
+/* What HDF5's error stack says. */
+typedef struct hdf5_cause {
+    char innermost[256], reason[128]; /* reason: the system's words, where it has any */
+    bool memory;
+} hdf5_cause;
 
-static herr_t take_first(unsigned n, const H5E_error2_t *entry, void *user) {
-    char *out = user;
+static herr_t take_cause(unsigned n, const H5E_error2_t *entry, void *user) {
+    static const char start[] = "error message = '";
+    hdf5_cause *cause = user;
+    const char *reason = entry->desc ? strstr(entry->desc, start) : NULL;
     if (n == 0 && entry->desc)
-        weft_copy_cut(out, 256, entry->desc);
+        weft_copy_cut(cause->innermost, sizeof cause->innermost, entry->desc);
+    if (reason && !cause->reason[0]) {
+        weft_copy_cut(cause->reason, sizeof cause->reason, reason + sizeof start - 1);
+        cause->reason[strcspn(cause->reason, "'")] = '\0';
+    }
+    cause->memory |= entry->maj_num == H5E_RESOURCE ||
+                     (entry->desc && strstr(entry->desc, "memory allocation failed"));
     return 0;
 }
 
 weft_status weft_hdf5_error(weft_status status, const char *path, const char *what,
                             weft_error *error) {
-    char cause[256] = "";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, cause);
-    weft_error_set(error, status, "%s: %s%s%s", path, what, cause[0] ? ": " : "", cause);
+    hdf5_cause cause = {0};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_cause, &cause);
+    const char *why = cause.reason[0] ? cause.reason : cause.innermost;
+    /* Where memory is exhausted HDF5 cannot even note why. */
+    const bool silent = H5Eget_num(H5E_DEFAULT) <= 0 && status == WEFT_ERROR_IO;
+    if ((cause.memory || silent) && !cause.reason[0]) {
+        status = WEFT_ERROR_MEMORY;
+        why = "out of memory";
+    }
+    weft_error_set(error, status, "%s: %s%s%s", path, what, why[0] ? ": " : "", why);
+    return status;
+}
+
+weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *error) {
+    const weft_status status = weft_hdf5_error(WEFT_ERROR_IO, path, what, error);
+    weft_error_hint(error, status == WEFT_ERROR_MEMORY
+                               ? "free some memory, or use a machine with more"
+                               : "see that the disk has room, or write to another one");
     return status;
 }
 
 static const char again[] = "write the file again: it is damaged or cut short";
 
 weft_status weft_vtkhdf_damaged(const weft_vtkhdf_reader *r, const char *what) {
-    weft_hdf5_error(WEFT_ERROR_INPUT, r->path, what, r->error);
-    weft_error_hint(r->error, "%s", again);
-    return WEFT_ERROR_INPUT;
+    const weft_status status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, what, r->error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_hint(r->error, "%s", again);
+    return status;
 }
 
 weft_status weft_vtkhdf_no_memory(const weft_vtkhdf_reader *r) {

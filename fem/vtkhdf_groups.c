@@ -1,6 +1,8 @@
 /* The groups of a file of ours, in its part /Weft. */
+#include "result_internal.h"
 #include "vtkhdf_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,67 @@ done:
     return status;
 }
 
+/* The cells of group g: those that were taken from the file, where its mask is 1. */
+static weft_status read_mask(weft_vtkhdf_reader *r, int g, const char *name, uint8_t *mask,
+                             int64_t *capacity) {
+    weft_status status = WEFT_OK;
+    char path[256];
+    weft_mesh_data *data = &r->data;
+    weft_group *group = &data->groups[g];
+    snprintf(path, sizeof path, "VTKHDF/CellData/%s", name);
+    TRY(weft_vtkhdf_read_set(r, path, r->n_cells, 0, H5T_NATIVE_UINT8, mask));
+    if (data->n_group_cells + data->n_cells > *capacity) {
+        const int64_t wanted = 2 * *capacity + data->n_cells;
+        int32_t *list = realloc(data->group_cells, (size_t)wanted * sizeof *list);
+        if (!list)
+            return weft_vtkhdf_no_memory(r);
+        data->group_cells = list;
+        *capacity = wanted;
+    }
+    group->first_cell = data->n_group_cells;
+    const int wanted = data->dimension == 3 ? VTK_TETRAHEDRON_TYPE : VTK_TRIANGLE_TYPE;
+    for (int64_t i = 0, cell = 0; i < r->n_cells; ++i) {
+        if (r->types[i] != wanted)
+            continue;
+        if (mask[i])
+            data->group_cells[data->n_group_cells++] = (int32_t)cell;
+        ++cell;
+    }
+    group->n_cells = data->n_group_cells - group->first_cell;
+done:
+    return status;
+}
+
+static weft_status read_cell_groups(weft_vtkhdf_reader *r) {
+    weft_status status = WEFT_OK;
+    const int n = r->data.n_groups;
+    int64_t capacity = 0;
+    hid_t text = -1;
+    if (n == 0 || H5Lexists(r->file, "Weft/GroupCellData", H5P_DEFAULT) <= 0)
+        return WEFT_OK;
+    char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n, sizeof *names);
+    uint8_t *mask = malloc((size_t)r->n_cells + 1);
+    if (!names || !mask) {
+        status = weft_vtkhdf_no_memory(r);
+        goto done;
+    }
+    text = H5Tcopy(H5T_C_S1);
+    if (text < 0 || H5Tset_size(text, WEFT_MASK_NAME_BYTES) < 0)
+        TRY(weft_vtkhdf_damaged(r, "HDF5 did not start"));
+    TRY(weft_vtkhdf_read_set(r, "Weft/GroupCellData", n, 0, text, names));
+    for (int g = 0; g < n; ++g) {
+        names[g][WEFT_MASK_NAME_BYTES - 1] = '\0';
+        if (names[g][0] && r->data.groups[g].dimension == r->data.dimension)
+            TRY(read_mask(r, g, names[g], mask, &capacity));
+    }
+done:
+    if (text >= 0)
+        H5Tclose(text);
+    free(names);
+    free(mask);
+    return status;
+}
+
 /* Facet numbers of groups -> facet nodes, as weft_mesh_make wants them. */
 weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     weft_status status = WEFT_OK;
@@ -93,6 +156,7 @@ weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
                (size_t)d * sizeof *facets);
     }
     TRY(read_group_table(r, n));
+    TRY(read_cell_groups(r));
 done:
     free(facets);
     free(numbers);

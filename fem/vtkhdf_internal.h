@@ -5,9 +5,11 @@
  *          NumberOfPoints, NumberOfCells, NumberOfConnectivityIds   int64[pieces]
  *          Points float[n][3], Connectivity int64[], Offsets int64[n_cells + pieces], Types uint8[]
  *          PointData/NAME, CellData/NAME
+ *          CellData/GROUP                     uint8[n_cells], 1 in the cells of a group of cells
  *      /Weft              what VTK has no place for, version 1
  *          Facets int32[n][d], GroupFacets int32[], GroupNames char[256][], GroupDimensions
- * int32[], GroupFirst int64[], GroupCount int64[] */
+ *          int32[], GroupFirst int64[], GroupCount int64[], GroupCellData char[288][]: the name of
+ *          GROUP for each group of cells, else empty (absent in files of Weft 0.1 before it) */
 #ifndef WEFT_VTKHDF_INTERNAL_H
 #define WEFT_VTKHDF_INTERNAL_H
 
@@ -15,18 +17,17 @@
 
 #include <hdf5.h>
 
-enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10, WEFT_GROUP_NAME_BYTES = 256 };
+enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10 };
 
-/** HDF5's printing of errors, kept while it is off. */
-typedef struct weft_hdf5_quiet {
-    H5E_auto2_t print;
-    void *data;
-} weft_hdf5_quiet;
-void weft_hdf5_silence(weft_hdf5_quiet *kept);
-void weft_hdf5_restore(const weft_hdf5_quiet *kept);
-/** An error with the innermost cause that HDF5 knows. Returns status. */
+/** HDF5 prints errors by itself: no more in this thread. All that HDF5 does runs in processes of
+ *  its own (apart_internal.h), so that nothing has to be put back. */
+void weft_hdf5_silence(void);
+/** An error with the system's reason, or the innermost cause that HDF5 knows. Returns status, or
+ *  WEFT_ERROR_MEMORY where memory was the cause. */
 weft_status weft_hdf5_error(weft_status status, const char *path, const char *what,
                             weft_error *error);
+/** The same for a file that is written: WEFT_ERROR_IO, with a hint. */
+weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *error);
 
 /** A file that is read, and what came of it so far. */
 typedef struct weft_vtkhdf_reader {

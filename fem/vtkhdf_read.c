@@ -1,11 +1,15 @@
 /* A mesh from a VTKHDF file: one of ours with its groups, or an UnstructuredGrid of simplices.
  * Nothing in the file is trusted: extents are compared before anything is read. */
+#include "apart_internal.h"
+#include "result_internal.h"
 #include "vtkhdf_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static weft_status refuse(const weft_vtkhdf_reader *r, const char *hint, const char *what) {
     weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED, "%s: %s", r->path, what);
@@ -168,8 +172,6 @@ static weft_status read_cells(weft_vtkhdf_reader *r) {
     else
         TRY(pick_cells(r));
 done:
-    free(r->types);
-    r->types = NULL;
     return status;
 }
 
@@ -212,20 +214,54 @@ done:
     return status;
 }
 
+/* ---- in a process of its own ----------------------------------------------------------------- */
+
+static void log_to_stream(void *user, weft_log_level level, const char *message) {
+    weft_mesh_stream_log(*(const int *)user, level, message);
+}
+
+static weft_status read_apart(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_monitor monitor = {log_to_stream, NULL, &out};
+    weft_vtkhdf_reader r = {
+        .path = user, .monitor = &monitor, .file = -1, .access = -1, .error = error};
+    weft_hdf5_silence();
+    TRY(weft_mesh_stream_start(out, error));
+    TRY(read_data(&r));
+    TRY(weft_mesh_stream_write(out, &r.data, error));
+done:
+    return status;
+}
+
+static ssize_t read_child(void *user, void *out, size_t n) {
+    const weft_apart *apart = user;
+    ssize_t got;
+    do
+        got = read(apart->from, out, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
                                   weft_error *error) {
-    weft_hdf5_quiet quiet;
-    weft_vtkhdf_reader r = {
-        .path = path, .monitor = monitor, .file = -1, .access = -1, .error = error};
-    weft_hdf5_silence(&quiet);
-    weft_status status = read_data(&r);
-    if (r.file >= 0)
-        H5Fclose(r.file);
-    if (r.access >= 0)
-        H5Pclose(r.access);
-    weft_hdf5_restore(&quiet);
-    if (status == WEFT_OK)
-        status = weft_mesh_make(&r.data, path, monitor, out, error);
-    weft_mesh_data_free(&r.data);
+    weft_status status = WEFT_OK;
+    weft_apart apart = WEFT_APART_NONE;
+    weft_mesh_data data = {0};
+    weft_error of_child = {0};
+    weft_stream_source source = {path, read_child, &apart, -1, false, false, 0};
+    TRY(weft_file_unlocked(path, false, error));
+    TRY(weft_apart_start(read_apart, (void *)(uintptr_t)path, path, &apart, error));
+    status = weft_mesh_stream_read(&source, monitor, &data, error);
+    const bool kill_it = status != WEFT_OK && !source.cut_short;
+    const weft_status ended = weft_apart_end(&apart, kill_it, path, &of_child);
+    if (source.cut_short && ended != WEFT_OK) {
+        status = ended;
+        if (error)
+            *error = of_child;
+    }
+    TRY(status);
+    TRY(weft_mesh_make(&data, path, monitor, out, error));
+done:
+    weft_mesh_data_free(&data);
     return status;
 }

@@ -15,12 +15,13 @@ extern "C" {
 /* ---- mesh ---------------------------------------------------------------------------------------
  */
 
-/** A physical group of facets (dimension d-1), or of another dimension (then without facets here).
- */
+/** A physical group of facets (dimension d-1) or cells (dimension d). Of groups of points, and of
+ *  curves in space, the name alone is kept. */
 typedef struct weft_group {
     char name[256]; /* physical name, or its number as text when it has none */
     int dimension;
     int64_t first_facet, n_facets; /* into weft_mesh.group_facets */
+    int64_t first_cell, n_cells;   /* into weft_mesh.group_cells */
 } weft_group;
 
 /** A simplicial mesh. Free with weft_mesh_free. Arrays come from weft_array_make (padded). */
@@ -36,6 +37,7 @@ typedef struct weft_mesh {
     int n_groups;
     weft_group *groups;
     int32_t *group_facets;    /* facet numbers, group after group; a facet may be in several */
+    int32_t *group_cells;     /* cell numbers likewise, ascending in each group */
     int64_t n_flipped_cells;  /* mended: orientation */
     int64_t n_dropped_nodes;  /* mended: nodes of a file or of the user's that no cell uses */
     int64_t n_ignored_facets; /* group facets that are no facet of any cell */
@@ -53,11 +55,13 @@ typedef struct weft_mesh_data {
     weft_group *groups; /* facets of group g: group_facet_nodes[first_facet .. + n_facets) */
     int64_t n_group_facets;
     int32_t *group_facet_nodes; /* [n_group_facets][d] */
+    int64_t n_group_cells;
+    int32_t *group_cells; /* [n_group_cells]: of group g, [first_cell .. + n_cells) */
 } weft_mesh_data;
 
 /** Make a checked mesh: flips inverted cells, drops unused nodes (both counted), finds the
  *  boundary, matches group facets (one that no cell has is ignored and counted; one that a group
- *  names twice stands once). Takes over data's arrays: they are freed or moved, and NULLed, also
+ *  names twice stands once, as does a cell). Takes over data's arrays: they are freed or moved, and NULLed, also
  *  on error. source is for messages, which count nodes and cells from 1, in data's order.
  *
  *  Memory  while it runs, 8 bytes a cell and 4 to 8 a node beyond data's arrays
@@ -162,7 +166,10 @@ double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh);
 void weft_mesh_locate(const weft_mesh *mesh, const double *point, int64_t *cell,
                       double *barycentric);
 
-/* ---- result files (VTKHDF) -------------------------------------------------------------- */
+/* ---- result files (VTKHDF, VTU, PVD) ----------------------------------------------------
+ *
+ *  HDF5 runs in child processes (fork) that end with each call: where it crashes, because memory or
+ *  the disk is exhausted, the call returns an error and no temporary is left. */
 
 typedef struct weft_field {
     const char *name;
@@ -171,31 +178,61 @@ typedef struct weft_field {
     const double *values; /* [n][n_components] */
 } weft_field;
 
-/** Write mesh and fields as VTKHDF 1.0 UnstructuredGrid; groups go along under /Weft so that the
- * file can be read as a mesh. Written to a temporary beside it and renamed: no partial file is
- * left. Errors WEFT_ERROR_IO (names the path and the cause) */
+/** Write mesh and fields: as VTU (XML, raw) where path ends in .vtu, else as VTKHDF 1.0; VTK 9.1
+ *  (ParaView 5.11) and later read both. A group of cells is an array of the cell data of its name,
+ *  1 in the cells of the group and 0 elsewhere ('/' becomes '_'; a number follows where a field or
+ *  another group has the name). A .vtkhdf file has all groups under /Weft too, and can be read as a
+ *  mesh. Written to a temporary beside it and renamed: no partial file is left.
+ *  Errors  WEFT_ERROR_IO (names the path and the reason), WEFT_ERROR_MEMORY */
 weft_status weft_result_write(const char *path, const weft_mesh *mesh, const weft_field *fields,
                               int n_fields, weft_error *error);
-/** Can this path be written? Checked before a long computation; leaves nothing. */
+/** Can this path be written? Checked before a long computation; leaves nothing, and removes the
+ *  temporaries that killed runs left for this path: NAME.PID-STAMP.tmp, of this user, of a process
+ *  that is gone, locked by nobody. */
 weft_status weft_result_check(const char *path, weft_error *error);
 
-/** A time series of one nodal field in a VTKHDF 2.0 file (group Steps), which ParaView plays. The
- * mesh is written once. There is room for all steps from the start, so that adding one changes
- * numbers, not the file's structure: a program that is killed leaves a file with the steps up to
- * then. */
+/** A time series of one nodal field, which ParaView plays. Its name says how it is written:
+ *
+ *      NAME.pvd      an index, and NAME_steps/000000.vtu ... with the mesh and the field at a step;
+ *                    VTK 9.1 (ParaView 5.11) and later
+ *      NAME.vtkhdf   one file, VTKHDF 2.0 with the group Steps and the mesh once; VTK 9.3
+ *                    (ParaView 5.12) and later. The disk for all steps is taken at the start
+ *
+ *  A program that is killed at any moment leaves the steps up to then, and others can read a series
+ *  that is being written. */
 typedef struct weft_series weft_series;
-/** Make the file anew with room for `capacity` steps; or, with resume, go on with one that was made
- *  for the same mesh, name and capacity, and keep its steps with times up to t (a file that is not
- *  such a one is made anew, which is logged).
- *  Errors  WEFT_ERROR_IO (path and cause), WEFT_ERROR_USAGE (capacity below 1), WEFT_ERROR_MEMORY
- */
-weft_status weft_series_make(const char *path, const weft_mesh *mesh, const char *name,
-                             int64_t capacity, bool resume, double t, const weft_monitor *monitor,
+typedef struct weft_series_options {
+    const char *name;    /* of the field */
+    const char *problem; /* text that must be the same for a series to be gone on with */
+    bool at_start;       /* will a step at `start` be added? It may be there already */
+    int64_t n_steps;     /* most that will be added behind it; with at_start, at least one */
+    double start, end;   /* times of the first and the last */
+    bool resume;         /* go on with the file: its steps with times up to `start` stay */
+    bool overwrite;      /* what would be refused as existing is replaced */
+} weft_series_options;
+/** Can a series be written there? Looked at before a long computation: the name's ending, the folder,
+ *  and without resume and overwrite that there is no such file. Errors as below */
+weft_status weft_series_check(const char *path, const weft_series_options *options,
+                              weft_error *error);
+/** Make a series, or go on with one of the same mesh, name and problem. What exists is kept:
+ *
+ *      without resume           an existing file is refused
+ *      with it, another's file  refused: no series, or of another mesh or problem
+ *      with it, steps behind    they come again: dropped where `end` is not before the last of them,
+ *      `start`                  else refused
+ *      with it, no file         made
+ *
+ *  and with overwrite none of this is refused.
+ *  mesh    borrowed until the series is closed
+ *  Errors  WEFT_ERROR_USAGE (ending, n_steps, exists), WEFT_ERROR_INPUT (refused with resume),
+ *          WEFT_ERROR_IO (path and reason; locked by another process), WEFT_ERROR_MEMORY */
+weft_status weft_series_make(const char *path, const weft_mesh *mesh,
+                             const weft_series_options *options, const weft_monitor *monitor,
                              weft_series **out, weft_error *error);
 /** One step more, [n_nodes] values; a time not above the last that is there changes nothing.
- *  Errors  WEFT_ERROR_IO, WEFT_ERROR_USAGE: there is no room */
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY: the series is as it was; WEFT_ERROR_USAGE: no room */
 weft_status weft_series_add(weft_series *series, double t, const double *values, weft_error *error);
-/** Close the file; room that was not used is given up. Errors WEFT_ERROR_IO; it is freed. */
+/** Close it; disk that was not used is given up. Errors WEFT_ERROR_IO; it is freed. */
 weft_status weft_series_close(weft_series **series, weft_error *error);
 
 /** State from which a computation goes on: nodal lists, and what they belong to. */
@@ -212,7 +249,7 @@ weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
 /** Read one back, given the mesh, problem, names and room for the lists; sets step.
  *  Errors  WEFT_ERROR_INPUT: no checkpoint; of another version, mesh (also another ordering) or
  *          problem (both are told); damaged or cut short, which a hash over all finds.
- *          WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+ *          WEFT_ERROR_IO (locked by another process), WEFT_ERROR_MEMORY */
 weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error);
 

@@ -14,6 +14,8 @@ enum { PIECE = 1 << 14, TYPES = MSH_TYPES };
 typedef struct block {
     size_t *tags;
     size_t n_tags;
+    int entity;
+    int64_t first, n; /* elements, of all that are kept */
 } block;
 
 typedef struct blocks {
@@ -38,9 +40,10 @@ typedef struct extraction {
     node_map nodes;
     blocks cells, facets;
     weft_stream_group *groups;
+    int *tags; /* of the groups, Gmsh's */
     int n_groups;
     bool entities_are_groups; /* where the format has no groups, but numbers of parts */
-    int64_t n_cells, n_facets;
+    int64_t n_cells, n_facets, n_group_cells;
 } extraction;
 
 static weft_status no_memory(extraction *e) {
@@ -74,7 +77,7 @@ static weft_status keep_elements(extraction *e, blocks *to, int type, int entity
         gmshFree(tags);
         return no_memory(e);
     }
-    to->list[to->n++] = (block){tags, n_tags};
+    to->list[to->n++] = (block){tags, n_tags, entity, *n, (int64_t)n_elements};
     *n += (int64_t)n_elements;
     return WEFT_OK;
 }
@@ -158,29 +161,57 @@ static weft_status keep_cells(extraction *e) {
     int64_t counts[TYPES] = {0};
     int type = e->dimension == 2 ? 2 : 4;
     gmshModelGetPhysicalGroups(&groups, &n_groups, e->dimension, &failed);
-    if (!e->mesh->is_geo || failed || n_groups == 0) {
-        count_types(e->dimension, -1, counts);
-        TRY(check_types(e, counts));
-        TRY(keep_elements(e, &e->cells, type, -1, &e->n_cells));
-        tell_left_out(e, e->mesh->counts.elements[type] - e->n_cells);
-        goto done;
-    }
+    const bool all = !e->mesh->is_geo || failed || n_groups == 0;
     gmshModelGetEntities(&entities, &n_entities, e->dimension, &failed);
     for (size_t i = 0; !failed && i + 1 < n_entities; i += 2) {
         int *in = NULL;
         size_t n_in = 0;
         gmshModelGetPhysicalGroupsForEntity(e->dimension, entities[i + 1], &in, &n_in, &failed);
         gmshFree(in);
-        if (n_in == 0)
+        if (n_in == 0 && !all)
             continue;
         count_types(e->dimension, entities[i + 1], counts);
         TRY(keep_elements(e, &e->cells, type, entities[i + 1], &e->n_cells));
     }
     TRY(check_types(e, counts));
+    if (all)
+        tell_left_out(e, e->mesh->counts.elements[type] - e->n_cells);
 done:
     gmshFree(groups);
     gmshFree(entities);
     return status;
+}
+
+/* The cells of an entity among those that are kept; n 0: it has none. */
+static block cells_of(const extraction *e, int entity) {
+    for (size_t b = 0; b < e->cells.n; ++b)
+        if (e->cells.list[b].entity == abs(entity))
+            return e->cells.list[b];
+    return (block){0};
+}
+
+/* Facets are kept as nodes, cells as numbers of those that are kept already. */
+static weft_status keep_members(extraction *e, weft_stream_group *group, int entity) {
+    if (group->dimension == e->dimension)
+        group->n_cells += cells_of(e, entity).n;
+    if (group->dimension == e->dimension - 1)
+        return keep_elements(e, &e->facets, e->dimension == 2 ? 1 : 2, abs(entity), &e->n_facets);
+    return WEFT_OK;
+}
+
+/* The entities of a group, for gmshFree; the answer is Gmsh's: 0, or it failed. */
+static int group_entities(const extraction *e, int dimension, int tag, int **out, size_t *n) {
+    int failed = 0;
+    if (!e->entities_are_groups) {
+        gmshModelGetEntitiesForPhysicalGroup(dimension, tag, out, n, &failed);
+        return failed;
+    }
+    *out = gmshMalloc(sizeof **out);
+    if (*out == NULL)
+        return 1;
+    (*out)[0] = tag;
+    *n = 1;
+    return 0;
 }
 
 static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream_group *group) {
@@ -203,17 +234,12 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     TRY(status);
     group->dimension = dimension;
     group->first_facet = e->n_facets;
-    if (dimension == e->dimension - 1) {
-        const int own[] = {tag};
-        if (!e->entities_are_groups)
-            gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &n_entities, &failed);
-        const int *members = e->entities_are_groups ? own : entities;
-        n_entities = e->entities_are_groups ? 1 : n_entities;
-        for (size_t i = 0; !failed && i < n_entities; ++i)
-            TRY(keep_elements(e, &e->facets, e->dimension == 2 ? 1 : 2, abs(members[i]),
-                              &e->n_facets));
-    }
+    group->first_cell = e->n_group_cells;
+    failed = group_entities(e, dimension, tag, &entities, &n_entities);
+    for (size_t i = 0; !failed && i < n_entities; ++i)
+        TRY(keep_members(e, group, entities[i]));
     group->n_facets = e->n_facets - group->first_facet;
+    e->n_group_cells += group->n_cells;
 done:
     gmshFree(entities);
     return status;
@@ -231,13 +257,16 @@ static weft_status keep_groups(extraction *e) {
     if (failed)
         n = 0;
     e->groups = calloc(n / 2 + 1, sizeof *e->groups);
-    if (!e->groups) {
+    e->tags = calloc(n / 2 + 1, sizeof *e->tags);
+    if (!e->groups || !e->tags) {
         status = no_memory(e);
         goto done;
     }
     for (size_t i = 0; i + 1 < n; i += 2)
-        if (groups[i] <= e->dimension)
+        if (groups[i] <= e->dimension) {
+            e->tags[e->n_groups] = groups[i + 1];
             TRY(keep_group(e, groups[i], groups[i + 1], &e->groups[e->n_groups++]));
+        }
 done:
     gmshFree(groups);
     return status;
@@ -362,18 +391,46 @@ static void write_blocks(extraction *e, uint32_t kind, const blocks *list) {
     }
 }
 
+static void write_numbers(extraction *e, int64_t first, int64_t n) {
+    int32_t piece[PIECE];
+    for (int64_t start = 0; start < n; start += PIECE) {
+        const int64_t count = n - start < PIECE ? n - start : PIECE;
+        for (int64_t i = 0; i < count; ++i)
+            piece[i] = (int32_t)(first + start + i);
+        stream_record(e->out, WEFT_STREAM_GROUP_CELLS, piece, (uint64_t)count * sizeof *piece);
+    }
+}
+
+/* In the order in which keep_group counted them. */
+static void write_group_cells(extraction *e) {
+    for (int g = 0; g < e->n_groups; ++g) {
+        int *entities = NULL;
+        size_t n = 0;
+        if (e->groups[g].n_cells == 0)
+            continue;
+        const int failed = group_entities(e, e->dimension, e->tags[g], &entities, &n);
+        for (size_t i = 0; !failed && i < n; ++i) {
+            const block cells = cells_of(e, entities[i]);
+            write_numbers(e, cells.first, cells.n);
+        }
+        gmshFree(entities);
+    }
+}
+
 static void write_mesh(extraction *e, const double *x) {
     weft_stream_header header = {.dimension = e->dimension,
                                  .n_groups = e->n_groups,
                                  .n_nodes = e->nodes.n,
                                  .n_cells = e->n_cells,
-                                 .n_group_facets = e->n_facets};
+                                 .n_group_facets = e->n_facets,
+                                 .n_group_cells = e->n_group_cells};
     if (e->mesh->counts.nodes > e->nodes.n)
         header.n_left_nodes = e->mesh->counts.nodes - e->nodes.n;
     stream_record(e->out, WEFT_STREAM_HEADER, &header, sizeof header);
     write_coordinates(e, x);
     write_blocks(e, WEFT_STREAM_CELLS, &e->cells);
     write_blocks(e, WEFT_STREAM_GROUP_FACETS, &e->facets);
+    write_group_cells(e);
     for (int g = 0; g < e->n_groups; ++g)
         stream_record(e->out, WEFT_STREAM_GROUP, &e->groups[g], sizeof e->groups[g]);
 }
@@ -399,6 +456,7 @@ done:
     free(e.nodes.number);
     free(e.nodes.sorted);
     free(e.groups);
+    free(e.tags);
     free_blocks(&e.cells);
     free_blocks(&e.facets);
     return status;

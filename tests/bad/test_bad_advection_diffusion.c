@@ -38,7 +38,7 @@ static const bad_case cases[] = {
      {"--checkpoint-every", "--checkpoint FILE"}},
     {NULL,
      {SQUARE, "--diffusivity=1", "--output-every=2", "--output=@/old.txt"},
-     {"ends in .vtkhdf"}},
+     {"ends in .pvd or .vtkhdf", "hint:"}},
     {NULL, {SQUARE, "--diffusivity=1", "--checkpoint=@/c.h5"}, {"--checkpoint", "ends in .vtkhdf"}},
     {NULL, {SQUARE, "--diffusivity=1", "--checkpoint=@/none/c.vtkhdf"}, {"none/c.vtkhdf", "hint:"}},
     {NULL, {SQUARE, "--diffusivity=1", "--checkpoint=@/old.vtkhdf"}, {"--output would write over"}},
@@ -123,12 +123,20 @@ static void write_files(const char *folder) {
     free(old);
 }
 
+/* With --overwrite, so that it is not the file of --output that is refused. */
+static test_run run_over_old(const char *folder, const bad_case *bad) {
+    const char *arguments[BAD_ARGUMENTS_MAX] = {"--overwrite"};
+    for (int i = 0; i + 1 < BAD_ARGUMENTS_MAX && bad->arguments[i]; ++i)
+        arguments[i + 1] = bad->arguments[i];
+    return bad_run("advection_diffusion", folder, OLD, arguments);
+}
+
 static void messages(void **state) {
     (void)state;
     char *folder = test_folder_make(), *old = test_path(folder, "old.vtkhdf");
     write_files(folder);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        test_run run = bad_run("advection_diffusion", folder, OLD, cases[i].arguments);
+        test_run run = run_over_old(folder, &cases[i]);
         bad_check(&cases[i], 2, &run);
         test_run_free(&run);
         char *kept = test_file_read(old, NULL);
@@ -184,7 +192,7 @@ static void warnings(void **state) {
          0}};
     char *folder = test_folder_make();
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
-        test_run run = bad_run("advection_diffusion", folder, OLD, all[i].told.arguments);
+        test_run run = run_over_old(folder, &all[i].told);
         bad_check(&all[i].told, all[i].exit_code, &run);
         if (!all[i].told.expected[0])
             assert_string_equal(run.error, "");

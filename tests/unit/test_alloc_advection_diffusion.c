@@ -74,14 +74,20 @@ typedef struct file_case {
     const weft_mesh *mesh;
     const char *path;
     double *values;
+    bool resume;
 } file_case;
 
 static weft_status use_series(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const file_case *with = user;
     weft_series *series = NULL;
-    TRY(weft_series_make(with->path, with->mesh, "T", 3, false, 0, NULL, &series, error));
+    const weft_series_options options = {
+        .name = "T", .problem = "none", .at_start = true, .n_steps = 2, .end = 2, .resume = with->resume,
+        .overwrite = true};
+    TRY(weft_series_make(with->path, with->mesh, &options, NULL, &series, error));
     TRY(weft_series_add(series, 0, with->values, error));
+    TRY(weft_series_add(series, 1, with->values, error));
+    TRY(weft_series_close(&series, error));
 done:
     (void)weft_series_close(&series, NULL);
     return status;
@@ -104,13 +110,20 @@ static void files(void **state) {
     (void)state;
     weft_mesh *mesh = NULL;
     char *folder = test_folder_make(), *path = test_path(folder, "x.vtkhdf");
+    char *index = test_path(folder, "x.pvd");
     assert_int_equal(weft_mesh_make_square(2, &mesh, NULL), WEFT_OK);
     double values[9] = {0};
-    file_case with = {mesh, path, values};
-    test_every_allocation("series", use_series, &with);
+    file_case with = {mesh, path, values, false};
+    for (int i = 0; i < 4; ++i) {
+        with.path = i & 1 ? index : path;
+        with.resume = i & 2;
+        test_every_allocation("series", use_series, &with);
+    }
+    with.path = path;
     test_every_allocation("checkpoint", use_checkpoint, &with);
     weft_mesh_free(&mesh);
     free(path);
+    free(index);
     test_folder_remove(&folder);
 }
 

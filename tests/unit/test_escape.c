@@ -248,7 +248,7 @@ static char *print(const weft_compilation *compilation, const char *stage, const
     weft_text text = {0};
     weft_error error = {0};
     weft_status status = strcmp(stage, "html") == 0
-                             ? weft_compilation_html(compilation, NULL, &text, &error)
+                             ? weft_compilation_html(compilation, NULL, NULL, &text, &error)
                              : weft_compilation_print(compilation, stage, format, &text, &error);
     if (status != WEFT_OK)
         fail_msg("%s: %s", stage, error.message);
