@@ -72,7 +72,7 @@ static weft_status make_set(const job *j, const char *name, hid_t type, int64_t 
     hid_t space = H5Screate_simple(rank, none, most), how = H5Pcreate(H5P_DATASET_CREATE), set = -1;
     if (space >= 0 && how >= 0 && H5Pset_chunk(how, rank, piece) >= 0 &&
         H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
-        H5Pset_fill_time(how, H5D_FILL_TIME_IFSET) >= 0)
+        H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) >= 0)
         set = H5Dcreate2(j->file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
     if (set < 0 || H5Dclose(set) < 0 || H5Sclose(space) < 0 || H5Pclose(how) < 0)
         return failed(j, "a data set could not be made");
