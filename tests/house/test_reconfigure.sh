@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: quick
+# labels: full
 # cmake/build.sh configures again when a package has come or gone, and only then: ./run and ./test in any
 # order, in a build folder of its own where nothing is compiled. Packages go by hiding what pkg-config and
 # the compiler see of them.
