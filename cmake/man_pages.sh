@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # Write man pages of the programs and of the commands of weft by help2man: man_pages.sh BUILD FOLDER
-# Prints the reason and leaves the folder empty where help2man is not installed.
+# Says so and writes nothing where help2man is not installed.
 set -euo pipefail
 build=$1
 folder=$2
-rm -rf "$folder"
-mkdir -p "$folder"
 if ! command -v help2man >/dev/null; then
     echo "help2man is not installed: no man pages"
     exit 0
@@ -48,7 +46,8 @@ see_also() {
 write_page() { # name summary
     see_also "$1" >"$scratch/include"
     help2man --no-info --section=1 --name="$2" --version-string="$version" --source="Weft $version" \
-        --manual='User Commands' --include="$scratch/include" "$scratch/$1" | mend >"$folder/$1.1"
+        --manual='User Commands' --include="$scratch/include" "$scratch/$1" | mend >"$scratch/page"
+    install -D -m 644 "$scratch/page" "$folder/$1.1"
 }
 
 names=()

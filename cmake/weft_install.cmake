@@ -30,11 +30,15 @@ foreach(program IN LISTS weft_programs)
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     endif()
 endforeach()
-# Man pages are made from --help when they are installed, for the programs are there then.
+# Man pages are made from --help, straight into their place: several installations may run at once.
 if(NOT CMAKE_CROSSCOMPILING)
-    install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND bash
-        [[${PROJECT_SOURCE_DIR}/cmake/man_pages.sh]] [[${PROJECT_BINARY_DIR}]] [[${PROJECT_BINARY_DIR}/man]])")
-    install(DIRECTORY "${PROJECT_BINARY_DIR}/man/" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(CODE "set(man \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+        execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND bash
+            [[${PROJECT_SOURCE_DIR}/cmake/man_pages.sh]] [[${PROJECT_BINARY_DIR}]] \"\$ENV{DESTDIR}\${man}\")
+        file(GLOB pages RELATIVE \"\$ENV{DESTDIR}\${man}\" \"\$ENV{DESTDIR}\${man}/*.1\")
+        list(FILTER pages INCLUDE REGEX \"^(poisson|solve|scaling|advection_diffusion|weft)\")
+        list(TRANSFORM pages PREPEND \"\${man}/\")
+        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \${pages})")
 endif()
 install(DIRECTORY meshes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/meshes)
 install(DIRECTORY fem/scripts/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/scripts
