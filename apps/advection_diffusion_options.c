@@ -56,7 +56,8 @@ static const struct argp_option options_table[] = {
      0},
     {"tolerance", APP_KEY_TOLERANCE, "T", 0,
      "Stop each solve when its residual has fallen to T of the right-hand side (default 1e-10)", 0},
-    {"max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0, "Of one solve (default 10000)", 0},
+    {"max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,
+     "Of one solve (default: 10000, more for large meshes)", 0},
 
     {NULL, 0, NULL, 0, "Results:", 5},
     {"output", APP_KEY_OUTPUT, "FILE.pvd|FILE.vtkhdf", 0,
@@ -208,6 +209,7 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     weft_status status = WEFT_OK;
     *out =
         (ad_options){.run = app_run_options_default(), .initial = "0", .steps = -1, .theta = 0.5};
+    out->run.tolerance = 1e-10; /* errors of steps add up, and the start is a good one */
     TRY(app_options_parse(options_table, NULL, doc, argc, argv, read_option, out, error));
     TRY(check_complete(out, error));
 done:

@@ -63,7 +63,7 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
                                            .renew = renew,
                                            .assembly = run->assembly,
                                            .tolerance = options->run.tolerance,
-                                           .max_iterations = options->run.max_iterations};
+                                           .max_iterations = app_iterations_limit(&options->run, run->mesh)};
     TRY(weft_advection_diffusion_make(&run->context, &run->problem, &run->stepper, error));
     TRY(weft_field_measure_make(&run->context, run->mesh, run->cells, run->x,
                                 weft_advection_diffusion_field(run->stepper),

@@ -115,7 +115,8 @@ typedef struct app_run_options {
     app_mesh_options mesh;
     const char *device, *output, *json; /* output and json may be NULL */
     double tolerance;
-    int max_iterations;
+    int max_iterations;    /* -1: by the size of the problem (app_iterations_limit) */
+    bool keep_unconverged; /* write output all the same */
     int tune;           /* plans of a script to be measured; 0: none */
     bool assembly_auto; /* assembly is to be chosen */
     weft_assembly assembly;
@@ -148,7 +149,8 @@ enum {
     APP_KEY_TUNE,
     APP_KEY_MESH_MEMORY,
     APP_KEY_MESH_TIME,
-    APP_KEY_TRUST_GEO
+    APP_KEY_TRUST_GEO,
+    APP_KEY_KEEP_UNCONVERGED
 };
 
 /** The entries of app_mesh_option_read in an argp table. */
@@ -219,7 +221,8 @@ enum {
          APP_KEY_TOLERANCE,                                                                        \
          "T",                                                                                      \
          0,                                                                                        \
-         "Stop when the residual has fallen to T of the first (default 1e-10)",                    \
+         "Stop when the residual is T of the right-hand side (default 1e-8), or as small as rounding " \
+         "allows; 0: the latter alone",                    \
          0},                                                                                       \
         {"tune",                                                                                   \
          APP_KEY_TUNE,                                                                             \
@@ -229,7 +232,7 @@ enum {
          0},                                                                                       \
     {                                                                                              \
         "max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,                                          \
-            "Give up after N iterations (default 10000)", 0                                        \
+            "Give up after N iterations (default: 10000, more for large meshes)", 0                                        \
     }
 #define APP_RESULT_OPTIONS(group)                                                                  \
     {NULL, 0, NULL, 0, "Results:", group},                                                         \
@@ -239,6 +242,12 @@ enum {
          "FILE.vtkhdf",                                                                            \
          0,                                                                                        \
          "Write the mesh and u, for ParaView and for --mesh",                                      \
+         0},                                                                                       \
+        {"keep-unconverged",                                                                       \
+         APP_KEY_KEEP_UNCONVERGED,                                                                 \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         "Write it even where the solution has not converged",                                     \
          0},                                                                                       \
         {"json",                                                                                   \
          APP_KEY_JSON,                                                                             \
@@ -252,6 +261,8 @@ enum {
     }
 
 app_run_options app_run_options_default(void);
+/** What --max-iterations says, or what suits such a mesh. */
+int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh);
 /** Read the option of a key above.  Errors  WEFT_ERROR_USAGE, also for other keys */
 weft_status app_run_option_read(app_run_options *options, int key, const char *text,
                                 weft_error *error);
@@ -357,6 +368,26 @@ bool app_is_same_file(const char *a, const char *b);
  *  Errors  WEFT_ERROR_USAGE */
 weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
                               weft_error *error);
+
+/* ---- solutions (app_solution.c) ------------------------------------------------------------ */
+
+/** What to look at where the matrix is not positive definite, where r.z vanishes, and where a value
+ *  is no number. */
+typedef struct app_cg_advice {
+    const char *indefinite, *breakdown, *nan;
+} app_cg_advice;
+
+/** "converged", "converged to rounding", or the name of what went wrong. */
+const char *app_cg_outcome(const weft_cg_result *cg);
+/** The line about conjugate gradients, on stdout. */
+void app_cg_print(const weft_cg_result *cg);
+/** That a solve has not converged, the residual reached and what to try, on stderr. */
+void app_cg_complain(const char *program, const app_run_options *options, const weft_cg_result *cg,
+                     const app_cg_advice *advice);
+/** Is --output to be written? Warns where it is not, and where it holds no solution. */
+bool app_output_wanted(const app_run_options *options, bool converged, const weft_monitor *monitor);
+/** Iterations, outcome and residuals; null where nothing was solved. */
+bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved);
 
 /* ---- reports (app_report.c) ---------------------------------------------------------------- */
 

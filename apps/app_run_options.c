@@ -17,11 +17,17 @@ weft_status app_parse_text(const char *option, const char *text, const char **ou
 
 app_run_options app_run_options_default(void) {
     return (app_run_options){.device = "auto",
-                             .tolerance = 1e-10,
-                             .max_iterations = 10000,
+                             .tolerance = 1e-8,
+                             .max_iterations = -1,
                              .assembly_auto = true,
                              .plan = WEFT_PLAN_FUSED,
                              .jacobi = true};
+}
+
+int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh) {
+    return options->max_iterations >= 0
+               ? options->max_iterations
+               : weft_cg_iterations_limit(mesh->dimension, mesh->n_nodes, options->tolerance);
 }
 
 void app_run_options_clear(app_run_options *options) {
@@ -105,6 +111,9 @@ weft_status app_run_option_read(app_run_options *o, int key, const char *text, w
         return WEFT_OK;
     case APP_KEY_VERBOSE:
         o->verbosity = APP_VERBOSE;
+        return WEFT_OK;
+    case APP_KEY_KEEP_UNCONVERGED:
+        o->keep_unconverged = true;
         return WEFT_OK;
     default:
         return read_choice(o, key, text, error);

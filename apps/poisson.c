@@ -66,23 +66,14 @@ void poisson_clear(poisson *run) {
 
 /* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
 static int report_outcome(const poisson *run) {
+    static const app_cg_advice advice = {
+        .indefinite = "the operator is not positive definite: look for --diffusivity <= 0 and for "
+                      "ALPHA < 0 in --robin",
+        .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
+        .nan = "a value is no number or too large: look at --diffusivity and ALPHA in --robin"};
     if (run->is_null || run->cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    static const char *const advice[] = {
-        [WEFT_CG_MAX_ITERATIONS] = "raise --max-iterations or --tolerance",
-        [WEFT_CG_INDEFINITE] = "the operator is not positive definite: look for --diffusivity <= 0 "
-                               "and for ALPHA < 0 in "
-                               "--robin",
-        [WEFT_CG_BREAKDOWN] = "look at --diffusivity and --robin, or try --preconditioner none",
-        [WEFT_CG_NAN] =
-            "a value is no number or too large: look at --diffusivity and ALPHA in --robin",
-        [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};
-    bool rounding = run->cg.outcome == WEFT_CG_BREAKDOWN && run->cg.residual < 1e-10;
-    fprintf(
-        stderr,
-        "poisson: error: not converged: %s after %d iterations, relative residual %.2e\nhint: %s\n",
-        weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, fabs(run->cg.residual),
-        advice[rounding ? WEFT_CG_STAGNATION : run->cg.outcome]);
+    app_cg_complain("poisson", &run->options->run, &run->cg, &advice);
     return 1;
 }
 

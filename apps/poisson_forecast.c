@@ -17,7 +17,7 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     double products =
         fmin(weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->run.tolerance),
-             options->run.max_iterations + 2.0);
+             app_iterations_limit(&options->run, mesh) + 2.0);
     if (run->is_null && !options->run.assembly_auto) /* stops after the first */
         products = 1;
     /* every form of this app is symmetric */

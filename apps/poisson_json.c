@@ -5,11 +5,7 @@
 /* On the null device nothing was solved: "planned", and null for every number. */
 static bool set_results(json_t *root, const poisson *run) {
     bool solved = !run->is_null;
-    const char *outcome = solved ? weft_cg_outcome_name(run->cg.outcome) : "planned";
-    return app_json_set(root, "iterations",
-                        solved ? json_integer(run->cg.iterations) : json_null()) &&
-           app_json_set(root, "outcome", json_string(outcome)) &&
-           app_json_set(root, "residual", app_json_real(solved ? run->cg.residual : NAN)) &&
+    return app_json_set_solution(root, &run->cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->h1_error)) &&
            app_json_set(root, "integral_u", app_json_real(solved ? run->integral_u : NAN)) &&

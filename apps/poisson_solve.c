@@ -8,7 +8,7 @@ weft_status poisson_solve(poisson *run, weft_error *error) {
     const poisson_options *options = run->options;
     const weft_cg_options cg = {.jacobi = options->run.jacobi,
                                 .tolerance = options->run.tolerance,
-                                .max_iterations = options->run.max_iterations,
+                                .max_iterations = app_iterations_limit(&options->run, run->mesh),
                                 .constrained = run->constrained,
                                 .n_constrained = run->n_constrained,
                                 .project_mean = run->pure_neumann,

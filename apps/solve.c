@@ -46,6 +46,7 @@ void solve_clear(solve *run) {
     weft_compilation_free(&run->vector_compilation);
     weft_operator_free(&run->op);
     weft_operator_free(&run->robin);
+    weft_symmetry_free(&run->symmetry);
     free(run->forms);
     for (int i = 0; i < run->n_inputs; ++i) {
         weft_memory_free(&run->inputs[i].memory);
@@ -76,47 +77,61 @@ void solve_clear(solve *run) {
     weft_device_free(&run->device);
 }
 
+static const app_cg_advice linear_advice = {
+    .indefinite = "the matrix is not positive definite: look at the signs in the script, at "
+                  "coefficients <= 0, and at ALPHA < 0 in --robin",
+    .breakdown = "look at the coefficients, or try --preconditioner none",
+    .nan = "a value is no number or too large: look at --input and --define"};
+
+static const char *newton_advice(const weft_cg_result *cg) {
+    switch (cg->outcome) {
+    case WEFT_CG_CONVERGED:
+        return "take more --load-steps or --newton-iterations; where the residuals fall no more, "
+               "raise --newton-tolerance, or look whether K is the derivative of r";
+    case WEFT_CG_INDEFINITE:
+        return "the tangent is not positive definite there, as where a part buckles: take smaller "
+               "loads or more --load-steps";
+    case WEFT_CG_MAX_ITERATIONS:
+        return "raise --max-iterations or --tolerance";
+    case WEFT_CG_NAN:
+        return "a value is no number or too large: take more --load-steps, or look at --input and "
+               "--define";
+    default:
+        return "the tangent is nearly singular there: take smaller loads or more --load-steps, or "
+               "fix u in more places";
+    }
+}
+
 static int report_newton(const solve *run) {
-    const bool by_cg = run->cg.outcome != WEFT_CG_CONVERGED;
+    const app_run_options *options = &run->options->run;
     const solve_turn *last = run->n_turns ? &run->turns[run->n_turns - 1] : NULL;
     if (run->newton_converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
+    if (run->cg.outcome != WEFT_CG_CONVERGED)
+        fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is no number");
-    else if (by_cg)
-        fprintf(stderr, "conjugate gradients: %s", weft_cg_outcome_name(run->cg.outcome));
     else
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
-    fprintf(stderr, " in load step %d, iteration %d\nhint: %s\n", last ? last->step : 0,
-            last ? last->iteration : 0,
-            by_cg ? "the tangent is not positive definite there, as where a part buckles: take "
-                    "smaller loads or more --load-steps"
-                  : "take more --load-steps or --newton-iterations");
+    fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
+            last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
+            newton_advice(&run->cg));
+    if (options->output && !options->keep_unconverged)
+        fprintf(stderr, "; --keep-unconverged writes %s all the same", options->output);
+    fputc('\n', stderr);
     return 1;
 }
 
 /* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
 static int report_outcome(const solve *run) {
-    static const char *const advice[] = {
-        [WEFT_CG_MAX_ITERATIONS] = "raise --max-iterations or --tolerance",
-        [WEFT_CG_INDEFINITE] =
-            "the matrix is not positive definite: look at the signs in the script, at coefficients "
-            "<= 0, and at ALPHA < 0 in --robin",
-        [WEFT_CG_BREAKDOWN] = "look at the coefficients, or try --preconditioner none",
-        [WEFT_CG_NAN] = "a value is no number or too large: look at --input and --define",
-        [WEFT_CG_STAGNATION] = "rounding allows no smaller residual: raise --tolerance"};
     if (run->is_null)
         return 0;
     if (run->options->nonlinear)
         return report_newton(run);
     if (run->cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    fprintf(stderr,
-            "solve: error: not converged: %s after %d iterations, relative residual %.2e\nhint: "
-            "%s\n",
-            weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, fabs(run->cg.residual),
-            advice[run->cg.outcome]);
+    app_cg_complain("solve", &run->options->run, &run->cg, &linear_advice);
     return 1;
 }
 

@@ -77,7 +77,8 @@ typedef struct solve_input {
 /** One Newton iteration: norms of the residual at free dofs, CG's iterations for the step after. */
 typedef struct solve_turn {
     int step, iteration, cg_iterations;
-    double residual; /* relative to the first of its load step */
+    double residual; /* relative to scale */
+    double scale;    /* the largest norm of r over all dofs in the load step, reactions included */
     double damping;  /* of the step that led here; 1: whole */
 } solve_turn;
 
@@ -117,7 +118,8 @@ typedef struct solve {
     int n_inputs;
     app_form *forms; /* of the operator: cells, then the Robin pieces */
     int n_forms;
-    double asymmetry;
+    weft_symmetry *symmetry; /* of the first form */
+    double asymmetry;        /* the largest that it has shown */
     weft_assembly assembly;
     size_t foreseen_bytes;     /* on the device, at most */
     weft_operator *op, *robin; /* robin: of the Robin forms alone, with --nonlinear */
@@ -125,7 +127,7 @@ typedef struct solve {
     weft_cg_result cg;
     solve_turn *turns; /* [n_turns] */
     int n_turns;
-    bool newton_converged;
+    bool newton_converged, newton_to_rounding;
     double l2_error, h1_error, energy, sum; /* NaN where they are not asked for */
     double integral_u[SOLVE_COMPONENTS_MAX];
     double *probes; /* [probes][components], NaN outside */
@@ -164,6 +166,8 @@ void solve_form_cells(solve *run, app_form *out);
 /** Make the operator, choosing its assembly where the user has not. Errors  WEFT_ERROR_INPUT: the
  * matrix is not symmetric, or nothing fixes u */
 weft_status solve_operator_make(solve *run, weft_error *error);
+/** Is the tangent at the present u symmetric?  Errors  WEFT_ERROR_INPUT */
+weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error);
 /** The fluxes of conditions, and the program of the script's vector. (solve_load.c) */
 weft_status solve_load_make(solve *run, weft_error *error);
 /** b: the script's vector for the present u, plus fluxes times the factor. */

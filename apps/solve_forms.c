@@ -6,6 +6,8 @@
 
 /* What rounding leaves of |K - K^T| against |K| where a script's formulas are symmetric. */
 static const double SYMMETRIC = 1e-12;
+/* The same of a tangent at any u, whose terms may cancel. */
+static const double SYMMETRIC_TANGENT = 1e-10;
 /* The same of the script's Kv against K v: sums of another order, and cancellation in large
  * strains.
  */
@@ -72,29 +74,48 @@ done:
     return status;
 }
 
-/* CG is for symmetric matrices. */
+/* CG is for symmetric matrices. where  "" or the place in a Newton iteration */
+static weft_status refuse_asymmetric(const solve *run, const char *where, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
+                   run->script.matrix, where, run->asymmetry);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "solve uses conjugate gradients, which need K(i,j) = K(j,i), and has no "
+                           "solver for other matrices: look for a first derivative, a tensor that "
+                           "is not symmetric, or a tangent that is not the derivative of an energy");
+    return WEFT_ERROR_INPUT;
+}
+
 static weft_status check_symmetry(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->is_null)
         return WEFT_OK;
-    TRY(weft_form_asymmetry(&run->context, &run->forms[0].form, &run->asymmetry, error));
-    if (run->asymmetry <= SYMMETRIC)
-        goto done;
+    TRY(weft_symmetry_make(&run->context, &run->forms[0].form, &run->symmetry, error));
+    TRY(weft_symmetry_measure(run->symmetry, &run->asymmetry, error));
     if (isnan(run->asymmetry)) {
         status = weft_error_set(error, WEFT_ERROR_INPUT,
                                 "the local matrix '%s' has entries that are no finite numbers",
                                 run->script.matrix);
         weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
-    } else {
-        status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "the local matrix '%s' is not symmetric: |K - K^T| is %.1e of |K|",
-                                run->script.matrix, run->asymmetry);
-        weft_error_hint(error,
-                        "solve uses conjugate gradients, which need K(i,j) = K(j,i): look for a "
-                        "first derivative, a tensor that is not symmetric, or a tangent that is "
-                        "not the derivative of an energy");
+        weft_error_place(error, run->options->script, NULL, 0, 0);
+    } else if (run->asymmetry > SYMMETRIC) {
+        status = refuse_asymmetric(run, "", error);
     }
-    weft_error_place(error, run->options->script, NULL, 0, 0);
+done:
+    return status;
+}
+
+weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double asymmetry = 0;
+    char where[80];
+    TRY(weft_symmetry_measure(run->symmetry, &asymmetry, error));
+    if (asymmetry > run->asymmetry) /* a NaN is CG's to report */
+        run->asymmetry = asymmetry;
+    if (asymmetry > SYMMETRIC_TANGENT) {
+        snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
+        status = refuse_asymmetric(run, where, error);
+    }
 done:
     return status;
 }

@@ -13,7 +13,8 @@ static bool set_newton(json_t *root, const solve *run) {
         return true;
     json_t *array = json_array();
     bool fine = app_json_set(root, "newton", array) &&
-                app_json_set(root, "newton_converged", json_boolean(run->newton_converged));
+                app_json_set(root, "newton_converged", json_boolean(run->newton_converged)) &&
+                app_json_set(root, "newton_to_rounding", json_boolean(run->newton_to_rounding));
     for (int i = 0; fine && i < run->n_turns; ++i) {
         const solve_turn *turn = &run->turns[i];
         json_t *object = json_object();
@@ -21,6 +22,7 @@ static bool set_newton(json_t *root, const solve *run) {
                app_json_set(object, "step", json_integer(turn->step)) &&
                app_json_set(object, "iteration", json_integer(turn->iteration)) &&
                app_json_set(object, "residual", app_json_real(turn->residual)) &&
+               app_json_set(object, "scale", app_json_real(turn->scale)) &&
                app_json_set(object, "damping", app_json_real(turn->damping)) &&
                app_json_set(object, "cg_iterations", json_integer(turn->cg_iterations));
     }
@@ -30,11 +32,7 @@ static bool set_newton(json_t *root, const solve *run) {
 /* On the null device nothing was solved: "planned", and null for every number. */
 static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->is_null;
-    const char *outcome = solved ? weft_cg_outcome_name(run->cg.outcome) : "planned";
-    return app_json_set(root, "iterations",
-                        solved ? json_integer(run->cg.iterations) : json_null()) &&
-           app_json_set(root, "outcome", json_string(outcome)) &&
-           app_json_set(root, "residual", app_json_real(solved ? run->cg.residual : NAN)) &&
+    return app_json_set_solution(root, &run->cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->h1_error)) &&
            app_json_set(root, "integral_u",

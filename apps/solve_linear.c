@@ -37,7 +37,7 @@ weft_status solve_linear(solve *run, weft_error *error) {
     const app_run_options *options = &run->options->run;
     const weft_cg_options cg = {.jacobi = options->jacobi,
                                 .tolerance = options->tolerance,
-                                .max_iterations = options->max_iterations,
+                                .max_iterations = app_iterations_limit(options, run->mesh),
                                 .constrained = run->constrained,
                                 .n_constrained = run->n_constrained,
                                 .project_mean = run->project,

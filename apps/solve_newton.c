@@ -1,10 +1,12 @@
 /* Newton's method, K(u) du = -r(u), with backtracking; conditions and loads are raised in steps.
  *
  *  The residual is small against the largest norm of r over all dofs that the load step has seen:
- *  at Dirichlet dofs r is the reaction, so that displacements alone make a scale too.
+ *  at Dirichlet dofs r is the reaction, so that displacements alone make a scale too. Where it falls
+ *  no more, it is also enough that it is what rounding leaves of K u (Tisseur 2001).
  *  Source Nocedal and Wright 2006, sections 3.1 and 11.1 */
 #include "solve.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,6 +76,24 @@ done:
     return status;
 }
 
+/* |r| against eps |K| |u|, in norms scaled by K's diagonal as in weft_cg_solve; du is spoilt. */
+static weft_status at_rounding(newton *n, bool *yes, weft_error *error) {
+    static const double C = 10, MOST_LEFT = 1e-4;
+    weft_status status = WEFT_OK;
+    solve *run = n->run;
+    double residual = 0, size = 0;
+    TRY(weft_operator_diagonal(run->op, n->du, error));
+    TRY(app_array_pull(n->du, n->du_values, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i) {
+        const double entry = n->du_values[i], r = run->b_values[i], u = run->u_values[i];
+        size += fabs(entry) * u * u;
+        residual += n->is_constrained[i] ? 0 : r * r / fabs(entry);
+    }
+    *yes = sqrt(residual) <= C * DBL_EPSILON * sqrt(size) && n->free_norm <= MOST_LEFT * n->scale;
+done:
+    return status;
+}
+
 static weft_status note(newton *n, int step, int iteration, double damping, weft_error *error) {
     solve *run = n->run;
     solve_turn *larger = reallocarray(run->turns, (size_t)run->n_turns + 1, sizeof *run->turns);
@@ -95,7 +115,7 @@ static weft_status direction(newton *n, weft_error *error) {
     const app_run_options *options = &run->options->run;
     const weft_cg_options cg = {.jacobi = options->jacobi,
                                 .tolerance = options->tolerance,
-                                .max_iterations = options->max_iterations,
+                                .max_iterations = app_iterations_limit(options, run->mesh),
                                 .constrained = run->constrained,
                                 .n_constrained = run->n_constrained,
                                 .monitor = &run->messages->monitor};
@@ -143,18 +163,32 @@ done:
     return status;
 }
 
-/* Is the step of use? A CG that stagnates near rounding is. */
+/* Is the step of use? A CG that has come some way is. */
 static bool is_usable(const weft_cg_result *cg) {
     return cg->outcome == WEFT_CG_CONVERGED ||
            ((cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
             cg->residual < 0.1);
 }
 
+/* Converged: to the tolerance, or, where the residual falls no more, to rounding. */
+static weft_status judge(newton *n, int iteration, double before, bool *converged,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = n->run;
+    *converged = iteration > 0 && n->free_norm <= run->options->newton_tolerance * n->scale;
+    if (*converged || iteration < 2 || !(n->free_norm > 0.1 * before))
+        goto done;
+    TRY(at_rounding(n, converged, error));
+    run->newton_to_rounding |= *converged;
+done:
+    return status;
+}
+
 static weft_status load_step(newton *n, int step, bool *converged, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
     const solve_options *options = run->options;
-    double damping = 1;
+    double damping = 1, before = INFINITY;
     *converged = false;
     n->first = run->n_turns;
     n->scale = 0;
@@ -164,9 +198,11 @@ static weft_status load_step(newton *n, int step, bool *converged, weft_error *e
     for (int iteration = 0;; ++iteration) {
         TRY(note(n, step, iteration, damping, error));
         weft_progress(&run->messages->monitor, "newton", step - 1, options->load_steps);
-        *converged = iteration > 0 && n->free_norm <= options->newton_tolerance * n->scale;
+        TRY(judge(n, iteration, before, converged, error));
         if (*converged || iteration == options->newton_iterations || isnan(n->free_norm))
             break;
+        TRY(solve_tangent_check(run, step, iteration, error));
+        before = n->free_norm;
         TRY(direction(n, error));
         run->turns[run->n_turns - 1].cg_iterations = run->cg.iterations;
         if (!is_usable(&run->cg))
@@ -174,8 +210,11 @@ static weft_status load_step(newton *n, int step, bool *converged, weft_error *e
         TRY(advance(n, iteration == 0, &damping, error));
     }
 done:
-    for (int i = n->first; i < run->n_turns && n->scale > 0; ++i)
-        run->turns[i].residual /= n->scale;
+    for (int i = n->first; i < run->n_turns; ++i) {
+        run->turns[i].scale = n->scale;
+        if (n->scale > 0)
+            run->turns[i].residual /= n->scale;
+    }
     return status;
 }
 

@@ -47,7 +47,9 @@ static const struct argp_option options_table[] = {
     {"nonlinear", KEY_NONLINEAR, NULL, 0,
      "The vector is a residual r(u), the matrix its derivative; the script has an input u", 0},
     {"newton-tolerance", KEY_NEWTON_TOLERANCE, "T", 0,
-     "Stop when the residual has fallen to T of the first (default 1e-10)", 0},
+     "Stop when the residual at free dofs is T of the largest over all dofs in the load step "
+     "(default 1e-10), or as small as rounding allows",
+     0},
     {"newton-iterations", KEY_NEWTON_ITERATIONS, "N", 0, "Give up after N (default 25)", 0},
     {"load-steps", KEY_LOAD_STEPS, "N", 0,
      "Raise conditions, and the script's uniform input `load` where it has one, to their values in "

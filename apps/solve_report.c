@@ -29,16 +29,9 @@ done:
 
 weft_status solve_output_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *path = run->options->run.output;
     const double start = weft_clock();
-    if (!path)
+    if (!app_output_wanted(&run->options->run, is_solved(run), &run->messages->monitor))
         return WEFT_OK;
-    if (!is_solved(run)) {
-        /* Half a solution must not stand where a whole one is expected. */
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
-                 "%s is not written, for the solution has not converged", path);
-        return WEFT_OK;
-    }
     TRY(write_fields(run, error));
 done:
     run->seconds.output = weft_clock() - start;
@@ -52,13 +45,21 @@ static void print_values(const double *values, int n) {
 }
 
 static void print_newton(const solve *run) {
-    printf("Newton      %s in %d load step%s\n", is_solved(run) ? "converged" : "not converged",
+    printf("Newton      %s in %d load step%s\n",
+           !is_solved(run)           ? "not converged"
+           : run->newton_to_rounding ? "converged to rounding"
+                                     : "converged",
            run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
+    puts("            residuals are norms of r over the free dofs, relative to the largest norm over "
+         "all dofs\n            (with the reactions) in the load step");
     printf("            step  iteration  relative residual  damping  CG iterations\n");
     for (int i = 0; i < run->n_turns; ++i) {
         const solve_turn *turn = &run->turns[i];
-        printf("            %4d  %9d  %17.6e  %7g  %13d\n", turn->step, turn->iteration,
+        printf("            %4d  %9d  %17.6e  %7g  %13d", turn->step, turn->iteration,
                app_plain(turn->residual), turn->damping, turn->cg_iterations);
+        if (turn->iteration == 0)
+            printf("  relative to %.6e", app_plain(turn->scale));
+        putchar('\n');
     }
 }
 
@@ -80,9 +81,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     if (run->options->nonlinear)
         print_newton(run);
     else
-        printf("CG          %s, %d iterations, relative residual %.2e\n",
-               weft_cg_outcome_name(run->cg.outcome), run->cg.iterations,
-               app_plain(run->cg.residual));
+        app_cg_print(&run->cg);
     if (options->verbosity == APP_VERBOSE)
         app_history_print(&run->cg);
     if (run->options->exact)
@@ -97,7 +96,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     app_probes_print(&options->probes, "u", run->probes, run->components);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
-    if (options->output && is_solved(run))
+    if (options->output && (is_solved(run) || options->keep_unconverged))
         printf("output      %s\n", options->output);
     return app_stdout_check(error);
 }

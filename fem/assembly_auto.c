@@ -38,6 +38,12 @@ double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolera
     return 1 + ceil(0.5 * side / M_PI * fmax(logarithm, 1));
 }
 
+int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance) {
+    static const double LEAST = 10000, TIMES = 50;
+    return (int)fmin(
+        fmax(LEAST, TIMES * weft_cg_iterations_expected(dimension, n_nodes, tolerance)), 1e9);
+}
+
 static bool is_gpu(const weft_limits *limits) {
     return limits->kind == WEFT_DEVICE_CUDA ||
            (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double >= 32);

@@ -317,7 +317,7 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
     weft_status status = WEFT_OK;
     weft_persistent_control *control = &p->control;
     weft_memory *const arguments[] = {p->memory[NODES], inverse, p->memory[X], x};
-    int room = 0, lowest = 0;
+    int room = 0;
     run->history = NULL;
     run->done = 0;
     TRY(start(p, residual, inverse, run, error));
@@ -330,11 +330,8 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
         TRY(check_progress(p, begin, last, error));
         TRY(history_read(p, begin, run, &room, error));
         if (run->tell)
-            run->tell(run->user, run->history[run->done]);
-        for (int i = (int)begin; i <= run->done; ++i)
-            lowest = run->history[i] < run->history[lowest] ? i : lowest;
-    } while (control->end == WEFT_PERSISTENT_RUNNING && run->done < run->iterations &&
-             run->done - lowest <= run->patience);
+            run->tell(run->user, run->history, run->done);
+    } while (control->end == WEFT_PERSISTENT_RUNNING && run->done < run->iterations);
     run->end = (weft_persistent_end)control->end;
     TRY(launch_plain(p, "cg_finish", arguments, 4, p->positions, error));
 done:

@@ -93,7 +93,7 @@ weft_status weft_persistent_load(weft_persistent *persistent, weft_memory *entri
 
 /** How a run ended, as the kernel says it. */
 typedef enum weft_persistent_end {
-    WEFT_PERSISTENT_RUNNING,   /* the iterations or the patience are used up */
+    WEFT_PERSISTENT_RUNNING,   /* the iterations are used up */
     WEFT_PERSISTENT_CONVERGED, /* by the recurrence: ask b - A x */
     WEFT_PERSISTENT_NAN,
     WEFT_PERSISTENT_BREAKDOWN,  /* r.z is not positive */
@@ -103,10 +103,10 @@ typedef enum weft_persistent_end {
 
 typedef struct weft_persistent_run {
     /* in */
-    double limit;     /* on r.r */
-    int iterations;   /* more, at most */
-    int64_t patience; /* stop after so many iterations without a new lowest r.r */
-    void (*tell)(void *user, double rr); /* now and then; may be NULL */
+    double limit;   /* on r.r */
+    int iterations; /* more, at most */
+    /* With r.r at the start and after each of n iterations, now and then; may be NULL. */
+    void (*tell)(void *user, const double *rr, int n);
     void *user;
     /* out */
     weft_persistent_end end;

@@ -5,24 +5,26 @@
 #include <stdlib.h>
 
 static const char *const names[WEFT_CG_NAMES] = {
-    "x", "b", "z", "p", "q", "d", "rz", "rz_before", "rr", "pq", "step", "share", "turns", "limit",
+    "x", "b", "z", "p", "q", "d", "rz", "rz_before", "rr", "pq", "step", "gain", "energy", "share", "size", "turns", "limit",
 };
 
 typedef struct weft_cg_use {
     const char *file;
     int n_names;
-    weft_cg_name names[11];
+    weft_cg_name names[12];
 } weft_cg_use;
 
 static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg.weft",
-     11,
+     12,
      {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_TURNS, WEFT_CG_LIMIT, WEFT_CG_RR,
-      WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP}},
+      WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN}},
     {"cg_residual.weft",
-     7,
-     {WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ}},
+     9,
+     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ,
+      WEFT_CG_ENERGY}},
     {"cg_mean.weft", 2, {WEFT_CG_X, WEFT_CG_SHARE}},
+    {"cg_size.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_SIZE}},
 };
 
 /* Kept with the operator, so that further solves compile nothing. */

@@ -40,26 +40,30 @@ done:
     return status;
 }
 
-static void told(void *user, double rr) {
+static void told(void *user, const double *rr, int n) {
     const weft_cg *cg = user;
-    weft_cg_tell(cg, sqrt(rr) / cg->norm);
+    double *history = malloc(((size_t)n + 1) * sizeof *history);
+    for (int i = 0; history && i <= n; ++i)
+        history[i] = sqrt(rr[i]) / cg->norm;
+    if (history)
+        weft_cg_tell(cg, history, n);
+    free(history);
 }
 
-weft_status weft_cg_stay(weft_cg *cg, int iterations, int64_t patience, weft_cg_stretch *out,
-                         weft_error *error) {
+weft_status weft_cg_stay(weft_cg *cg, int iterations, weft_cg_stretch *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    double limit = cg->options->tolerance * cg->norm;
-    weft_persistent_run run = {.limit = limit * limit *
-                                        (1 - 1e-15), /* so that its root is below limit */
+    weft_persistent_run run = {.limit = cg->limit * (1 - 1e-15), /* so that its root is below */
                                .iterations = iterations,
-                               .patience = patience,
                                .tell = told,
                                .user = cg};
     TRY(weft_persistent_iterate(cg->op->persistent, cg->memory[WEFT_CG_Q], cg->memory[WEFT_CG_D],
                                 cg->memory[WEFT_CG_X], &run, error));
     cg->rr = run.history[run.done];
     cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;
-    *out = (weft_cg_stretch){run.done, run.end == WEFT_PERSISTENT_INDEFINITE, run.history};
+    cg->pq = run.end == WEFT_PERSISTENT_INDEFINITE ? -1 : 1;
+    *out = (weft_cg_stretch){.n = run.done,
+                             .is_indefinite = run.end == WEFT_PERSISTENT_INDEFINITE,
+                             .rr = run.history};
 done:
     return status;
 }

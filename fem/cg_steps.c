@@ -67,12 +67,15 @@ done:
 }
 
 static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
+    const bool jacobi = walk->cg->options->jacobi;
     for (int64_t i = 0; i < n; ++i) {
-        double entry = walk->cg->options->jacobi ? piece[i] : 1;
-        bool is_free = walk_on(walk);
+        const double entry = piece[i];
+        const bool is_free = walk_on(walk);
         if (is_free && !(entry >= walk->least)) /* so that NaN stays */
             walk->least = entry;
-        piece[i] = is_free ? 1 / entry : 0;
+        if (is_free && entry > walk->most)
+            walk->most = entry;
+        piece[i] = !is_free ? 0 : jacobi ? 1 / entry : 1;
     }
 }
 
@@ -100,9 +103,9 @@ static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
 weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.least = INFINITY};
-    if (cg->options->jacobi)
-        TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
+    TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
+    cg->largest = cg->options->jacobi ? 1 : state.most;
     *least = state.least;
 done:
     return status;
@@ -113,6 +116,7 @@ static weft_status difference(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_cg_run(cg, WEFT_CG_RESIDUAL, error));
     TRY(norms_read(cg, error));
+    TRY(uniform_read(cg, WEFT_CG_ENERGY, &cg->energy, error));
 done:
     return status;
 }
@@ -128,6 +132,7 @@ weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
     TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
     TRY(difference(cg, error));
     cg->norm = sqrt(cg->rr);
+    cg->scaled_norm = sqrt(cg->rz);
 done:
     return status;
 }
@@ -169,6 +174,18 @@ weft_status weft_cg_residual(weft_cg *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_X], cg->memory[WEFT_CG_Q], error));
     TRY(difference(cg, error));
+    TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));
+    TRY(uniform_write(cg, WEFT_CG_PQ, 1, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_size(weft_cg *cg, double *size, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double square = 0;
+    TRY(weft_cg_run(cg, WEFT_CG_SOLUTION, error));
+    TRY(uniform_read(cg, WEFT_CG_SIZE, &square, error));
+    *size = sqrt(square);
 done:
     return status;
 }
@@ -185,6 +202,7 @@ weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_er
     TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));
     TRY(norms_read(cg, error));
     TRY(uniform_read(cg, WEFT_CG_PQ, &cg->pq, error));
+    TRY(uniform_read(cg, WEFT_CG_GAIN, &cg->gain, error));
     *done = (int)counted;
 done:
     return status;
@@ -250,8 +268,6 @@ weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *o
                          error));
     TRY(sums_prepare(cg, error));
     TRY(weft_cg_programs_prepare(cg, error));
-    TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));
-    TRY(uniform_write(cg, WEFT_CG_PQ, 1, error));
     if (options->project_mean)
         TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
 done:

@@ -1,22 +1,39 @@
-/* Forms that promise something, run once to see. */
+/* Forms that promise something, run to see. */
 #include "operator_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
-                                weft_error *error) {
+struct weft_symmetry {
+    weft_compiled check;
+};
+
+weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compiled check = {0};
-    static const char *const names[] = {"apart", "whole", "total"};
-    double values[3] = {0};
     const weft_fragment fragments[] = {{form->name, form->text},
                                        {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
     const weft_compile_options options = weft_form_options(form);
-    TRY(weft_compiled_make(context, fragments, 2, &options, &check, error));
-    TRY(weft_compiled_bind_form(&check, form, error));
-    TRY(weft_program_run(check.program, error));
+    weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
+    if (!symmetry)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form");
+    TRY(weft_compiled_make(context, fragments, 2, &options, &symmetry->check, error));
+    TRY(weft_compiled_bind_form(&symmetry->check, form, error));
+    *out = symmetry;
+    symmetry = NULL;
+done:
+    weft_symmetry_free(&symmetry);
+    return status;
+}
+
+weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const char *const names[] = {"apart", "whole", "total"};
+    weft_program *program = symmetry->check.program;
+    double values[3] = {0};
+    TRY(weft_program_run(program, error));
     for (int i = 0; i < 3; ++i)
-        TRY(weft_memory_read(weft_program_result(check.program, names[i]), 0, &values[i],
+        TRY(weft_memory_read(weft_program_result(program, names[i]), 0, &values[i],
                              sizeof values[i], error));
     const double apart = values[0], whole = values[1], total = values[2];
     if (isnan(total))
@@ -24,7 +41,25 @@ weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, do
     else /* squares that overflow say nothing */
         *out = apart > 0 && isfinite(whole) ? sqrt(apart / whole) : 0;
 done:
-    weft_compiled_free(&check);
+    return status;
+}
+
+void weft_symmetry_free(weft_symmetry **symmetry) {
+    if (!symmetry || !*symmetry)
+        return;
+    weft_compiled_free(&(*symmetry)->check);
+    free(*symmetry);
+    *symmetry = NULL;
+}
+
+weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_symmetry *symmetry = NULL;
+    TRY(weft_symmetry_make(context, form, &symmetry, error));
+    TRY(weft_symmetry_measure(symmetry, out, error));
+done:
+    weft_symmetry_free(&symmetry);
     return status;
 }
 

@@ -332,8 +332,16 @@ typedef struct weft_form {
                        cell's node i, and so have vectors, [nodes][components] */
 } weft_form;
 
+/** Looks at a form's local matrices again and again, as its inputs change. The form and what it names
+ *  are borrowed, and must outlive it. */
+typedef struct weft_symmetry weft_symmetry;
+weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
+                               weft_error *error);
 /** The largest |K - K^T| of a cell, against the largest |K|, in Frobenius' norm: 0 where local
- * matrices are symmetric, rounding apart (some 1e-16). Runs the form once. NaN where K is. */
+ *  matrices are symmetric, rounding apart (some 1e-16). Runs the form once. NaN where K is. */
+weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error);
+void weft_symmetry_free(weft_symmetry **symmetry);
+/** The three in one, for a form that is looked at once. */
 weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
                                 weft_error *error);
 /** The largest |action - K v| of a cell, against the largest |action|, for some v: 0 where the
@@ -393,6 +401,9 @@ void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
 /** Products that Jacobi-CG is expected to take for a second-order elliptic problem on a mesh of
  *  about equal cells: they grow with the nodes a side. 0 as tolerance: down to rounding. */
 double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance);
+/** A limit for them: 50 times as many, for other conditions, coefficients and shapes, and at least
+ *  10,000. */
+int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
 
 typedef struct weft_operator weft_operator;
 /** The sum of forms that share their nodes. Compiles and allocates; nothing is computed. forms and
@@ -437,14 +448,14 @@ typedef enum weft_cg_outcome {
     WEFT_CG_INDEFINITE, /* p.Ap <= 0 */
     WEFT_CG_BREAKDOWN,  /* r.z = 0 while the residual is not small */
     WEFT_CG_NAN,
-    WEFT_CG_STAGNATION /* no progress over many iterations */
+    WEFT_CG_STAGNATION /* no progress, and rounding is not the reason */
 } weft_cg_outcome;
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
 typedef struct weft_cg_options {
     bool jacobi;
-    double tolerance; /* on |r| / |b - A x_constrained| */
-    int max_iterations;
+    double tolerance;   /* on |r| / |b - A x_constrained|; 0: down to rounding */
+    int max_iterations; /* see weft_cg_iterations_limit */
     const int32_t *constrained; /* ascending dofs whose value in x is kept; borrowed */
     int64_t n_constrained;
     bool project_mean; /* singular operator whose null space is the constants */
@@ -456,11 +467,19 @@ typedef struct weft_cg_result {
     int iterations;
     double residual; /* relative, recomputed from b - A x at the end */
     double *history; /* [iterations + 1] relative residuals; free() */
+    bool to_rounding; /* converged: not to the tolerance, but as far as rounding allows */
+    double backward_error; /* see weft_cg_solve; NaN where the tolerance was met */
 } weft_cg_result;
 
 /** Solve A x = b. x holds the start (its constrained dofs the boundary values); memories of n_dofs
  * doubles. An outcome other than converged is no error. Deterministic for any number of threads.
- *  Source Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1 */
+ *
+ *  Converged  |r| <= tolerance |b - A x_constrained| for r = b - A x itself, and sqrt(r.D^-1 r) <=
+ *             100 tolerance sqrt(x.A x), D the diagonal of A, so that Dirichlet values on a stiff
+ *             part do not hide soft ones; or, where rounding does not allow that, a backward error
+ *             |r| / (|A| |x| + |b|) of at most (10 + sqrt(iterations)) 2^-52, in norms scaled by D,
+ *             with |r| no more than 1e-4 |b| in the same norm.
+ *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, sections 7.1, 17.5 */
 weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
                           const weft_cg_options *options, weft_cg_result *result,
                           weft_error *error);

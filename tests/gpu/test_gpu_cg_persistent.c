@@ -45,7 +45,7 @@ static void unload(on_gpu *g) {
 
 static weft_persistent_run iterate(on_gpu *g, double limit, int iterations) {
     weft_error error = {0};
-    weft_persistent_run run = {.limit = limit, .iterations = iterations, .patience = MOST};
+    weft_persistent_run run = {.limit = limit, .iterations = iterations};
     gpu_check(weft_persistent_iterate(g->persistent, g->r, g->inverse, g->x, &run, &error), &error);
     return run;
 }
