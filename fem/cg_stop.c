@@ -26,7 +26,8 @@
 enum {
     FIXED = 10,
     WINDOW = 1000, /* iterations */
-    PATIENCE = 10  /* times n iterations with no new lowest residual: exact CG ends after n */
+    PATIENCE = 10  /* times n iterations with no new lowest residual, or windows, the more of them:
+                      exact CG ends after n */
 };
 
 /* Of the norm: as rounding allows no x so small a residual, a recurrence need not fall further; nor
@@ -97,7 +98,7 @@ static weft_status find_plateau(const weft_cg *cg, weft_cg_course *course, bool 
         return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
     course->gains = grown;
     course->gains[at] = cg->gain;
-    *flat = now - course->lowest_at > fmax(WINDOW, PATIENCE * (double)cg->n);
+    *flat = now - course->lowest_at > PATIENCE * fmax(WINDOW, (double)cg->n);
     if (*flat || now < 2 * window)
         return WEFT_OK;
     const int last = now - window;
@@ -222,6 +223,7 @@ weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool
         goto done;
     TRY(true_residual(cg, course, error));
     const double residual = sqrt(cg->rr) / cg->norm;
+    course->backward_error = NAN;
     if (meets_tolerance(cg, residual)) {
         *outcome = WEFT_CG_CONVERGED;
         goto done;
@@ -237,7 +239,8 @@ weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool
     } else if (starts_again(cg, course, *outcome, residual)) {
         *decided = false;
     } else if (*outcome == WEFT_CG_CONVERGED) {
-        *outcome = WEFT_CG_STAGNATION;
+        *outcome = course->iterations < cg->options->max_iterations ? WEFT_CG_STAGNATION
+                                                                    : WEFT_CG_MAX_ITERATIONS;
     }
     course->replaced = residual;
 done:

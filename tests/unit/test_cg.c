@@ -393,7 +393,7 @@ static void growing_residuals_stagnate(void **state) {
     weft_cg_options options = {.tolerance = 1e-10, .max_iterations = 1000000};
     weft_cg_result result = outcome_of(A, NULL, 1, 0, options);
     assert_int_equal(result.outcome, WEFT_CG_STAGNATION);
-    assert_in_range(result.iterations, 1000, 2000);
+    assert_in_range(result.iterations, 1000, 20000);
 }
 
 static void wrong_calls_are_refused(void **state) {
