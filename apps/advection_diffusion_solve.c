@@ -46,24 +46,24 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     const bool renew = renews(run);
     const weft_expression exact = {NULL, options->exact, "--exact"};
     TRY(choose_assembly(run, renew, error));
-    run->problem =
-        (weft_advection_diffusion_problem){.mesh = run->mesh,
-                                           .cells = run->cells,
-                                           .x = run->x,
-                                           .velocity = ad_formulas_vanish(u) ? NULL : u->list,
-                                           .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
-                                           .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
-                                           .kept = run->kept,
-                                           .n_kept = options->run.conditions.n,
-                                           .initial = run->initial,
-                                           .dt = options->dt,
-                                           .theta = options->theta,
-                                           .splitting = options->splitting,
-                                           .lumped = options->lumped,
-                                           .renew = renew,
-                                           .assembly = run->assembly,
-                                           .tolerance = options->run.tolerance,
-                                           .max_iterations = app_iterations_limit(&options->run, run->mesh)};
+    run->problem = (weft_advection_diffusion_problem){
+        .mesh = run->mesh,
+        .cells = run->cells,
+        .x = run->x,
+        .velocity = ad_formulas_vanish(u) ? NULL : u->list,
+        .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
+        .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
+        .kept = run->kept,
+        .n_kept = options->run.conditions.n,
+        .initial = run->initial,
+        .dt = options->dt,
+        .theta = options->theta,
+        .splitting = options->splitting,
+        .lumped = options->lumped,
+        .renew = renew,
+        .assembly = run->assembly,
+        .tolerance = options->run.tolerance,
+        .max_iterations = app_iterations_limit(&options->run, run->mesh)};
     TRY(weft_advection_diffusion_make(&run->context, &run->problem, &run->stepper, error));
     TRY(weft_field_measure_make(&run->context, run->mesh, run->cells, run->x,
                                 weft_advection_diffusion_field(run->stepper),

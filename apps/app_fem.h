@@ -117,8 +117,8 @@ typedef struct app_run_options {
     double tolerance;
     int max_iterations;    /* -1: by the size of the problem (app_iterations_limit) */
     bool keep_unconverged; /* write output all the same */
-    int tune;           /* plans of a script to be measured; 0: none */
-    bool assembly_auto; /* assembly is to be chosen */
+    int tune;              /* plans of a script to be measured; 0: none */
+    bool assembly_auto;    /* assembly is to be chosen */
     weft_assembly assembly;
     weft_plan_kind plan;
     bool jacobi;
@@ -221,8 +221,8 @@ enum {
          APP_KEY_TOLERANCE,                                                                        \
          "T",                                                                                      \
          0,                                                                                        \
-         "Stop when the residual is T of the right-hand side (default 1e-8), or as small as rounding " \
-         "allows; 0: the latter alone",                    \
+         "Stop when the residual is T of the right-hand side (default 1e-8), or as small as "      \
+         "rounding allows; 0: the latter alone",                                                   \
          0},                                                                                       \
         {"tune",                                                                                   \
          APP_KEY_TUNE,                                                                             \
@@ -232,7 +232,7 @@ enum {
          0},                                                                                       \
     {                                                                                              \
         "max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,                                          \
-            "Give up after N iterations (default: 10000, more for large meshes)", 0                                        \
+            "Give up after N iterations (default: 10000, more for large meshes)", 0                \
     }
 #define APP_RESULT_OPTIONS(group)                                                                  \
     {NULL, 0, NULL, 0, "Results:", group},                                                         \

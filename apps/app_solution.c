@@ -38,7 +38,8 @@ static const char *advice_on(const app_run_options *options, const weft_cg_resul
     if (is_nearly_singular(cg))
         return "the system is nearly singular, so that rounding leaves hardly a right digit: fix u "
                "in more places, or bring the coefficients closer together";
-    return options->jacobi ? "raise --tolerance" : "try --preconditioner jacobi, or raise --tolerance";
+    return options->jacobi ? "raise --tolerance"
+                           : "try --preconditioner jacobi, or raise --tolerance";
 }
 
 void app_cg_complain(const char *program, const app_run_options *options, const weft_cg_result *cg,
@@ -58,17 +59,15 @@ bool app_output_wanted(const app_run_options *options, bool converged,
         return options->output != NULL;
     /* Half a solution must not stand where a whole one is expected, unless that is asked for. */
     weft_log(monitor, WEFT_LOG_WARNING,
-             options->keep_unconverged
-                 ? "%s is written though the solution has not converged"
-                 : "%s is not written, for the solution has not converged",
+             options->keep_unconverged ? "%s is written though the solution has not converged"
+                                       : "%s is not written, for the solution has not converged",
              options->output);
     return options->keep_unconverged;
 }
 
 bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved) {
     const char *outcome = solved ? weft_cg_outcome_name(cg->outcome) : "planned";
-    return app_json_set(root, "iterations",
-                        solved ? json_integer(cg->iterations) : json_null()) &&
+    return app_json_set(root, "iterations", solved ? json_integer(cg->iterations) : json_null()) &&
            app_json_set(root, "outcome", json_string(outcome)) &&
            app_json_set(root, "to_rounding",
                         solved ? json_boolean(cg->to_rounding) : json_null()) &&

@@ -80,9 +80,10 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
     weft_error_place(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "solve uses conjugate gradients, which need K(i,j) = K(j,i), and has no "
-                           "solver for other matrices: look for a first derivative, a tensor that "
-                           "is not symmetric, or a tangent that is not the derivative of an energy");
+    weft_error_hint(error,
+                    "solve uses conjugate gradients, which need K(i,j) = K(j,i), and has no "
+                    "solver for other matrices: look for a first derivative, a tensor that "
+                    "is not symmetric, or a tangent that is not the derivative of an energy");
     return WEFT_ERROR_INPUT;
 }
 

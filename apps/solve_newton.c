@@ -1,8 +1,9 @@
 /* Newton's method, K(u) du = -r(u), with backtracking; conditions and loads are raised in steps.
  *
  *  The residual is small against the largest norm of r over all dofs that the load step has seen:
- *  at Dirichlet dofs r is the reaction, so that displacements alone make a scale too. Where it falls
- *  no more, it is also enough that it is what rounding leaves of K u (Tisseur 2001).
+ *  at Dirichlet dofs r is the reaction, so that displacements alone make a scale too. Where it
+ *  falls no more, it is enough that it is what rounding leaves of K u (Tisseur 2001).
+ *
  *  Source Nocedal and Wright 2006, sections 3.1 and 11.1 */
 #include "solve.h"
 

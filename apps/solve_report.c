@@ -50,8 +50,8 @@ static void print_newton(const solve *run) {
            : run->newton_to_rounding ? "converged to rounding"
                                      : "converged",
            run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
-    puts("            residuals are norms of r over the free dofs, relative to the largest norm over "
-         "all dofs\n            (with the reactions) in the load step");
+    puts("            norms of r over the free dofs, relative to the largest norm over all dofs,\n"
+         "            reactions included, that the load step has seen");
     printf("            step  iteration  relative residual  damping  CG iterations\n");
     for (int i = 0; i < run->n_turns; ++i) {
         const solve_turn *turn = &run->turns[i];

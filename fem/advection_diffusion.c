@@ -2,6 +2,7 @@
  * many steps at a time. */
 #include "advection_diffusion_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -82,12 +83,13 @@ done:
 static weft_status set_values(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
+    const double tolerance = fmax(problem->tolerance, DBL_EPSILON);
     const struct {
         weft_ad_value which;
         double value;
     } given[] = {{WEFT_AD_H, problem->dt},
                  {WEFT_AD_TURNS, problem->max_iterations},
-                 {WEFT_AD_TOLERANCE, problem->tolerance * problem->tolerance},
+                 {WEFT_AD_TOLERANCE, tolerance * tolerance},
                  {WEFT_AD_INFINITY, INFINITY},
                  {WEFT_AD_PASS, 1},
                  {WEFT_AD_STAGES, 4},

@@ -48,9 +48,9 @@ done:
     return status;
 }
 
-/* Iterations until the host looks at what there is: as many as take a tenth of a second, none beyond
- * the last that is allowed, and none beyond the next at which progress is looked for, so that the
- * end does not depend on the time. */
+/* Iterations until the host looks at what there is: as many as take a tenth of a second, none
+ * beyond the last that is allowed, and none beyond the next at which progress is looked for, so
+ * that the end does not depend on the time. */
 static int turns_wanted(const weft_cg *cg, const weft_cg_course *course) {
     const int left = cg->options->max_iterations - course->iterations;
     const int check = weft_cg_until_check(course->iterations);

@@ -17,13 +17,13 @@ typedef enum weft_cg_name {
     WEFT_CG_RZ_BEFORE, /* the same for the residual that p was made from */
     WEFT_CG_RR,
     WEFT_CG_PQ,
-    WEFT_CG_STEP,  /* alpha of the turn before, by which x has not moved yet */
-    WEFT_CG_GAIN,  /* sum of alpha r.z, by which the square of the error's energy norm has fallen */
+    WEFT_CG_STEP, /* alpha of the turn before, by which x has not moved yet */
+    WEFT_CG_GAIN, /* sum of alpha r.z, by which the square of the error's energy norm has fallen */
     WEFT_CG_ENERGY, /* x.A x */
     WEFT_CG_SHARE,  /* 1 / n where means are subtracted, else 0 */
-    WEFT_CG_SIZE,  /* x.x/d over free dofs */
-    WEFT_CG_TURNS, /* iterations of one run, at most */
-    WEFT_CG_LIMIT, /* of rr: where the tolerance is met */
+    WEFT_CG_SIZE,   /* x.x/d over free dofs */
+    WEFT_CG_TURNS,  /* iterations of one run, at most */
+    WEFT_CG_LIMIT,  /* of rr: where the tolerance is met */
     WEFT_CG_NAMES
 } weft_cg_name;
 
@@ -96,8 +96,8 @@ typedef struct weft_cg_stretch {
  * keep the vectors. Makes what that takes. After weft_cg_diagonal; the choice is logged (info). */
 weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error);
 /** At most so many iterations from the present residual, x and rr with them; then r is no longer
- * that of x. Ends where the recurrence meets the tolerance, and where it breaks down (then rz is 0 or
- * NaN). */
+ * that of x. Ends where the recurrence meets the tolerance, and where it breaks down (then rz is 0
+ * or NaN). */
 weft_status weft_cg_stay(weft_cg *cg, int iterations, weft_cg_stretch *out, weft_error *error);
 /** Subtract from x its mean. */
 weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error);
@@ -108,8 +108,8 @@ weft_status weft_cg_clear(weft_cg *cg, weft_error *error);
 
 typedef struct weft_cg_course {
     int iterations, capacity;
-    double *history;       /* [iterations + 1]: residuals relative to the norm */
-    double lowest;         /* of them, and when */
+    double *history; /* [iterations + 1]: residuals relative to the norm */
+    double lowest;   /* of them, and when */
     int lowest_at;
     double *gains;         /* [iterations / 1000 + 1]: cg->gain then */
     double replaced;       /* the true residual when the recurrence last met the tolerance */

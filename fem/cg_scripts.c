@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 static const char *const names[WEFT_CG_NAMES] = {
-    "x", "b", "z", "p", "q", "d", "rz", "rz_before", "rr", "pq", "step", "gain", "energy", "share", "size", "turns", "limit",
+    "x",  "b",    "z",    "p",      "q",     "d",    "rz",    "rz_before", "rr",
+    "pq", "step", "gain", "energy", "share", "size", "turns", "limit",
 };
 
 typedef struct weft_cg_use {

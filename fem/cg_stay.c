@@ -61,9 +61,8 @@ weft_status weft_cg_stay(weft_cg *cg, int iterations, weft_cg_stretch *out, weft
     cg->rr = run.history[run.done];
     cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;
     cg->pq = run.end == WEFT_PERSISTENT_INDEFINITE ? -1 : 1;
-    *out = (weft_cg_stretch){.n = run.done,
-                             .is_indefinite = run.end == WEFT_PERSISTENT_INDEFINITE,
-                             .rr = run.history};
+    *out = (weft_cg_stretch){
+        .n = run.done, .is_indefinite = run.end == WEFT_PERSISTENT_INDEFINITE, .rr = run.history};
 done:
     return status;
 }

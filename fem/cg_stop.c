@@ -1,21 +1,24 @@
-/* When a solve ends. The loops watch the recurrence's residual, which goes on falling where that of
- * x no longer does; what has been reached is decided by b - A x.
+/* When a solve ends. The loops watch the residual of the recurrence, which goes on falling where
+ * that of x no longer does; what has been reached is decided by b - A x.
  *
  *  Rounding   The residual of x ends near c eps (|A| |x| + |b|) (Greenbaum 1997; Higham 2002,
- *             sections 7.1 and 17.5), so that a solve that comes so far has solved a system whose
- *             data differ from the given ones by rounding, and nothing better can be asked for.
- *  The norm   sqrt(r.D^-1 r) for residuals, sqrt(x.D x) for x, D = diag(A): preconditioned by D, the
- *             method is that for D^-1/2 A D^-1/2, and coefficients that jump do not hide what soft
- *             parts still lack behind the size of stiff ones. |A| is then between 1 and the rows of
- *             a local matrix. Without a preconditioner the norms are Euclid's, and |A| is between
- *             max D and as many times that.
- *  Energy     A tolerance relative to b is met too early where Dirichlet values hold on a stiff part:
- *             they make b large and say nothing about soft parts. So the residual must be small
- *             against the energy norm of x, too, which bounds it where b is given
- *             (b.D^-1 b <= |A| x.A x) (Arioli 2004).
- *  c          FIXED + sqrt(iterations): rounding errors of the iterations add up like a random walk
- *             (Higham and Mary 2019). Solves of 100 to 3000 iterations, with coefficients that jump
- *             by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
+ *             sections 7.1 and 17.5). A solve that comes so far has solved a system whose data
+ *             differ from the given ones by rounding, and nothing better can be asked for.
+ *
+ *  The norm   sqrt(r.D^-1 r) for residuals, sqrt(x.D x) for x, D = diag(A). Preconditioned by D,
+ *             the method is that for D^-1/2 A D^-1/2, and where coefficients jump, what soft parts
+ *             still lack is not hidden behind the size of stiff ones. |A| is then between 1 and
+ *             the rows of a local matrix. Without a preconditioner the norms are Euclid's, and |A|
+ *             is between max D and as many times that.
+ *
+ *  Energy     A tolerance relative to b is met too early where Dirichlet values hold on a stiff
+ *             part: they make b large and say nothing about soft parts. So the residual must be
+ *             small against the energy norm of x, too, which bounds it where b is given
+ *             (b.D^-1 b <= |A| x.A x). Source: Arioli 2004.
+ *
+ *  c          FIXED + sqrt(iterations), for rounding errors of the iterations add up like a random
+ *             walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with coefficients
+ *             that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
 #include "cg_internal.h"
 
 #include <float.h>
@@ -178,13 +181,17 @@ done:
     return status;
 }
 
+static bool is_small(const weft_cg *cg) {
+    return sqrt(cg->rz) <= MOST_LEFT * cg->scaled_norm;
+}
+
 static weft_status at_rounding(weft_cg *cg, weft_cg_course *course, bool *yes, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double c = FIXED + sqrt(course->iterations), residual = sqrt(cg->rz);
+    const double c = FIXED + sqrt(course->iterations);
     double size = 0;
     TRY(weft_cg_size(cg, &size, error));
-    course->backward_error = residual / (cg->largest * size + cg->scaled_norm);
-    *yes = course->backward_error <= c * DBL_EPSILON && residual <= MOST_LEFT * cg->scaled_norm;
+    course->backward_error = sqrt(cg->rz) / (cg->largest * size + cg->scaled_norm);
+    *yes = course->backward_error <= c * DBL_EPSILON && is_small(cg);
 done:
     return status;
 }
@@ -199,8 +206,8 @@ static bool meets_tolerance(const weft_cg *cg, double residual) {
 }
 
 /* From b - A x again: where the recurrence alone has converged, or a smaller limit is needed, and
- * where constants are free, whose share in the directions, of rounding, ends by having no curvature.
- * Once for each halving. */
+ * where constants are free, whose share in the directions, of rounding, ends by having no
+ * curvature. Once for each halving. */
 static bool starts_again(weft_cg *cg, const weft_cg_course *course, weft_cg_outcome outcome,
                          double residual) {
     const bool mends = outcome == WEFT_CG_CONVERGED ||
@@ -232,7 +239,8 @@ weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool
         *outcome = WEFT_CG_NAN;
         goto done;
     }
-    TRY(at_rounding(cg, course, &rounding, error));
+    if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* else spare a pass over x */
+        TRY(at_rounding(cg, course, &rounding, error));
     if (rounding) {
         *outcome = WEFT_CG_CONVERGED;
         course->to_rounding = true;

@@ -332,8 +332,8 @@ typedef struct weft_form {
                        cell's node i, and so have vectors, [nodes][components] */
 } weft_form;
 
-/** Looks at a form's local matrices again and again, as its inputs change. The form and what it names
- *  are borrowed, and must outlive it. */
+/** Looks at a form's local matrices again and again, as its inputs change. The form and what it
+ *  names are borrowed, and must outlive it. */
 typedef struct weft_symmetry weft_symmetry;
 weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
                                weft_error *error);
@@ -454,8 +454,8 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
 typedef struct weft_cg_options {
     bool jacobi;
-    double tolerance;   /* on |r| / |b - A x_constrained|; 0: down to rounding */
-    int max_iterations; /* see weft_cg_iterations_limit */
+    double tolerance;           /* on |r| / |b - A x_constrained|; 0: down to rounding */
+    int max_iterations;         /* see weft_cg_iterations_limit */
     const int32_t *constrained; /* ascending dofs whose value in x is kept; borrowed */
     int64_t n_constrained;
     bool project_mean; /* singular operator whose null space is the constants */
@@ -465,9 +465,9 @@ typedef struct weft_cg_options {
 typedef struct weft_cg_result {
     weft_cg_outcome outcome;
     int iterations;
-    double residual; /* relative, recomputed from b - A x at the end */
-    double *history; /* [iterations + 1] relative residuals; free() */
-    bool to_rounding; /* converged: not to the tolerance, but as far as rounding allows */
+    double residual;       /* relative, recomputed from b - A x at the end */
+    double *history;       /* [iterations + 1] relative residuals; free() */
+    bool to_rounding;      /* converged: not to the tolerance, but as far as rounding allows */
     double backward_error; /* see weft_cg_solve; NaN where the tolerance was met */
 } weft_cg_result;
 
@@ -479,7 +479,7 @@ typedef struct weft_cg_result {
  *             part do not hide soft ones; or, where rounding does not allow that, a backward error
  *             |r| / (|A| |x| + |b|) of at most (10 + sqrt(iterations)) 2^-52, in norms scaled by D,
  *             with |r| no more than 1e-4 |b| in the same norm.
- *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, sections 7.1, 17.5 */
+ *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5 */
 weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
                           const weft_cg_options *options, weft_cg_result *result,
                           weft_error *error);
@@ -543,7 +543,8 @@ typedef struct weft_advection_diffusion_problem {
     bool lumped;            /* mass, in both parts of a step */
     bool renew;             /* assemble all operators in every step */
     weft_assembly assembly; /* edge: the advection, which is not symmetric, as csr */
-    double tolerance;       /* of each solve: |r| <= tolerance |b| over free nodes */
+    double tolerance;       /* of each solve: |r| <= tolerance |b| over free nodes, r the
+                               recurrence's; 0 stands for 2^-52 */
     int max_iterations;
 } weft_advection_diffusion_problem;
 

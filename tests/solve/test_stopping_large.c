@@ -12,9 +12,8 @@ static void large_squares(void **state) {
     /* -div grad u = 2 pi^2 sin(pi x) sin(pi y): h^2 */
     static const char *const meshes[] = {"square:700", "square:1000"};
     for (int i = 0; i < 2; ++i) {
-        json_t *root =
-            POISSON(0, "--mesh", meshes[i], "--source", "2*pi^2*sin(pi*x)*sin(pi*y)", "--exact",
-                    "sin(pi*x)*sin(pi*y)");
+        json_t *root = POISSON(0, "--mesh", meshes[i], "--source", "2*pi^2*sin(pi*x)*sin(pi*y)",
+                               "--exact", "sin(pi*x)*sin(pi*y)");
         assert_true(app_number(root, "l2_error") < 1e-5);
         expect_converged(root);
     }
@@ -42,10 +41,10 @@ static void a_weak_spring(void **state) {
 
 static void a_solid_that_jumps(void **state) {
     (void)state;
-    json_t *root = SOLVE(0, "elasticity.weft", "--mesh", "square:100", "--define",
-                         "young=select(x<0.5,1,1e4)", "--define", "poisson=0", "--dirichlet",
-                         "left=0,free", "--dirichlet", "bottom=free,0", "--neumann", "right=1,0",
-                         "--probe", "1,0.5");
+    json_t *root =
+        SOLVE(0, "elasticity.weft", "--mesh", "square:100", "--define", "young=select(x<0.5,1,1e4)",
+              "--define", "poisson=0", "--dirichlet", "left=0,free", "--dirichlet", "bottom=free,0",
+              "--neumann", "right=1,0", "--probe", "1,0.5");
     const json_t *u = json_object_get(json_array_get(json_object_get(root, "probes"), 0), "u");
     assert_double_near(0.5 + 0.5e-4, json_number_value(json_array_get(u, 0)), 1e-5, 0);
     expect_converged(root);

@@ -1,7 +1,9 @@
 /* labels: quick */
-/* When conjugate gradients end, on chains of springs, whose solutions are sums: node i is held to node
- * i - 1 by the spring k_i, node 0 stands still, and f pulls at every other node, so that
+/* When conjugate gradients end, on chains of springs, whose solutions are sums: node i is held to
+ * node i - 1 by the spring k_i, node 0 stands still, and f pulls at every other node, so that
+ *
  *     x_i = x_(i-1) + f (n - i) / k_i.
+ *
  * Springs that jump by 1e8, units of 1e-12 and 1e+12, chains that hardly hang on anything. What is
  * reported as converged must be right, after however many iterations it is reported. */
 #include "test_support.h"
@@ -26,8 +28,8 @@ static weft_status chain_apply(weft_operator *op, weft_memory *v, weft_memory *y
     double *out = weft_memory_host(y);
     const int64_t n = op->n_dofs;
     for (int64_t i = 0; i < n; ++i)
-        out[i] = k[i] * (in[i] - (i ? in[i - 1] : 0)) -
-                 k[i + 1] * ((i + 1 < n ? in[i + 1] : 0) - in[i]);
+        out[i] =
+            k[i] * (in[i] - (i ? in[i - 1] : 0)) - k[i + 1] * ((i + 1 < n ? in[i + 1] : 0) - in[i]);
     return WEFT_OK;
 }
 
@@ -137,15 +139,15 @@ static const struct {
     double (*stiffness)(int64_t, int64_t);
     double x0;
 } cases[] = {
-    {"one spring for all", same, 0},         {"one, held away", same, 1000},
+    {"one spring for all", same, 0},          {"one, held away", same, 1000},
     {"soft, then stiff", soft_then_stiff, 0}, {"soft and held away", soft_then_stiff, 1},
     {"stiff, then soft", stiff_then_soft, 0}, {"stiff and held away", stiff_then_soft, 1},
     {"twelve decades mixed", mixed, 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* The default tolerance leaves five digits, whatever the units; smaller ones are met, or reported as
- * met to rounding, with the residual that x has. */
+/* The default tolerance leaves five digits, whatever the units; smaller ones are met, or reported
+ * as met to rounding, with the residual that x has. */
 static void solutions_are_right_in_any_unit(void **state) {
     static const double units[] = {1e-12, 1, 1e12}, tolerances[] = {1e-8, 1e-14, 0};
     (void)state;
@@ -191,8 +193,8 @@ static void nothing_is_accepted_early(void **state) {
     }
 }
 
-/* No double-precision solver meets 1e-18 here: rounding decides, soon, and the residual told is that
- * of the x that is handed back. */
+/* No double-precision solver meets 1e-18 here: rounding decides, soon, and the residual told is
+ * that of the x that is handed back. */
 static void a_tolerance_out_of_reach_ends_at_rounding(void **state) {
     (void)state;
     problem p = problem_make(500, same, 1, 1, 0);
@@ -226,7 +228,7 @@ static void nearly_singular_systems_are_refused(void **state) {
     problem_free(&p);
 }
 
-/* ---- progress ---------------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------ */
 
 typedef struct heard {
     int calls, with_number;
