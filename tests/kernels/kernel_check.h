@@ -1,5 +1,6 @@
-/** Runs elementary functions on the host device, every variant in both precisions and for several
- * numbers of instances, against plain references. Each test program states its cases as a table. */
+/** Runs elementary functions on the host device, every variant in both precisions, over interleaved
+ * and over plain lists, and for whole and partial blocks of every size, against plain references.
+ * Each test program states its cases as a table. */
 #ifndef KERNEL_CHECK_H
 #define KERNEL_CHECK_H
 
@@ -73,14 +74,30 @@ static inline void check_fill(const check_argument *a, uint32_t *state, double *
         }
 }
 
-static inline void check_memory(weft_device *device, int64_t blocks, int components, int lanes,
-                                bool single, const double *plain, int64_t n, weft_memory **out) {
-    size_t count = (size_t)blocks * (size_t)components * (size_t)lanes;
+/** How one program is run. */
+typedef struct check_way {
+    int variant;
+    bool single, plain; /* float; lists [instance][component] */
+    double tolerance;
+} check_way;
+
+/* Numbers in the memory of a list, spare lanes included. */
+static inline size_t check_count(const check_way *way, int64_t n, int components, int lanes) {
+    return (size_t)(way->plain ? n : (n + lanes - 1) / lanes * lanes) * (size_t)components;
+}
+
+static inline void check_memory(weft_device *device, const check_way *way, int components,
+                                int lanes, const double *plain, int64_t n, weft_memory **out) {
+    const bool single = way->single;
+    size_t count = check_count(way, n, components, lanes);
     double *values = malloc(count * sizeof *values);
     float *floats = malloc(count * sizeof *floats);
     assert_non_null(values);
     assert_non_null(floats);
-    weft_interleave(plain, n, components, lanes, values);
+    if (way->plain)
+        memcpy(values, plain, count * sizeof *values);
+    else
+        weft_interleave(plain, n, components, lanes, values);
     for (size_t i = 0; i < count; ++i)
         floats[i] = (float)values[i];
     size_t bytes = count * (single ? sizeof *floats : sizeof *values);
@@ -122,9 +139,9 @@ static inline double check_eliminate(int n, const double *a, double *inverse) {
 }
 
 /** One script that makes every case's call, so that the compiler is started once a variant. */
-static inline char *check_script(const check_case *cases, int n_cases) {
+static inline char *check_script(const check_case *cases, int n_cases, bool plain) {
     weft_text text = {0};
-    weft_text_add(&text, "index N;\n");
+    weft_text_add(&text, "index N%s;\n", plain ? " plain" : "");
     for (int c = 0; c < n_cases; ++c)
         for (int k = 0; k < cases[c].n_arguments; ++k) {
             const check_argument *a = &cases[c].arguments[k];
@@ -185,8 +202,9 @@ static inline double check_compare(const check_case *c, const double *const *pla
 
 /** n instances of every case through one program. */
 static inline void check_run(weft_device *device, const weft_compilation *compilation,
-                             const check_case *cases, int n_cases, int64_t n, bool single,
-                             int variant, double tolerance) {
+                             const check_case *cases, int n_cases, int64_t n,
+                             const check_way *way) {
+    const bool single = way->single;
     weft_error error = {0};
     weft_program *program = NULL;
     uint32_t seed = 12345u + (uint32_t)n;
@@ -199,7 +217,6 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
         weft_program_size(program, "N", n, &error) != WEFT_OK)
         check_fail(&error, "making the program");
     int lanes = weft_program_lanes(program);
-    int64_t blocks = (n + lanes - 1) / lanes;
     for (int c = 0; c < n_cases; ++c)
         for (int k = 0; k < cases[c].n_arguments; ++k) {
             const check_argument *a = &cases[c].arguments[k];
@@ -211,7 +228,7 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
             if (single) /* what the device gets, so that rounding of the input is no error */
                 for (int64_t i = 0; i < n * components; ++i)
                     plain[at][i] = (float)plain[at][i];
-            check_memory(device, blocks, components, lanes, single, plain[at], n, &memory[at]);
+            check_memory(device, way, components, lanes, plain[at], n, &memory[at]);
             snprintf(name, sizeof name, "a_%d_%d", c, k);
             if (weft_program_bind(program, name, memory[at], &error) != WEFT_OK)
                 check_fail(&error, name);
@@ -219,7 +236,7 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
     if (weft_program_run(program, &error) != WEFT_OK)
         check_fail(&error, "running");
     for (int c = 0; c < n_cases; ++c) {
-        size_t count = (size_t)blocks * (size_t)lanes * (size_t)cases[c].n_result;
+        size_t count = check_count(way, n, cases[c].n_result, lanes);
         double *values = malloc(count * sizeof *values), *results = malloc(count * sizeof *results);
         assert_non_null(values);
         assert_non_null(results);
@@ -234,14 +251,18 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
             memcpy(&value, (const char *)values + i * sizeof value, sizeof value);
             values[i] = value;
         }
-        weft_deinterleave(values, n, cases[c].n_result, lanes, results);
+        if (way->plain)
+            memcpy(results, values, count * sizeof *results);
+        else
+            weft_deinterleave(values, n, cases[c].n_result, lanes, results);
         double worst = check_compare(&cases[c], (const double *const *)plain + c * CHECK_ARGUMENTS,
                                      n, results);
-        if (!(worst <= tolerance))
-            fail_msg("%s(%s) of %d x %d, variant %d, %s, %lld instances: wrong by %g",
+        if (!(worst <= way->tolerance))
+            fail_msg("%s(%s) of %d x %d, variant %d, %s, %s, %lld instances: wrong by %g",
                      cases[c].function, cases[c].keys ? cases[c].keys : "",
-                     cases[c].arguments[0].sizes[0], cases[c].arguments[0].sizes[1], variant,
-                     single ? "float" : "double", (long long)n, worst);
+                     cases[c].arguments[0].sizes[0], cases[c].arguments[0].sizes[1], way->variant,
+                     single ? "float" : "double", way->plain ? "plain" : "interleaved",
+                     (long long)n, worst);
         free(values);
         free(results);
     }
@@ -254,16 +275,27 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
     free(plain);
 }
 
-/** Every case with variant `variant` where a function has it (else its last one), in one precision,
- * for 1, lanes - 1, lanes, lanes + 1 and 1003 instances. */
-static inline void check_cases(const check_case *cases, int n_cases, int variant, bool single,
-                               double tolerance) {
+/* The variant `variant` of each function that has it, else its last one. */
+static inline int check_choices(const weft_library *library, const check_case *cases, int n_cases,
+                                int variant, weft_variant_choice *out) {
+    int n = 0;
+    for (int c = 0; c < n_cases; ++c)
+        for (size_t i = 0; i < weft_library_size(library); ++i) {
+            weft_function_info info;
+            weft_library_info(library, i, &info);
+            if (strcmp(info.name, cases[c].function) == 0 && strcmp(info.kind, "map") == 0)
+                out[n++] = (weft_variant_choice){
+                    info.name, variant < info.n_variants ? variant : info.n_variants - 1};
+        }
+    return n;
+}
+
+static inline void check_way_of(const check_case *cases, int n_cases, const check_way *way) {
     weft_error error = {0};
     weft_device *device = NULL;
     weft_library *library = NULL;
     weft_compilation *compilation = NULL;
     weft_device_options options = weft_device_options_default(NULL);
-    int n_choices = 0;
     weft_variant_choice *choices = calloc((size_t)n_cases, sizeof *choices);
     assert_non_null(choices);
     const char *forced = getenv("WEFT_TEST_DEVICE"); /* the same tests on a GPU */
@@ -271,31 +303,38 @@ static inline void check_cases(const check_case *cases, int n_cases, int variant
         weft_library_make(&library, &error) != WEFT_OK ||
         weft_tables_register(library, &error) != WEFT_OK)
         check_fail(&error, "opening");
-    for (int c = 0; c < n_cases; ++c)
-        for (size_t i = 0; i < weft_library_size(library); ++i) {
-            weft_function_info info;
-            weft_library_info(library, i, &info);
-            if (strcmp(info.name, cases[c].function) == 0 && strcmp(info.kind, "map") == 0)
-                choices[n_choices++] = (weft_variant_choice){
-                    info.name, variant < info.n_variants ? variant : info.n_variants - 1};
-        }
-    char *script = check_script(cases, n_cases);
+    char *script = check_script(cases, n_cases, way->plain);
     weft_fragment fragment = {"check", script};
     weft_compile_options compile = {
-        .plan = WEFT_PLAN_UNFUSED, .single = single, .variants = choices, .n_variants = n_choices};
+        .plan = WEFT_PLAN_UNFUSED,
+        .single = way->single,
+        .variants = choices,
+        .n_variants = check_choices(library, cases, n_cases, way->variant, choices)};
     if (weft_compile(library, weft_device_limits(device), &fragment, 1, &compile, &compilation,
                      &error) != WEFT_OK)
         check_fail(&error, "compiling");
-    int lanes =
-        single ? weft_device_limits(device)->lanes_float : weft_device_limits(device)->lanes_double;
-    const int64_t numbers[] = {1, lanes - 1, lanes, lanes + 1, 1003};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
-        check_run(device, compilation, cases, n_cases, numbers[i], single, variant, tolerance);
+    const weft_limits *limits = weft_device_limits(device);
+    const int lanes = way->single ? limits->lanes_float : limits->lanes_double;
+    for (int n = 1; n <= lanes; ++n) /* half of them behind a whole block */
+        check_run(device, compilation, cases, n_cases, n % 2 ? n : lanes + n, way);
+    check_run(device, compilation, cases, n_cases, 1003, way);
     weft_compilation_free(&compilation);
     weft_library_free(&library);
     weft_device_free(&device);
     free(script);
     free(choices);
+}
+
+/** Every case with variant `variant` where a function has it (else its last one), in one precision,
+ * for partial blocks of every size, whole ones, and 1003 instances. Over plain lists too with the
+ * first variant in double, as how lists are loaded and stored does not depend on the body; with all
+ * of them where WEFT_TEST_ALL is set. */
+static inline void check_cases(const check_case *cases, int n_cases, int variant, bool single,
+                               double tolerance) {
+    const char *all = getenv("WEFT_TEST_ALL");
+    const bool both = (all && all[0]) || (variant == 0 && !single);
+    for (int plain = 0; plain < (both ? 2 : 1); ++plain)
+        check_way_of(cases, n_cases, &(check_way){variant, single, plain, tolerance});
 }
 
 /** The table has every function of kernels/FOLDER, and none has more than the three variants that

@@ -3,7 +3,7 @@
  * of barycentric coordinates by  int prod lambda_i^a_i = prod a_i! d! / (sum a_i + d)! |T|,
  * measures of facets by the Gram determinant, and sums over quadrature points by plain loops (that
  * the points and weights are right is tests/unit/test_tables.c). Tolerances, relative to the
- * largest component of a result (or 0.1): 1e-13 in double, 1e-5 in float. Sums have up to 64 terms
+ * largest component of a result (or 0.1): 1e-12 in double, 2e-4 in float. Sums have up to 64 terms
  * of one sign in the weights, Jacobians have condition numbers below 10. */
 #include "kernel_check.h"
 
@@ -394,13 +394,13 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static void test_double(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; ++variant)
-        check_cases(cases, N_CASES, variant, false, 1e-13);
+        check_cases(cases, N_CASES, variant, false, 1e-12);
 }
 
 static void test_float(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; ++variant)
-        check_cases(cases, N_CASES, variant, true, 1e-5);
+        check_cases(cases, N_CASES, variant, true, 2e-4);
 }
 
 static void test_all_are_here(void **state) {

@@ -2,7 +2,7 @@
 /* Functions of solids that deform, against sums over the elasticity tensor
  *     C_abcd = lambda d_ab d_cd + mu (d_ac d_bd + d_ad d_bc)
  * written out index by index. Tolerances, relative to the largest component of a result (or 0.1):
- * 1e-12 in double, 2e-5 in float, for products of up to six numbers of size one, 81 of them in a
+ * 1e-12 in double, 4e-4 in float, for products of up to six numbers of size one, 81 of them in a
  * sum. That residual and tangent are derivatives of the energy is in tests/unit/test_solid_forms.c.
  */
 #include "kernel_check.h"
@@ -253,7 +253,7 @@ static void test_double(void **state) {
 static void test_float(void **state) {
     (void)state;
     for (int variant = 0; variant < 2; ++variant)
-        check_cases(cases, N_CASES, variant, true, 2e-5);
+        check_cases(cases, N_CASES, variant, true, 4e-4);
 }
 
 static void test_all_are_here(void **state) {

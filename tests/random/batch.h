@@ -20,6 +20,7 @@ typedef struct batch {
     weft_device_table table;       /* the device's: the host's with other modules */
     const weft_device_table *host; /* memory is the host's */
     bool emulated, optimised, backwards;
+    const char *set;   /* the host's instruction set; NULL: the best */
     weft_text text[2]; /* of double and of float; kernels are called mNUMBER_NAME */
     weft_text names;   /* emulated: the table of what can be launched */
     int n_modules, n_alive;

@@ -186,7 +186,7 @@ void device_batch_turn(weft_device *device, bool backwards) {
 }
 
 bool device_batch_is(const char *name) {
-    return strcmp(name, "batch") == 0 || strcmp(name, "optimised") == 0 ||
+    return strcmp(name, "batch") == 0 || strncmp(name, "optimised", 9) == 0 ||
            strcmp(name, "emulated") == 0;
 }
 
@@ -213,7 +213,10 @@ weft_status device_batch_open(const char *name, weft_device **out, weft_error *e
     batch *b = calloc(1, sizeof *b);
     if (b == NULL)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    TRY(weft_device_open("host:1", NULL, &device, error));
+    char host[32];
+    b->set = strncmp(name, "optimised:", 10) == 0 ? name + 10 : getenv("WEFT_INSTRUCTIONS");
+    snprintf(host, sizeof host, "host:1%s%s", b->set ? ":" : "", b->set ? b->set : "");
+    TRY(weft_device_open(host, NULL, &device, error));
     b->host = device->table;
     b->table = *device->table;
     b->table.module_make = batch_module_make;
@@ -221,7 +224,7 @@ weft_status device_batch_open(const char *name, weft_device **out, weft_error *e
     b->table.launch = batch_launch;
     b->table.close = batch_close;
     b->emulated = emulated;
-    b->optimised = strcmp(name, "optimised") == 0;
+    b->optimised = strncmp(name, "optimised", 9) == 0;
     if (emulated)
         set_gpu(&device->limits);
     device->table = &b->table;

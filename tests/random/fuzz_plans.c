@@ -1,6 +1,7 @@
 /* Random scripts, each by several plans and devices, against 64-bit integers. Scripts are tried
  * many at once, a group in a process of its own, so that a compiler starts once for all of it and
  * a script that crashes is found too. What fails is made smaller before it is shown. */
+#include "core_internal.h"
 #include "device_batch.h"
 #include "shrink.h"
 #include "trial.h"
@@ -15,6 +16,11 @@
 
 enum { DEVICES = 8, AT_ONCE = 40, MOST_FAILURES = 3, MOST_JOBS = 256 };
 enum { OPTIMISED = 10 /* one group in so many is compiled as the host's device does it */ };
+
+/* What is compiled as users get it: by the best instruction set, and by each that there is. */
+static const char *const optimised[] = {"optimised", "optimised:sse2", "optimised:avx2",
+                                        "optimised:avx512", "optimised:neon"};
+enum { N_OPTIMISED = sizeof optimised / sizeof *optimised };
 
 typedef struct fuzz {
     const char *devices[DEVICES];
@@ -213,12 +219,29 @@ typedef struct group {
     FILE *out;
 } group;
 
+static bool is_here(const char *name) {
+    const char *set = strchr(name, ':');
+    weft_processor processor;
+    return set == NULL || weft_processor_read(set + 1, &processor, NULL) == WEFT_OK;
+}
+
+/* In turns, those that this processor has. */
+static const char *optimised_of(int64_t turn) {
+    const char *here[N_OPTIMISED];
+    int n = 0;
+    for (int i = 0; i < N_OPTIMISED; ++i)
+        if (is_here(optimised[i]))
+            here[n++] = optimised[i];
+    return here[turn % n];
+}
+
 static void group_make(const fuzz *f, int64_t first, group *out) {
     const int64_t share = (f->count + f->jobs - 1) / f->jobs,
                   most = share < AT_ONCE ? share : AT_ONCE;
     *out = (group){.fuzz = *f};
     if (f->n_devices == 0) {
-        out->fuzz.devices[0] = first / most % OPTIMISED == 0 ? "optimised" : "batch";
+        const int64_t number = first / most;
+        out->fuzz.devices[0] = number % OPTIMISED == 0 ? optimised_of(number / OPTIMISED) : "batch";
         out->fuzz.devices[1] = "emulated";
         out->fuzz.n_devices = 2;
     }
@@ -295,11 +318,18 @@ static int run(const fuzz *f) {
     return failures > 0;
 }
 
+static void add_every_set(fuzz *f) {
+    for (int i = 1; i < N_OPTIMISED && f->n_devices < DEVICES; ++i)
+        if (is_here(optimised[i]))
+            f->devices[f->n_devices++] = optimised[i];
+}
+
 static int usage(void) {
     fputs("usage: fuzz_plans [--count N] [--seed S] [--jobs J] [--device D]...\n"
           "                  [--print] [--plain] [--all] [--verbose]\n"
-          "  devices: batch, optimised, emulated, or any of weft's: host:2, cuda\n"
-          "    without --device: emulated, and batch, or optimised for one group in ten\n"
+          "  devices: batch, optimised, optimised:SET (avx2), every-set (each of these that the\n"
+          "    processor has), emulated, or any of weft's: host:2, cuda\n"
+          "    without --device: emulated, and batch, or an optimised one for one group in ten\n"
           "  --jobs: groups of scripts at once\n"
           "  --print: the scripts, and nothing is run\n"
           "  --plain: what fails is not made smaller; --all: nor does it end the search\n",
@@ -325,6 +355,8 @@ int main(int argc, char **argv) {
             f.seed = strtoll(optarg, NULL, 10);
         else if (option == 'j')
             f.jobs = (int)strtol(optarg, NULL, 10);
+        else if (option == 'd' && strcmp(optarg, "every-set") == 0)
+            add_every_set(&f);
         else if (option == 'd' && f.n_devices < DEVICES)
             f.devices[f.n_devices++] = optarg;
         else if (option == 'p')

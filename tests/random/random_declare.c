@@ -56,7 +56,7 @@ static void make_operator(maker *m) {
 
 static void declare_sets(maker *m) {
     random_script *s = m->script;
-    s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 6) == 0, make_size(m)};
+    s->sets[s->n_sets++] = (random_set){"cells", random_maker_below(m, 3) == 0, make_size(m)};
     s->sets[s->n_sets++] = (random_set){"nodes", false, make_size(m) / 2 + 9};
     make_map(m, "dofs", CELLS, NODES, 3);
     if (random_maker_below(m, 2) == 0)

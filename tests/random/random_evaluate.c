@@ -65,6 +65,28 @@ static int64_t value_of_product(const evaluation *e, const random_node *node, in
     return sum;
 }
 
+/* Where element (r, c), r <= c, of a symmetric matrix of n rows stands row by row. */
+static int upper_place(int n, int r, int c) {
+    return r * n - r * (r - 1) / 2 + c - r;
+}
+
+static int64_t value_of_symmetric(const evaluation *e, const random_node *node, int64_t i, int c) {
+    const int n = node->shape.sizes[0];
+    int64_t sum = 0;
+    for (int k = 0; k < n; ++k)
+        sum += value_of(e, node->children[0], i, upper_place(n, k < c ? k : c, k < c ? c : k)) *
+               value_of(e, node->children[1], i, k);
+    return sum;
+}
+
+static int64_t value_of_upper(const evaluation *e, const random_node *node, int64_t i, int c) {
+    const int n = e->script->nodes[node->children[0]].shape.sizes[0];
+    int row = 0;
+    while (row + 1 < n && upper_place(n, row + 1, row + 1) <= c)
+        ++row;
+    return value_of(e, node->children[0], i, row * n + row + c - upper_place(n, row, row));
+}
+
 static int64_t value_of_call(const evaluation *e, const random_node *node, int64_t i, int c) {
     const int a = node->children[0], b = node->children[1];
     const random_shape *shape = &e->script->nodes[a].shape;
@@ -92,6 +114,10 @@ static int64_t value_of_call(const evaluation *e, const random_node *node, int64
         for (int k = 0; k < shape->sizes[0]; ++k)
             sum += value_of(e, a, i, k * shape->sizes[1] + k);
         return sum;
+    case RANDOM_UPPER:
+        return value_of_upper(e, node, i, c);
+    case RANDOM_SYMMETRIC:
+        return value_of_symmetric(e, node, i, c);
     case RANDOM_FUNCTIONS:
         break;
     }
@@ -281,7 +307,10 @@ static double bound_of_call(bounds *b, const random_node *node) {
     case RANDOM_OUTER:
         return x * y;
     case RANDOM_TRANSPOSE:
+    case RANDOM_UPPER:
         return x;
+    case RANDOM_SYMMETRIC:
+        return node->shape.sizes[0] * x * y;
     default:
         return x + y;
     }

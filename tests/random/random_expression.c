@@ -86,6 +86,12 @@ static bool function_shape(random_function function, const random_shape *a, cons
     case RANDOM_DOT:
         *out = (random_shape){0};
         return a->rank == 1 && random_shape_equal(a, b);
+    case RANDOM_UPPER:
+        *out = (random_shape){1, {a->sizes[0] * (a->sizes[0] + 1) / 2, 0}};
+        return a->rank == 2 && a->sizes[0] == a->sizes[1] && a->sizes[0] <= 4;
+    case RANDOM_SYMMETRIC:
+        *out = *b;
+        return a->rank == 1 && b->rank == 1 && a->sizes[0] == b->sizes[0] * (b->sizes[0] + 1) / 2;
     case RANDOM_FUNCTIONS:
         break;
     }
@@ -97,7 +103,8 @@ static int call_add(maker *m, int set, int depth) {
     const int a = random_expression_add(m, set, depth - 1);
     for (int tries = 0; a >= 0 && tries < 6; ++tries) {
         const random_function function = (random_function)random_maker_below(m, RANDOM_FUNCTIONS);
-        const bool unary = function == RANDOM_TRANSPOSE || function == RANDOM_TRACE;
+        const bool unary =
+            function == RANDOM_TRANSPOSE || function == RANDOM_TRACE || function == RANDOM_UPPER;
         const int b = unary ? -1 : random_expression_add(m, set, depth - 1);
         if (!unary && b < 0)
             continue;

@@ -1,9 +1,9 @@
 /* A random script as text. */
 #include "random_script.h"
 
-static const char *const functions[RANDOM_FUNCTIONS] = {"mmul",  "mvmul",     "madd",  "msub",
-                                                        "smmul", "vadd",      "vsub",  "svmul",
-                                                        "outer", "transpose", "trace", "dot"};
+static const char *const functions[RANDOM_FUNCTIONS] = {
+    "mmul",  "mvmul", "madd",      "msub",  "smmul", "vadd",  "vsub",
+    "svmul", "outer", "transpose", "trace", "dot",   "upper", "symmetric_mvmul"};
 
 const char *random_function_name(random_function function) {
     return functions[function];

@@ -90,6 +90,8 @@ typedef enum random_function {
     RANDOM_TRANSPOSE,
     RANDOM_TRACE,
     RANDOM_DOT,
+    RANDOM_UPPER,
+    RANDOM_SYMMETRIC, /* symmetric_mvmul, of what upper makes */
     RANDOM_FUNCTIONS
 } random_function;
 const char *random_function_name(random_function function);

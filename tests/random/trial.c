@@ -10,7 +10,7 @@
 
 int trial_ways(const random_script *script, const char *device, trial_way *out) {
     uint64_t state = script->seed * 31u + 5u;
-    const bool host = strcmp(device, "batch") == 0 || strcmp(device, "optimised") == 0 ||
+    const bool host = strcmp(device, "batch") == 0 || strncmp(device, "optimised", 9) == 0 ||
                       strncmp(device, "host", 4) == 0;
     for (int i = 0; i < TRIAL_WAYS; ++i) {
         static const weft_scatter gpu[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
