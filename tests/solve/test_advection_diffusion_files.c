@@ -274,7 +274,7 @@ static void series_of_steps(void **state) {
     unlink(path);
     for (int i = 0; i < 4; ++i) {
         const json_t *probes = json_object_get(ad_entry(run, i), "probes");
-        assert_double_near(times[i], s.times[i], 1e-15, 0);
+        assert_double_near(times[i], s.times[i], 1e-13, 0);
         assert_true(s.values[i * 121] == json_number_value(json_array_get(probes, 0)));
         assert_true(s.values[i * 121 + 120] == json_number_value(json_array_get(probes, 1)));
     }

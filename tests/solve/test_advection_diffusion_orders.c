@@ -67,7 +67,7 @@ static json_t *run_scheme(const scheme *s, int steps) {
         "--mesh",      "square:16", "--initial", "exp(-((x-0.4)^2+(y-0.45)^2)/0.02)",
         "--probe",     "0.5,0.5",   "--probe",   "0.55,0.45",
         "--probe",     "0.45,0.6",  "--probe",   "0.6,0.6",
-        "--tolerance", "1e-14"};
+        "--tolerance", "1e-12"};
     char dt[32], count[32];
     int n = 14;
     snprintf(dt, sizeof dt, "%.17g", s->until / steps);

@@ -5,7 +5,7 @@
 
 /* Far from the boundary sum_i of M, of the advection with div u = 0 and of S are what they are for
  * a whole space, so that the sum of a step's equations is: mass stays, to the residuals of the
- * solves (1e-14) and rounding. */
+ * solves (1e-12 of the right-hand side each) and rounding. */
 static void check_mass(const char *const *more) {
     const char *arguments[APP_ARGUMENTS_MAX] = {
         "--mesh",         "square:96",
@@ -13,7 +13,7 @@ static void check_mass(const char *const *more) {
         "--diffusivity",  "1e-4,5e-5;5e-5,2e-4",
         "--initial",      "exp(-((x-0.5)^2+(y-0.55)^2)/0.004)",
         "--dt",           "0.01",
-        "--tolerance",    "1e-14",
+        "--tolerance",    "1e-12",
         "--steps",        "10",
         "--output-every", "1"};
     int n = 16;
@@ -24,7 +24,7 @@ static void check_mass(const char *const *more) {
     for (int i = 0; i <= 10; ++i) {
         const json_t *entry = ad_entry(run, i);
         assert_int_equal((int)app_number(entry, "step"), i);
-        assert_double_near(first, app_number(entry, "mass"), 0, 1e-12);
+        assert_double_near(first, app_number(entry, "mass"), 0, 1e-10);
     }
     /* int exp(-r^2/0.004) = 0.004 pi, of the interpolant with an error of order h^2 */
     assert_double_near(0.004 * M_PI, first, 0, 1e-3);
@@ -86,12 +86,12 @@ static void diffusion_keeps_bounds(void **state) {
     (void)state;
     json_t *run = AD(0, "--mesh", "square:24", "--diffusivity", "0.1", "--initial",
                      "max(0,1-100*abs(x-0.5))", "--theta", "1", "--mass", "lumped", "--dt", "0.001",
-                     "--steps", "5", "--output-every", "1", "--tolerance", "1e-13");
+                     "--steps", "5", "--output-every", "1", "--tolerance", "1e-12");
     double before = 1;
     for (int i = 0; i <= 5; ++i) {
         const double most = app_number(ad_entry(run, i), "maximum");
-        assert_true(app_number(ad_entry(run, i), "minimum") >= -1e-12);
-        assert_true(most <= before + 1e-12);
+        assert_true(app_number(ad_entry(run, i), "minimum") >= -1e-10);
+        assert_true(most <= before + 1e-10);
         before = most;
     }
     json_decref(run);

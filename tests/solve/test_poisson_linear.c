@@ -1,12 +1,12 @@
 /* labels: quick */
 /* A linear field lies in the space, so every assembly reproduces it on a distorted mesh up to
- * rounding: 1e-12, with CG driven to 1e-14. */
+ * what CG leaves: 1e-10, with residuals of 1e-12. */
 #include "poisson_run.h"
 #include "weft_fem.h"
 
 #include <stdbool.h>
 
-static const double TOLERANCE = 1e-12;
+static const double TOLERANCE = 1e-10;
 
 /* Inner nodes moved by up to a fifth of the spacing in each direction, by a fixed generator. */
 static void distort(weft_mesh *mesh, double spacing) {
@@ -45,7 +45,7 @@ static void test_plane(void **state) {
     (void)state;
     for (int i = 0; i < 5; ++i) {
         json_t *result =
-            POISSON(0, "--mesh", mesh, "--assembly", assemblies[i], "--tolerance", "1e-14",
+            POISSON(0, "--mesh", mesh, "--assembly", assemblies[i], "--tolerance", "1e-12",
                     "--source", "4", "--diffusivity", "1+x+2*y", "--dirichlet", "bottom=1+2*x",
                     "--neumann", "right=2*(2+2*y)", "--neumann", "top=-3*(3+x)", "--robin",
                     "left=1,-2*(1+2*y)+1-3*y", "--exact", "1+2*x-3*y", "--probe", "0.3,0.7");
@@ -67,7 +67,7 @@ static void test_space(void **state) {
     (void)state;
     for (int i = 0; i < 5; ++i) {
         json_t *result = POISSON(
-            0, "--mesh", mesh, "--assembly", assemblies[i], "--tolerance", "1e-14", "--source", "0",
+            0, "--mesh", mesh, "--assembly", assemblies[i], "--tolerance", "1e-12", "--source", "0",
             "--diffusivity", "2", "--dirichlet", "left=1-3*y+4*z", "--dirichlet", "front=1+2*x+4*z",
             "--dirichlet", "back=-2+2*x+4*z", "--dirichlet", "bottom=1+2*x-3*y", "--neumann",
             "right=4", "--robin", "top=0.5,8+0.5*(5+2*x-3*y)", "--exact", "1+2*x-3*y+4*z");

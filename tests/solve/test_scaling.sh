@@ -73,11 +73,11 @@ END
 
 # The user's own problem instead of the default: u = x + 2 y is exact in every element.
 study 0 --sizes 4,8 --assembly csr --repeat 1 --out own -- --source 0 --dirichlet 'boundary=x+2*y' \
-    --exact 'x+2*y' --tolerance 1e-14
+    --exact 'x+2*y' --tolerance 1e-12
 python3 - <<'END' || fail "the user's problem"
 import json
 for case in json.load(open("own/results.json"))["cases"]:
-    assert case["l2_error"] < 1e-12 and case["h1_error"] < 1e-11, case
+    assert case["l2_error"] < 1e-10 and case["h1_error"] < 1e-9, case
 END
 
 # Time steps of the user's own, fitted to the cells: 5 of 0.02 on the first mesh, 10 and 20 on the next,
@@ -92,7 +92,7 @@ import json
 lines = [json.loads(line) for line in open("fitted/study.jsonl")][1:]
 told = [(r["result"]["steps"], r["result"]["dt"]) for r in lines]
 assert [n for n, dt in told] == [5, 10, 20], told
-assert all(abs(n * dt - 0.1) < 1e-15 for n, dt in told), told
+assert all(abs(n * dt - 0.1) < 1e-13 for n, dt in told), told
 assert all(abs(r["result"]["t"] - 0.1) < 1e-12 for r in lines)
 assert abs(json.load(open("fitted/results.json"))["cases"][-1]["l2_order"] - 2) < 0.1
 END

@@ -15,26 +15,26 @@ static double probe(const json_t *root, size_t i, size_t k) {
     return json_number_value(json_array_get(u, k));
 }
 
-/* A linear displacement lies in the space: exact to rounding, 1e-12, with CG driven to 1e-14. The
- * energy is lambda/2 (tr e)^2 + mu e:e. */
+/* A linear displacement lies in the space: exact to what CG leaves, 1e-10 with residuals of 1e-12.
+ * The energy is lambda/2 (tr e)^2 + mu e:e. */
 static void patch_test(void **state) {
     (void)state;
     for (int i = 0; i < 5; ++i) {
         json_t *plane = SOLVE(0, "elasticity.weft", "--mesh", "square:7", "--define",
                               "poisson=0.25", "--dirichlet", "boundary=x+2*y,3*x-2*y", "--exact",
-                              "x+2*y,3*x-2*y", "--tolerance", "1e-14", "--assembly", assemblies[i]);
-        assert_true(app_number(plane, "l2_error") < 1e-12);
-        assert_true(app_number(plane, "h1_error") < 1e-11);
+                              "x+2*y,3*x-2*y", "--tolerance", "1e-12", "--assembly", assemblies[i]);
+        assert_true(app_number(plane, "l2_error") < 1e-10);
+        assert_true(app_number(plane, "h1_error") < 1e-9);
         /* e = [1 2.5; 2.5 -2] */
-        assert_double_near(app_number(plane, "energy"), 0.2 * 1 + 0.4 * (1 + 4 + 12.5), 1e-12, 0);
+        assert_double_near(app_number(plane, "energy"), 0.2 * 1 + 0.4 * (1 + 4 + 12.5), 1e-9, 0);
         json_decref(plane);
         json_t *space =
             SOLVE(0, "elasticity.weft", "--mesh", "cube:4", "--define", "poisson=0.25",
                   "--dirichlet", "boundary=x+2*y-z,3*x-y,z+x", "--exact", "x+2*y-z,3*x-y,z+x",
-                  "--tolerance", "1e-14", "--assembly", assemblies[i]);
-        assert_true(app_number(space, "l2_error") < 1e-12);
+                  "--tolerance", "1e-12", "--assembly", assemblies[i]);
+        assert_true(app_number(space, "l2_error") < 1e-10);
         /* e = [1 2.5 0; 2.5 -1 0; 0 0 1] */
-        assert_double_near(app_number(space, "energy"), 0.2 * 1 + 0.4 * (3 + 12.5), 1e-12, 0);
+        assert_double_near(app_number(space, "energy"), 0.2 * 1 + 0.4 * (3 + 12.5), 1e-9, 0);
         json_decref(space);
     }
 }
@@ -47,15 +47,15 @@ static void tractions_and_rollers(void **state) {
         json_t *result = SOLVE(0, "elasticity.weft", "--mesh", "square:6", "--define",
                                "poisson=0.25", "--dirichlet", "left=0,free", "--dirichlet",
                                "bottom=free,0", "--neumann", "right=16/15,0", "--exact", "x,-y/3",
-                               "--tolerance", "1e-14", "--assembly", assemblies[i]);
-        assert_true(app_number(result, "l2_error") < 1e-12);
+                               "--tolerance", "1e-12", "--assembly", assemblies[i]);
+        assert_true(app_number(result, "l2_error") < 1e-10);
         json_decref(result);
         /* a spring of stiffness 2 at the right: traction g - 2 u_x with u_x = 1 there */
         result = SOLVE(0, "elasticity.weft", "--mesh", "square:6", "--define", "poisson=0.25",
                        "--dirichlet", "left=0,free", "--dirichlet", "bottom=free,0", "--robin",
-                       "right=2,16/15+2,free", "--exact", "x,-y/3", "--tolerance", "1e-14",
+                       "right=2,16/15+2,free", "--exact", "x,-y/3", "--tolerance", "1e-12",
                        "--assembly", assemblies[i]);
-        assert_true(app_number(result, "l2_error") < 1e-12);
+        assert_true(app_number(result, "l2_error") < 1e-10);
         json_decref(result);
     }
 }
@@ -199,8 +199,8 @@ static void conditions_are_evaluated_once(void **state) {
             json_object_get(json_array_get(json_object_get(result, "probes"), 0), "u");
         kernels[i] =
             json_integer_value(json_object_get(json_object_get(result, "plan"), "kernels"));
-        assert_double_near(json_number_value(json_array_get(value, 0)), 0.25, 1e-14, 0);
-        assert_double_near(json_number_value(json_array_get(value, 1)), 0.1 * sin(0.5), 1e-14, 0);
+        assert_double_near(json_number_value(json_array_get(value, 0)), 0.25, 1e-12, 0);
+        assert_double_near(json_number_value(json_array_get(value, 1)), 0.1 * sin(0.5), 1e-12, 0);
         json_decref(result);
     }
     assert_true(kernels[0] > 0);

@@ -497,7 +497,7 @@ static void run_everything(const char *compiler, bool single) {
         for (int t = 0; t < RESULTS; ++t)
             assert_double_near(results[i * RESULTS + t],
                                expected_at(t, plain + i * COMPONENTS, s, COMPONENTS),
-                               single ? 2e-6 : 4e-15, single ? 2e-6 : 4e-15);
+                               single ? 4e-5 : 1e-13, single ? 4e-5 : 1e-13);
     weft_program_free(&program);
     weft_memory_free(&memory[0]);
     weft_memory_free(&memory[1]);

@@ -75,7 +75,7 @@ static void test_example(void **state) {
         for (int k = 0; k < 9; ++k)
             squares += h[k] * h[k] + h[k] * h[k % 3 * 3 + k / 3];
         assert_double_near(results[c], scalars[0] / 2 * trace * trace + scalars[1] / 2 * squares,
-                           1e-14, 0);
+                           1e-12, 0);
     }
     /* The code that the page shows, up to its dots, without indentation. */
     const char *shown = strstr(page, "real trace = SPLAT");

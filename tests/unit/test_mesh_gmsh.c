@@ -1,6 +1,6 @@
 /* labels: quick */
 /* .geo and .msh files through weft-gmsh, against what the geometry says: areas and volumes, lengths
- * of groups. Sums of a few thousand terms: 1e-12. Files of 16 digits give coordinates to 1e-15. */
+ * of groups. Sums of a few thousand terms: 1e-12. Files of 16 digits give coordinates to 1e-14. */
 #include "mesh_support.h"
 
 #include <dirent.h>
@@ -199,7 +199,7 @@ static void compare(const weft_mesh *a, const weft_mesh *b) {
         double *p = sorted_values(a, axis, &n), *q = sorted_values(b, axis, &m);
         assert_int_equal(n, m);
         for (int64_t i = 0; i < n; ++i)
-            assert_double_near(p[i], q[i], 0, 1e-15);
+            assert_double_near(p[i], q[i], 0, 1e-14);
         free(p);
         free(q);
     }

@@ -163,7 +163,7 @@ static void check_pattern(weft_device *device, rows_kind kind, int64_t n, uint64
         for (int64_t k = p.row_start[r]; k < p.row_start[r + 1]; ++k)
             expected += a[k] * v[p.columns[k]];
         assert_double_near(y[r], expected, 0,
-                           1e-15 * (double)(p.row_start[r + 1] - p.row_start[r] + 2));
+                           1e-14 * (double)(p.row_start[r + 1] - p.row_start[r] + 2));
     }
     free(values);
     free(a);

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Quadrature integrates every monomial up to its degree exactly, over the reference simplex:
  *     int x^a y^b z^c = a! b! c! / (a + b + c + d)!
- * Tolerance: 1e-14 relative to the measure 1/d!, some tens of units in the last place of sums of up
+ * Tolerance: 1e-13 relative to the measure 1/d!, some tens of units in the last place of sums of up
  * to 1331 positive terms. One degree more is not integrated exactly by at least one monomial where
  * the number of points is least (a test that could not fail would let a table of higher degree
  * stand in for all). */
@@ -59,7 +59,7 @@ static void test_monomials(void **state) {
                              WEFT_OK);
             for (int n = 0; n <= degree; ++n) {
                 double worst = worst_error(d, n, q, points, weights);
-                if (worst > 1e-14)
+                if (worst > 1e-13)
                     fail_msg("d = %d, degree %d: monomials of degree %d are wrong by %g", d, degree,
                              n, worst);
             }
@@ -125,12 +125,12 @@ static void test_tables_agree(void **state) {
             double sum = 0;
             for (int i = 0; i <= d; ++i)
                 sum += instance->tables[2][i * q + p];
-            assert_double_near(sum, 1.0, 1e-15, 0);
+            assert_double_near(sum, 1.0, 1e-13, 0);
             for (int i = 0; i < d; ++i) /* shape function i + 1 is coordinate i */
                 assert_true(instance->tables[2][(i + 1) * q + p] == instance->tables[1][p * d + i]);
             measure += instance->tables[0][p];
         }
-        assert_double_near(measure * factorial(d), 1.0, 1e-14, 0);
+        assert_double_near(measure * factorial(d), 1.0, 1e-13, 0);
     }
     weft_library_free(&library);
     weft_arena_free(&arena);
