@@ -39,4 +39,21 @@ function(weft_program target)
     add_executable(${target} ${sources})
     target_link_libraries(${target} PRIVATE weft_options ${arg_LIBRARIES})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+    weft_emulated(${target} "${PROJECT_BINARY_DIR}")
+endfunction()
+
+# weft_emulated(target folder): where programs run under an emulator, what stands under a program's
+# name is a script that starts it so, for programs and tests start each other and themselves.
+function(weft_emulated target folder)
+    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
+        return()
+    endif()
+    set(script "${folder}/${target}")
+    set(emulator ${CMAKE_CROSSCOMPILING_EMULATOR} -0 "${script}")
+    list(TRANSFORM emulator REPLACE "(.+)" "'\\1'" OUTPUT_VARIABLE words)
+    list(JOIN words " " words)
+    set_target_properties(${target} PROPERTIES SUFFIX ".elf" CROSSCOMPILING_EMULATOR "${emulator}")
+    file(WRITE "${script}" "#!/bin/sh\nexec ${words} '${script}.elf' \"$@\"\n")
+    file(CHMOD "${script}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+        GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endfunction()

@@ -26,8 +26,9 @@ int main(int n, char **arguments)
 C
 ${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Werror -I"$WEFT_SOURCE/core" -I"$WEFT_SOURCE/fem" \
     "$scratch/main.c" "$scratch/table.c" -o "$scratch/main"
-"$scratch/main"
+read -ra emulator <<<"${WEFT_EMULATOR:-}" # where the compiler is one for another processor
+"${emulator[@]}" "$scratch/main"
 for name in ${names//|/ }; do
-    "$scratch/main" "$name" | cmp - "$scratch/root/$name"
+    "${emulator[@]}" "$scratch/main" "$name" | cmp - "$scratch/root/$name"
     echo "$name: the same"
 done

@@ -1,9 +1,9 @@
 /* labels: quick */
 /* Every load and store of generated kernels: interleaved, plain, through a map, uniform; stored
- * interleaved and plain, accumulated into lists and into a matrix, and reduced. In double and
- * float, with every instruction set of this processor, for whole blocks and partial ones of every
- * size. Tolerance: none. All numbers are whole and small, so that every order of additions is
- * exact. */
+ * interleaved, also past the caches, and plain, accumulated into lists and into a matrix, and
+ * reduced. In double and float, with every instruction set of this processor, for whole blocks and
+ * partial ones of every size. Tolerance: none. All numbers are whole and small, so that every order
+ * of additions is exact. */
 #include "core_internal.h"
 #include "unit/program_support.h"
 
@@ -313,6 +313,37 @@ static void every_set(void **state) {
     assert_true(n > 0);
 }
 
+/* Results of more than 4 MB are stored past the caches, by instructions of their own. */
+static void run_streamed(const char *set, bool is_single) {
+    enum { N = 120011 };
+    char device[32];
+    uint64_t state = 3;
+    const weft_compile_options options = {.single = is_single};
+    snprintf(device, sizeof device, "host:2:%s", set);
+    program_case c = case_open(NULL, device,
+                               "index cells;\ninput A : real[3,3] over cells;\n"
+                               "turned = transpose(A);\nreturn turned;\n",
+                               &options);
+    given g = {.n = N, .A = whole_numbers(&state, (int64_t)N * MATRIX)};
+    case_size(&c, "cells", N);
+    case_input(&c, "A", g.A);
+    case_run(&c);
+    check_list(&c, &(expected){"turned", MATRIX, false, turned}, &g, device);
+    case_close(&c);
+    free(g.A);
+}
+
+static void streamed(void **state) {
+    static const char *const sets[] = {"sse2", "avx2", "avx512", "neon"};
+    (void)state;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
+        weft_processor processor;
+        for (int is_single = 0; is_single < 2; ++is_single)
+            if (weft_processor_read(sets[i], &processor, NULL) == WEFT_OK)
+                run_streamed(sets[i], is_single);
+    }
+}
+
 /* What users get who name no set. */
 static void the_best_set(void **state) {
     const char *only = getenv("WEFT_INSTRUCTIONS");
@@ -322,6 +353,7 @@ static void the_best_set(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_set), cmocka_unit_test(the_best_set)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_set), cmocka_unit_test(the_best_set),
+                                       cmocka_unit_test(streamed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
