@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: gpu
-# advection_diffusion on the GPU against the host: solves to 1e-13, the same answer to 1e-9 of its size, in the plane and in space, for
+# advection_diffusion on the GPU against the host: solves to 1e-12, the same answer to 1e-8 of its size, in the plane and in space, for
 # every assembly, with coefficients in time, kept nodes that move, both splittings; and a restart that ends bit by bit the same.
 set -euo pipefail
 app=${WEFT_BUILD:?}/advection_diffusion
@@ -16,7 +16,7 @@ fi
 run() { # name, device, arguments...
     local name=$1 device=$2
     shift 2
-    "$app" --device "$device" --tolerance 1e-13 --json "$folder/$name.json" --quiet --dt 0.01 --ordering bisection "$@"
+    "$app" --device "$device" --tolerance 1e-12 --json "$folder/$name.json" --quiet --dt 0.01 --ordering bisection "$@"
 }
 
 bell="exp(-((x-0.3)^2+(y-0.4)^2)/0.02)"
@@ -59,8 +59,8 @@ for problem in ("plain", "moving", "lumped", "space"):
         for key in ("mass", "minimum", "maximum", "l2_norm"):
             apart = abs(other[key] - host[key])
             worst = max(worst, apart)
-            assert apart <= 1e-9, (os.path.basename(path), key, host[key], other[key])
-        assert abs(other["probes"][0] - host["probes"][0]) <= 1e-9, path
+            assert apart <= 1e-8, (os.path.basename(path), key, host[key], other[key])
+        assert abs(other["probes"][0] - host["probes"][0]) <= 1e-8, path
         compared += 1
 with open(f"{folder}/whole.json") as whole, open(f"{folder}/rest.json") as rest:
     assert json.load(whole)["series"][-1] == json.load(rest)["series"][-1], "the restart ends otherwise"

@@ -1,13 +1,13 @@
 /* labels: gpu */
-/* The assembly edge on the GPU: any symmetric matrix against the product by rows (1e-14 of the sum
- * of the sizes of the terms), Poisson and Robin against the host (1e-13 of the largest), the same
+/* The assembly edge on the GPU: any symmetric matrix against the product by rows (1e-13 of the sum
+ * of the sizes of the terms), Poisson and Robin against the host (1e-12 of the largest), the same
  * bits every time. */
 #include "gpu_support.h"
 
 #include "../unit/edge_support.h"
 #include "../unit/operator_fixture.h"
 
-static const double tolerance = 1e-14, tolerance_forms = 1e-13;
+static const double tolerance = 1e-13, tolerance_forms = 1e-12;
 
 static double *numbers(const weft_memory *memory, size_t n) {
     weft_error error = {0};
