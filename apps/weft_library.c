@@ -12,7 +12,8 @@ static const char doc[] =
     "List the elementary functions, or show one of them."
     "\v"
     "list prints a line for each function: its name, kind, granularities (threads an instance) and "
-    "signature. show prints its part of the kernel file, with all its bodies.\n"
+    "signature. show prints its part of the kernel file, with all its bodies. Formulas also "
+    "have " WEFT_FORMULA_FUNCTIONS " and select.\n"
     "\n"
     "Examples:\n"
     "  weft library list\n"
@@ -57,6 +58,18 @@ static void list_functions(const weft_library *library) {
     }
 }
 
+/* One that needs no kernel file. */
+static bool show_formula(const char *name) {
+    static const char *const arguments[] = {"", "x", "x, y", "condition, x, y"};
+    weft_formula_info info;
+    if (!weft_formula_tell(name, &info))
+        return false;
+    printf("%s(%s): a function of formulas and of kernel bodies, for %s; see docs/language.md, "
+           "Functions\n",
+           info.name, arguments[info.n_arguments], info.domain);
+    return true;
+}
+
 static weft_status show_function(const weft_library *library, const char *name, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t n = weft_library_size(library);
@@ -75,6 +88,8 @@ static weft_status show_function(const weft_library *library, const char *name, 
             goto done;
         }
     }
+    if (show_formula(name))
+        goto done;
     const char *nearest = weft_nearest_name(name, names, n);
     status =
         weft_error_set(error, WEFT_ERROR_USAGE, "there is no elementary function '%.200s'", name);

@@ -18,6 +18,13 @@ static weft_status wrong_count(const weft_node *node, const weft_script_expressi
                          expression->n_arguments == 1 ? "" : "s", node->n_children);
 }
 
+/* A list, a part of one, or what an elementary function makes: it may be a tensor of rows. */
+static bool is_whole(const graph_builder *builder, const weft_node *node) {
+    return (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0) ||
+           node->kind == NODE_SUBSCRIPT ||
+           (node->kind == NODE_CALL && weft_is_function(builder, node->name));
+}
+
 /* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
  * it values for the last names. Those from *n_bound to before *first_last get none. */
 static weft_status formula_arguments(graph_builder *builder, const name_scope *outer,
@@ -32,10 +39,7 @@ static weft_status formula_arguments(graph_builder *builder, const name_scope *o
         if (t == NULL)
             return weft_no_memory(error);
         t->index_set = UNIFORM;
-        if (outer->expression == NULL &&
-            (node->children[i]->kind == NODE_NAME || node->children[i]->kind == NODE_SUBSCRIPT) &&
-            strcmp(node->children[i]->kind == NODE_NAME ? node->children[i]->name : "", "pi") !=
-                0) {
+        if (outer->expression == NULL && is_whole(builder, node->children[i])) {
             TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
             continue;
         }

@@ -1,5 +1,6 @@
 /* The table of functions of formulas and bodies, and well-known ones that are not in it. */
 #include "intrinsics.h"
+#include "weft_fusion.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,7 +50,8 @@ const weft_intrinsic weft_intrinsics[] = {
     {"atanh", 1, 0, "atanh", NULL, 35, atanh, NULL, "-1 <= x <= 1"},
     {"erf", 1, 0, "erf", NULL, 35, erf, NULL, ALL},
     {"erfc", 1, 0, "erfc", NULL, 35, erfc, NULL, ALL},
-    {"select", 3, INTRINSIC_MASK | OWN, NULL, NULL, 0, NULL, NULL, "a comparison comes first"},
+    {"select", 3, INTRINSIC_MASK | OWN, NULL, NULL, 0, NULL, NULL,
+     "every x and y; a comparison comes first"},
     {"reciprocal", 1, INTRINSIC_BODY_ONLY | OWN, NULL, "1 / x", 0, NULL, NULL, "x not 0"},
 };
 const int weft_intrinsics_count = (int)(sizeof weft_intrinsics / sizeof *weft_intrinsics);
@@ -186,6 +188,14 @@ size_t weft_formula_names(const char *names[WEFT_INTRINSICS_MAX]) {
 int weft_formula_arguments(const char *name) {
     const weft_intrinsic *found = weft_formula_intrinsic(name);
     return found != NULL ? found->n_arguments : 0;
+}
+
+bool weft_formula_tell(const char *name, weft_formula_info *out) {
+    const weft_intrinsic *found = weft_formula_intrinsic(name);
+    if (found == NULL)
+        return false;
+    *out = (weft_formula_info){found->name, found->domain, found->n_arguments};
+    return true;
 }
 
 const char *weft_formula_instead(const char *name) {

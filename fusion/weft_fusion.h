@@ -103,6 +103,14 @@ typedef struct weft_fragment {
     "abs sign min max floor ceil round trunc sqrt cbrt hypot pow exp exp2 expm1 log log2 log10 "   \
     "log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc"
 
+/** A function of formulas; domain: of its arguments x and y. */
+typedef struct weft_formula_info {
+    const char *name, *domain;
+    int n_arguments;
+} weft_formula_info;
+/** False: there is none of this name. */
+bool weft_formula_tell(const char *name, weft_formula_info *out);
+
 /** What --help says of formulas. */
 #define WEFT_FORMULA_HELP                                                                          \
     "+ - * / ^, pi, " WEFT_FORMULA_FUNCTIONS ", and select(a < b, v, w), which is v where a < b "  \

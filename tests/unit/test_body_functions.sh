@@ -29,3 +29,5 @@ for program in poisson solve advection_diffusion; do
         grep -qF "$words" "$scratch/help" || { echo "$program --help does not say $words"; exit 1; }
     done
 done
+"$weft" library log1p >"$scratch/out"
+grep -qF 'log1p(x): a function of formulas and of kernel bodies, for x >= -1' "$scratch/out" || { cat "$scratch/out"; exit 1; }
