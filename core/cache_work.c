@@ -80,18 +80,32 @@ void weft_cache_lock_give(weft_cache_lock *lock) {
     lock->file = -1;
 }
 
+/* Plain files alone; true where one was removed. No memory is asked for, as opendir does: what is
+ * begun must be removed where there is none left. */
+static bool remove_files(int folder) {
+    _Alignas(struct dirent64) char entries[4096];
+    bool any = false;
+    ssize_t n;
+    if (lseek(folder, 0, SEEK_SET) != 0)
+        return false;
+    while ((n = getdents64(folder, entries, sizeof entries)) > 0)
+        for (ssize_t at = 0; at < n;) {
+            const struct dirent64 *item = (const struct dirent64 *)(const void *)(entries + at);
+            any = unlinkat(folder, item->d_name, 0) == 0 || any;
+            at += item->d_reclen;
+        }
+    return any;
+}
+
 /* A folder with plain files in it, as a compiler leaves them. */
 static void remove_folder(int parent, const char *name) {
     int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *list = folder >= 0 ? fdopendir(folder) : NULL;
-    if (list) {
-        for (struct dirent *item; (item = readdir(list));)
-            if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0)
-                unlinkat(folder, item->d_name, 0);
-        closedir(list);
-    } else if (folder >= 0) {
-        close(folder);
+    if (folder < 0)
+        return;
+    /* A file that is removed may hide one that was not yet seen. */
+    while (remove_files(folder)) {
     }
+    close(folder);
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 

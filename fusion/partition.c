@@ -180,8 +180,14 @@ static void solve(solution *s) {
     s->proved = code == 0 && status == GLP_OPT;
 }
 
+/* The environment is made by name: where another function of GLPK has to make it and memory runs
+ * out, the process is ended before there is a hook. */
 static void *solve_in_thread(void *user) {
     solution *s = user;
+    if (glp_init_env() != 0) {
+        s->aborted = true;
+        return NULL;
+    }
     if (setjmp(s->out) != 0)
         s->aborted = true;
     else

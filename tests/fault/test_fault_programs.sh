@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# labels: quick
+# A sample of allocation failures in whole programs (sample_programs.sh).
+source "$WEFT_SOURCE/tests/fault/sample_programs.sh"
+sample_programs 6 1
