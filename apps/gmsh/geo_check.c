@@ -165,7 +165,7 @@ static weft_status check_word(geo_file *file, const geo_token *word, geo_token *
     return WEFT_OK;
 }
 
-static weft_status check_text(geo_file *file) {
+static weft_status check_commands(geo_file *file) {
     weft_status status = WEFT_OK;
     geo_token token = geo_next(&file->reader), next;
     while (token.kind != GEO_END) {
@@ -205,7 +205,7 @@ static weft_status check_file(const char *path, int depth, int *n_files, weft_er
     }
     TRY(weft_file_read(path, &text, &length, error));
     geo_file file = {path, text, geo_reader_make(text, length, is_command), depth, n_files, error};
-    TRY(check_text(&file));
+    TRY(check_commands(&file));
 done:
     free(text);
     return status;
@@ -223,6 +223,12 @@ weft_status geo_check_options(const char *path, weft_error *error) {
         status = check_file(options, 0, &n_files, error);
     free(options);
     return status;
+}
+
+weft_status geo_check_text(const char *path, const char *text, size_t length, weft_error *error) {
+    int n_files = 0;
+    geo_file file = {path, text, geo_reader_make(text, length, is_command), 0, &n_files, error};
+    return check_commands(&file);
 }
 
 weft_status geo_check(const char *path, weft_error *error) {

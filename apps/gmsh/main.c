@@ -228,6 +228,9 @@ int main(int n, char **texts) {
     TRY(keep_stdout(quiet, &out, &error));
     out.broken = from.save != NULL; /* then nothing is sent */
     stream_start(&out);
+    /* where nothing is saved, all threads can do without files to write */
+    if (!from.save && !from.trust)
+        sandbox_enter();
     status = limits_start(from.limit, from.path, quiet, &out, &error);
     if (status == WEFT_OK)
         status = run(&from, &out, &error);

@@ -113,11 +113,11 @@ done:
 
 /* Sections one after another; text between them is skipped, as Gmsh does. Before the first one
  * there is none: Gmsh would take the file for a geometry, and run it. */
-static weft_status check_sections(msh_file *file) {
+weft_status msh_check_mapped(msh_file *file) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
-    if (file->text[0] != '$')
+    if (file->size == 0 || file->text[0] != '$')
         return not_msh(file);
     while (msh_line(file, &line, &length))
         if (length > 0 && *line == '$')
@@ -162,7 +162,7 @@ weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_
     weft_status status = WEFT_OK;
     msh_file file = {.path = path, .error = error};
     TRY(msh_map(&file));
-    status = check_sections(&file);
+    status = msh_check_mapped(&file);
     msh_unmap(&file);
     *out = file.counts;
     if (names)

@@ -1,12 +1,12 @@
-/* Sections of MSH 4 that hold lists with counts of their own: $Entities, $PartitionedEntities and
- * $Periodic. Gmsh takes memory for a count before it reads what is counted. */
+/* Sections of MSH 4 that hold lists with counts of their own: $Entities, $PartitionedEntities,
+ * $Periodic and $GhostElements. Gmsh takes memory for a count before it reads what is counted. */
 #include "weft_gmsh.h"
 
 #include <string.h>
 
 bool msh_has_counts(const char *section) {
     return strcmp(section, "Entities") == 0 || strcmp(section, "PartitionedEntities") == 0 ||
-           strcmp(section, "Periodic") == 0;
+           strcmp(section, "Periodic") == 0 || strcmp(section, "GhostElements") == 0;
 }
 
 /* ---- binary ---- */
@@ -40,13 +40,31 @@ static void binary_entities(msh_file *file, bool parts) {
 }
 
 /* n links, each: dimension, numbers of both; a list of the map; a list of pairs of nodes */
-static void binary_periodic(msh_file *file) {
+static weft_status binary_periodic(msh_file *file) {
+    weft_status status = WEFT_OK;
     int64_t n = msh_size(file);
     for (int64_t i = 0; i < n && !file->cut; ++i) {
         msh_skip(file, 3, 4);
         skip_list(file, 8);
-        skip_list(file, 16);
+        int64_t pairs = msh_size(file);
+        for (int64_t k = 0; k / 2 < pairs && !file->cut; ++k)
+            TRY(msh_check_number(file, "Periodic", msh_size(file)));
     }
+done:
+    return status;
+}
+
+/* n of: element, its part, a list of parts */
+static weft_status binary_ghosts(msh_file *file) {
+    weft_status status = WEFT_OK;
+    int64_t n = msh_size(file);
+    for (int64_t i = 0; i < n && !file->cut; ++i) {
+        TRY(msh_check_number(file, "GhostElements", msh_size(file)));
+        msh_int(file);
+        skip_list(file, 4);
+    }
+done:
+    return status;
 }
 
 /* ---- text ---- */
@@ -119,6 +137,16 @@ done:
     return status;
 }
 
+static weft_status text_pair(msh_file *file) {
+    weft_status status = WEFT_OK;
+    int64_t pair[2];
+    TRY(msh_numbers_line(file, "Periodic", pair, 2));
+    TRY(msh_check_number(file, "Periodic", pair[0]));
+    TRY(msh_check_number(file, "Periodic", pair[1]));
+done:
+    return status;
+}
+
 /* In 4.1: n links, each: a line of 3 integers, a line of the map, a count, and as many lines. */
 static weft_status text_periodic(msh_file *file) {
     weft_status status = WEFT_OK;
@@ -133,7 +161,29 @@ static weft_status text_periodic(msh_file *file) {
             return msh_error(file, line, length, "a count and as many numbers were expected");
         TRY(msh_numbers_line(file, "Periodic", &n_pairs, 1));
         for (int64_t k = 0; k < n_pairs; ++k)
-            TRY(msh_content_line(file, "Periodic", &line, &length));
+            TRY(text_pair(file));
+    }
+    if (file->version == 4 && n > 0) {
+        status = msh_error(file, NULL, 0, "$Periodic of MSH 4.0 is not read");
+        weft_error_hint(file->error, "write the file as MSH 4.1, or without the section");
+    }
+done:
+    return status;
+}
+
+static weft_status text_ghosts(msh_file *file) {
+    weft_status status = WEFT_OK;
+    const char *line;
+    size_t length;
+    int64_t n, element;
+    TRY(msh_numbers_line(file, "GhostElements", &n, 1));
+    for (int64_t i = 0; i < n; ++i) {
+        TRY(msh_content_line(file, "GhostElements", &line, &length));
+        words from = {line, length};
+        if (msh_integers(line, length, &element, 1) < 1 || !skip_words(&from, 2) ||
+            !skip_word_list(&from))
+            return msh_error(file, line, length, "an element with its parts was expected");
+        TRY(msh_check_number(file, "GhostElements", element));
     }
 done:
     return status;
@@ -141,14 +191,12 @@ done:
 
 weft_status msh_check_counts(msh_file *file, const char *section) {
     bool parts = strcmp(section, "PartitionedEntities") == 0;
-    if (strcmp(section, "Periodic") == 0) {
-        if (!file->binary)
-            return text_periodic(file);
-        binary_periodic(file);
-    } else if (file->binary) {
-        binary_entities(file, parts);
-    } else {
+    if (strcmp(section, "Periodic") == 0)
+        return file->binary ? binary_periodic(file) : text_periodic(file);
+    if (strcmp(section, "GhostElements") == 0)
+        return file->binary ? binary_ghosts(file) : text_ghosts(file);
+    if (!file->binary)
         return text_entities(file, section, parts);
-    }
+    binary_entities(file, parts);
     return WEFT_OK; /* what was cut is told by the caller */
 }

@@ -22,6 +22,14 @@ weft_status msh_content_line(msh_file *file, const char *section, const char **l
     return WEFT_OK;
 }
 
+weft_status msh_check_number(msh_file *file, const char *section, int64_t number) {
+    if (file->cut || (number > 0 && number <= INT32_MAX))
+        return WEFT_OK;
+    return msh_error(file, NULL, 0,
+                     "$%s names node or element %lld, and numbers are from 1 to 2^31", section,
+                     (long long)number);
+}
+
 static weft_status skip_lines(msh_file *file, const char *section, int64_t n) {
     weft_status status = WEFT_OK;
     const char *line;
@@ -164,6 +172,8 @@ static weft_status elements_4(msh_file *file) {
             TRY(msh_content_line(file, "Elements", &line, &length));
             if (msh_integers(line, length, values, nodes + 1) < nodes + 1)
                 return short_element(file, line, length);
+            for (int k = 1; k <= nodes; ++k)
+                TRY(msh_check_number(file, "Elements", values[k]));
         }
         file->counts.elements[block[2]] += block[3];
         n += block[3];
@@ -269,6 +279,7 @@ static weft_status binary_nodes_4(msh_file *file) {
 }
 
 static weft_status binary_elements_4(msh_file *file) {
+    weft_status status = WEFT_OK;
     int64_t n_blocks = msh_size(file), announced = msh_size(file), came = 0;
     msh_skip(file, 2, 8);
     for (int64_t b = 0; b < n_blocks && !file->cut; ++b) {
@@ -280,11 +291,18 @@ static weft_status binary_elements_4(msh_file *file) {
         int nodes = msh_type_nodes(type);
         if (nodes == 0)
             return type_error(file, NULL, 0, -1, type);
-        msh_skip(file, n, 8 * (size_t)(1 + nodes));
+        for (int64_t i = 0; i < n && !file->cut; ++i) {
+            msh_skip(file, 1, 8);
+            for (int k = 0; k < nodes && !file->cut; ++k)
+                TRY(msh_check_number(file, "Elements", msh_size(file)));
+        }
         file->counts.elements[type] += n;
         came += n;
     }
-    return file->cut ? WEFT_OK : check_total(file, "Elements", announced, came);
+    if (!file->cut)
+        status = check_total(file, "Elements", announced, came);
+done:
+    return status;
 }
 
 /* Sections whose inside is not walked: their end is where its name stands. */

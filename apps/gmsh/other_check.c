@@ -226,25 +226,37 @@ static weft_status check_vtk(msh_file *file) {
     return msh_error(file, NULL, 0, "the file has no CELLS");
 }
 
+typedef struct format {
+    const char *ending;
+    weft_status (*check)(msh_file *file);
+} format;
+
+static const format formats[] = {{".mesh", check_medit},
+                                 {".bdf", check_nastran},
+                                 {".nas", check_nastran},
+                                 {".unv", check_unv},
+                                 {".vtk", check_vtk}};
+
+static const format *find_format(const char *path) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i)
+        if (path_ends_with(path, formats[i].ending))
+            return &formats[i];
+    return NULL;
+}
+
+weft_status other_check_mapped(msh_file *file) {
+    const format *of_file = find_format(file->path);
+    return of_file ? of_file->check(file) : WEFT_OK;
+}
+
 weft_status other_check(const char *path, weft_error *error) {
-    static const struct {
-        const char *ending;
-        weft_status (*check)(msh_file *file);
-    } formats[] = {{".mesh", check_medit},
-                   {".bdf", check_nastran},
-                   {".nas", check_nastran},
-                   {".unv", check_unv},
-                   {".vtk", check_vtk}};
     weft_status status = WEFT_OK;
     msh_file file = {.path = path, .error = error};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i) {
-        if (!path_ends_with(path, formats[i].ending))
-            continue;
-        TRY(msh_map(&file));
-        status = formats[i].check(&file);
-        msh_unmap(&file);
-        break;
-    }
+    if (!find_format(path))
+        return WEFT_OK;
+    TRY(msh_map(&file));
+    status = other_check_mapped(&file);
+    msh_unmap(&file);
 done:
     return status;
 }

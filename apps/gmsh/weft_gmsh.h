@@ -60,6 +60,8 @@ typedef struct msh_file {
  *  names   NULL allowed; msh_names_clear
  *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY */
 weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_error *error);
+/** The same of a file in memory: path, text, size and error are set; msh_names_clear. */
+weft_status msh_check_mapped(msh_file *file);
 
 bool path_ends_with(const char *path, const char *ending);
 /** Map the file of file->path into memory. Errors  WEFT_ERROR_IO */
@@ -87,12 +89,15 @@ weft_status msh_content_line(msh_file *file, const char *section, const char **l
                              size_t *length);
 /** The first n integers of such a line, of which the last is a count, and for n < 3 the first. */
 weft_status msh_numbers_line(msh_file *file, const char *section, int64_t *out, int n);
+/** The number of a node or element that is referred to: MSH 4 is read with it as an index. */
+weft_status msh_check_number(msh_file *file, const char *section, int64_t number);
 /** Read the section up to and with its $End line. start_line is the line of its name. */
 weft_status msh_check_ascii(msh_file *file, const char *section);
 weft_status msh_check_binary(msh_file *file, const char *section);
 /** $PhysicalNames, from behind its line (msh_names.c). */
 weft_status msh_read_names(msh_file *file);
-/** $Entities, $PartitionedEntities and $Periodic of MSH 4, of either form (msh_check_counts.c). */
+/** $Entities, $PartitionedEntities, $Periodic and $GhostElements of MSH 4, of either form
+ * (msh_check_counts.c). */
 bool msh_has_counts(const char *section);
 weft_status msh_check_counts(msh_file *file, const char *section);
 /** Nodes of an element type, 0 where there is no such type. */
@@ -102,6 +107,8 @@ const char *msh_type_name(int64_t type);
 /** Is a UNV, Nastran, VTK or Medit file whole? Nothing of others. (other_check.c)
  *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_IO */
 weft_status other_check(const char *path, weft_error *error);
+/** The same of a file in memory: path, which tells the format, text, size and error are set. */
+weft_status other_check_mapped(msh_file *file);
 
 /* ---- geo_check.c, geo_tokens.c ---------------------------------------------------------- */
 
@@ -109,6 +116,8 @@ weft_status other_check(const char *path, weft_error *error);
  *  that it includes or merges, and the option file that Gmsh reads beside each. Nothing is
  * executed. Errors  WEFT_ERROR_UNSUPPORTED with file and line; WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status geo_check(const char *path, weft_error *error);
+/** geo_check of a text that ends with a zero byte behind its length, and of what it includes. */
+weft_status geo_check_text(const char *path, const char *text, size_t length, weft_error *error);
 /** As geo_check, of the option file PATH.opt alone, where there is one. */
 weft_status geo_check_options(const char *path, weft_error *error);
 
