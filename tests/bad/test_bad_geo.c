@@ -133,7 +133,8 @@ static void test_harmless(void **state) {
         "Printf(\"SystemCall %g\", 1 > 0); Printf(\"Save 'x'\");\n"
         "System = 1; Save~{1} = 2; MySystemCall = 3; saveMerge = 4; SYSTEMCALL = 5;\n"
         "Print.X3dPrecision = 1e-8; Mesh.SaveAll = 0; General.Terminal = 0;\n"
-        "DefineConstant[ lc = {1, Name \"Print it\"}, s = {\"Merge\", Name \"Save\", Choices {\"Save\"}} ];\n"
+        "DefineConstant[ lc = {1, Name \"Print it\"}, s = {\"Merge\", Name \"Save\", Choices "
+        "{\"Save\"}} ];\n"
         "If(lc > 2)\n Printf(\"no\");\nElse\n Printf(\"yes\");\nEndIf\n"
         "Macro nothing\n Return\nCall nothing;\nInclude \"more.geo\";\n";
     (void)state;
@@ -260,6 +261,25 @@ static void test_limits(void **state) {
     test_folder_remove(&folder);
 }
 
+/* The options of every program that reads meshes. */
+static void test_options(void **state) {
+    static const char *const programs[] = {"poisson", "solve", "advection_diffusion", "scaling"};
+    static const char *const options[] = {"--mesh-memory=lots", "--mesh-time=-1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i)
+        for (size_t k = 0; k < sizeof options / sizeof *options; ++k) {
+            char *program = test_path(WEFT_BINARY_DIR, programs[i]);
+            const char *command[] = {program, "--trust-geo", options[k], NULL};
+            const char *named = k == 0 ? "--mesh-memory:1:1: error: `lots` is not an amount"
+                                       : "--mesh-time:1:1: error: `-1` is not a number of seconds";
+            test_run run = test_program(command, NULL);
+            if (run.exit_code != 2 || !strstr(run.error, named))
+                fail_msg("%s %s: %d: %s", programs[i], options[k], run.exit_code, run.error);
+            test_run_free(&run);
+            free(program);
+        }
+}
+
 /* A surface with 2^31 physical groups, in a file of 2152 bytes. */
 static void test_huge_count(void **state) {
     struct rusage used;
@@ -278,6 +298,7 @@ int main(void) {
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_not_text),
         cmocka_unit_test(test_harmless),   cmocka_unit_test(test_other_files),
         cmocka_unit_test(test_trusted),    cmocka_unit_test(test_confined),
-        cmocka_unit_test(test_huge_count), cmocka_unit_test(test_limits)};
+        cmocka_unit_test(test_huge_count), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
