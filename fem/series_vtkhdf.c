@@ -2,19 +2,20 @@
  *
  *      /VTKHDF/PointData/NAME                  [room * n_nodes]
  *      /VTKHDF/Steps  NSteps                   attribute
- *          Values                              [room] times
+ *          Values                              [steps] times; its extent is written with each step,
+ *                                              since VTK 9.7 takes it for the number of steps
  *          PartOffsets, PointOffsets, CellOffsets [1], ConnectivityIdOffsets [1]   zeros: one mesh
  *          NumberOfParts                       ones
  *          PointDataOffsets/NAME               where a step's values begin
  *          CellDataOffsets/GROUP               zeros
  *      /Weft  SeriesMesh, SeriesProblem        attributes: hashes
- *          SeriesCount                         where in the file the number of NSteps lies
+ *          SeriesPlaces                        where in the file NSteps and the extent of Values lie
  *
  * HDF5 makes the file, with room for all steps and that room on the disk. A step is then written
  * without HDF5: its values and its time to the places that HDF5 gave them, and last the number of
- * steps, so that the file is whole at any moment, and other programs can read it meanwhile. The
- * number lies in an object header of the first version, which has no checksum. To get more room
- * the file is copied, the data sets of the copy are extended, and the copy takes the file's name. */
+ * steps, so that the file is whole at any moment, and other programs can read it meanwhile. Both
+ * numbers lie in object headers of the first version, which have no checksums. To get more room the
+ * file is copied, the data sets of the copy are extended, and the copy takes the file's name. */
 #include "apart_internal.h"
 #include "series_internal.h"
 #include "vtkhdf_internal.h"
@@ -28,11 +29,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBERS = 512 /* of a chunk */, SEARCHED = 1 << 16 /* bytes at a time */ };
+enum {
+    NUMBERS = 512,      /* of a chunk */
+    MOST_CHUNKS = 2048, /* of values, where all are made at once: HDF5 lists them to find one */
+    SEARCHED = 1 << 16  /* bytes at a time */
+};
 
 /* Where things lie in the file. */
 typedef struct places {
-    int64_t count;           /* of the number of steps */
+    int64_t count, extent;   /* of the number of steps, and of the extent of Values */
     int64_t room;            /* steps */
     int64_t *values, *times; /* [room]; malloc'd in one */
 } places;
@@ -43,6 +48,7 @@ typedef struct job {
     const char *name; /* of the file: a temporary, or the series itself */
     bool make;        /* the file, before its room */
     int64_t room;
+    places at; /* of numbers: known where it is not made */
     hid_t file;
     weft_error *error;
 } job;
@@ -150,10 +156,10 @@ static weft_status handle_sets(const job *j) {
     TRY(handle_offsets(j));
     if (j->make) {
         TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, false));
-        TRY(make_set(j, field, H5T_IEEE_F64LE, n, false));
+        TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->room - 1) / MOST_CHUNKS + 1), false));
     }
-    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room));
-    TRY(extend_set(j, field, j->room * n)); /* last, so that what is searched lies before */
+    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1)); /* like no other, to be found */
+    TRY(extend_set(j, field, j->room * n));
 done:
     return status;
 }
@@ -178,9 +184,10 @@ static weft_status write_attribute(const job *j, const char *group, const char *
 static weft_status make_groups(const job *j) {
     static const char *const names[] = {"VTKHDF/Steps", "VTKHDF/Steps/PointDataOffsets",
                                         "VTKHDF/Steps/CellDataOffsets"};
-    static const int64_t version[2] = {2, 0}, nowhere = -1;
+    static const int64_t version[2] = {2, 0}, nowhere[2] = {-1, -1};
+    static const hsize_t two = 2;
     weft_status status = WEFT_OK;
-    hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), set = -1;
+    hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &two, NULL), set = -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         hid_t group = H5Gcreate2(j->file, names[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         if (group < 0 || H5Gclose(group) < 0)
@@ -191,10 +198,10 @@ static weft_status make_groups(const job *j) {
     TRY(write_attribute(j, "VTKHDF", "Version", H5T_NATIVE_INT64, version));
     TRY(write_attribute(j, "Weft", "SeriesMesh", text, j->s->mesh_hash));
     TRY(write_attribute(j, "Weft", "SeriesProblem", text, j->s->problem));
-    set = H5Dcreate2(j->file, "Weft/SeriesCount", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+    set = H5Dcreate2(j->file, "Weft/SeriesPlaces", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT,
                      H5P_DEFAULT);
     if (set < 0 ||
-        H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &nowhere) < 0 ||
+        H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, nowhere) < 0 ||
         H5Dclose(set) < 0)
         TRY(failed(j, "values could not be written"));
 done:
@@ -211,14 +218,14 @@ static hid_t open_old(const char *name, unsigned how) {
 
 /* ---- the child: places ------------------------------------------------------------------------- */
 
-/* Where the bytes of `number` lie, before the end; -1: nowhere, or twice. */
-static int64_t find_number(int file, int64_t number, int64_t end) {
-    char bytes[SEARCHED + sizeof number];
+/* Where these bytes lie; -1: nowhere, or twice. Room that nothing was written to is a hole. */
+static int64_t find_bytes(int file, const void *wanted, size_t n) {
+    char bytes[SEARCHED + 32];
     int64_t found = -1;
-    for (int64_t at = 0; at < end; at += SEARCHED) {
-        const ssize_t n = pread(file, bytes, sizeof bytes, (off_t)at);
-        for (ssize_t i = 0; i < SEARCHED && i + (ssize_t)sizeof number <= n; ++i) {
-            if (memcmp(bytes + i, &number, sizeof number) != 0)
+    for (off_t at = 0; (at = lseek(file, at, SEEK_DATA)) >= 0; at += SEARCHED) {
+        const ssize_t got = pread(file, bytes, sizeof bytes, at);
+        for (ssize_t i = 0; i < SEARCHED && i + (ssize_t)n <= got; ++i) {
+            if (memcmp(bytes + i, wanted, n) != 0)
                 continue;
             if (found >= 0)
                 return -1;
@@ -228,14 +235,22 @@ static int64_t find_number(int file, int64_t number, int64_t end) {
     return found;
 }
 
-/* Of each chunk of a data set, the first entry's place; entries of 8 bytes, [room] of them with
- * `by` between two. */
+/* The entries of a chunk; 0: this is no chunked data set. */
+static int64_t chunk_of(hid_t set) {
+    hid_t how = set < 0 ? -1 : H5Dget_create_plist(set);
+    hsize_t chunk = 0;
+    if (how < 0 || H5Pget_chunk(how, 1, &chunk) != 1)
+        return 0;
+    return (int64_t)chunk;
+}
+
+/* Places of j->room entries of 8 bytes, every `by`-th of a data set. */
 static weft_status find_entries(const job *j, const char *name, int64_t by, int64_t *out) {
     hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
-    if (set < 0)
-        return failed(j, "a data set could not be opened");
-    const int64_t chunk = by > 1 ? by : NUMBERS;
+    const int64_t chunk = chunk_of(set);
     haddr_t start = 0;
+    if (chunk < 1 || chunk % by != 0)
+        return failed(j, "a data set could not be opened");
     for (int64_t i = 0; i < j->room; ++i) {
         const hsize_t entry = (hsize_t)(i * by);
         hsize_t bytes = 0;
@@ -249,9 +264,11 @@ static weft_status find_entries(const job *j, const char *name, int64_t by, int6
     return WEFT_OK;
 }
 
-static weft_status send_places(const job *j, int64_t count, int out) {
+/* p: its count and extent. */
+static weft_status send_places(const job *j, const places *p, int out) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)j->room * sizeof(int64_t);
+    const int64_t head[3] = {p->count, p->extent, j->room};
     char field[256];
     int64_t *entries = malloc(2 * bytes);
     if (!entries)
@@ -259,46 +276,44 @@ static weft_status send_places(const job *j, int64_t count, int out) {
     name_field(j, field, sizeof field);
     TRY(find_entries(j, field, j->s->mesh->n_nodes, entries));
     TRY(find_entries(j, "VTKHDF/Steps/Values", 1, entries + j->room));
-    TRY(weft_apart_write(out, &count, sizeof count, j->error));
-    TRY(weft_apart_write(out, &j->room, sizeof j->room, j->error));
+    TRY(weft_apart_write(out, head, sizeof head, j->error));
     TRY(weft_apart_write(out, entries, 2 * bytes, j->error));
 done:
     free(entries);
     return status;
 }
 
-/* Find the number of steps, which is `mark` now, and note its place in the file itself. It lies
- * before the values, which were made after it. */
-static weft_status note_count(const job *j, int64_t mark, int64_t *out) {
-    char field[256];
-    const hsize_t zero = 0;
-    hsize_t bytes = 0;
-    haddr_t values = 0;
-    unsigned filters = 0;
-    name_field(j, field, sizeof field);
-    hid_t set = H5Dopen2(j->file, field, H5P_DEFAULT);
-    hid_t kept = H5Dopen2(j->file, "Weft/SeriesCount", H5P_DEFAULT);
+/* Find NSteps, which is `mark` now, and the extent of Values, and note both places in the file
+ * itself. An extent stands in a dataspace message of the first version: rank 1, with the largest
+ * extent behind it. */
+static weft_status note_places(const job *j, int64_t mark, places *out) {
+    const struct {
+        uint8_t head[8];
+        int64_t now, most;
+    } extent = {{1, 1, 1, 0, 0, 0, 0, 0}, j->room + 1, -1};
+    hid_t kept = H5Dopen2(j->file, "Weft/SeriesPlaces", H5P_DEFAULT);
     const haddr_t place = kept < 0 ? HADDR_UNDEF : H5Dget_offset(kept);
     const int file = open(j->name, O_RDWR | O_CLOEXEC);
-    if (set < 0 || place == HADDR_UNDEF || file < 0 ||
-        H5Dget_chunk_info_by_coord(set, &zero, &filters, &values, &bytes) < 0)
+    if (place == HADDR_UNDEF || file < 0)
         return failed(j, "a piece of a data set could not be found");
-    *out = find_number(file, mark, (int64_t)values);
-    if (*out < 0)
+    out->count = find_bytes(file, &mark, sizeof mark);
+    out->extent = find_bytes(file, &extent, sizeof extent);
+    if (out->count < 0 || out->extent < 0)
         return weft_error_set(j->error, WEFT_ERROR_INTERNAL,
                               "%s: the number of steps is not where it should be", j->s->path);
-    if (pwrite(file, out, sizeof *out, (off_t)place) != (ssize_t)sizeof *out)
+    out->extent += (int64_t)sizeof extent.head;
+    const int64_t both[2] = {out->count, out->extent};
+    if (pwrite(file, both, sizeof both, (off_t)place) != (ssize_t)sizeof both)
         return weft_cannot_write(j->s->path, errno, j->error);
     return WEFT_OK;
 }
 
-/* Make or extend j->name and send its places. NSteps is then a number that can be searched for. */
+/* Make or extend j->name and send its places. In a new file NSteps is a number to be searched for. */
 static weft_status make_room(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     job *j = user;
     const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
     const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
-    int64_t count = -1;
     j->error = error;
     weft_hdf5_silence();
     if (j->make)
@@ -308,26 +323,22 @@ static weft_status make_room(void *user, int out, weft_error *error) {
         TRY(failed(j, "the file could not be made"));
     if (j->make)
         TRY(make_groups(j));
-    TRY(write_attribute(j, "VTKHDF/Steps", "NSteps", H5T_NATIVE_INT64, &mark));
+    if (j->make)
+        TRY(write_attribute(j, "VTKHDF/Steps", "NSteps", H5T_NATIVE_INT64, &mark));
     TRY(handle_sets(j));
     if (H5Fclose(j->file) < 0)
         TRY(failed(j, "the file could not be closed"));
     j->file = open_old(j->name, H5F_ACC_RDONLY);
     if (j->file < 0)
         TRY(failed(j, "the file could not be opened again"));
-    TRY(note_count(j, mark, &count));
-    TRY(send_places(j, count, out));
+    if (j->make)
+        TRY(note_places(j, mark, &j->at));
+    TRY(send_places(j, &j->at, out));
 done:
     return status;
 }
 
 /* ---- the child: looking ------------------------------------------------------------------------ */
-
-static bool read_number(hid_t file, const char *name, int64_t *out) {
-    hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = set < 0 ? -1 : H5Dget_space(set);
-    return space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-           H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0;
-}
 
 static bool read_hash(hid_t file, const char *name, char out[33]) {
     hid_t attribute = H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT);
@@ -346,13 +357,23 @@ static int64_t length_of(hid_t set) {
                : -1;
 }
 
+static bool read_places(hid_t file, places *out) {
+    int64_t both[2] = {-1, -1};
+    hid_t set = H5Dopen2(file, "Weft/SeriesPlaces", H5P_DEFAULT);
+    const bool good = length_of(set) == 2 && H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL,
+                                                     H5P_DEFAULT, both) >= 0;
+    *out = (places){.count = both[0], .extent = both[1]};
+    return good && both[0] > 0 && both[1] > 0;
+}
+
 /* Sends a weft_series_found, its times, and its places where the mesh is the same. A file that is no
  * series is silence. */
 static weft_status look_apart(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     job *j = user;
     weft_series_found found = {.is_series = true};
-    int64_t count_at = -1;
+    places at;
+    char field[256];
     j->error = error;
     weft_hdf5_silence();
     j->file = open_old(j->name, H5F_ACC_RDONLY);
@@ -361,22 +382,25 @@ static weft_status look_apart(void *user, int out, weft_error *error) {
     hid_t count =
         H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
     hid_t values = H5Dopen2(j->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
-    j->room = length_of(values);
+    name_field(j, field, sizeof field);
+    j->room = length_of(H5Dopen2(j->file, field, H5P_DEFAULT)) / j->s->mesh->n_nodes;
+    const int64_t n_times = length_of(values);
     if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
-        j->room < 1 || found.n_steps > j->room ||
         !read_hash(j->file, "SeriesMesh", found.mesh) ||
         !read_hash(j->file, "SeriesProblem", found.problem) ||
-        !read_number(j->file, "Weft/SeriesCount", &count_at) || count_at < 0)
+        n_times < 0 || !read_places(j->file, &at))
         return WEFT_OK;
-    found.times = malloc((size_t)j->room * sizeof *found.times);
+    if (found.n_steps > n_times) /* it was killed between the two numbers */
+        found.n_steps = n_times;
+    found.times = malloc(((size_t)n_times + 1) * sizeof *found.times);
     if (!found.times)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
     if (H5Dread(values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.times) < 0)
         return WEFT_OK;
     TRY(weft_apart_write(out, &found, sizeof found, error));
     TRY(weft_apart_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
-    if (strcmp(found.mesh, j->s->mesh_hash) == 0)
-        TRY(send_places(j, count_at, out));
+    if (strcmp(found.mesh, j->s->mesh_hash) == 0 && j->room >= found.n_steps)
+        TRY(send_places(j, &at, out));
 done:
     free(found.times);
     return status;
@@ -390,10 +414,11 @@ static void places_clear(places *p) {
 }
 
 static bool receive_places(const weft_apart *apart, places *p) {
+    int64_t head[3] = {0};
     places_clear(p);
-    if (!weft_apart_read(apart, &p->count, sizeof p->count) ||
-        !weft_apart_read(apart, &p->room, sizeof p->room) || p->room < 1)
+    if (!weft_apart_read(apart, head, sizeof head) || head[2] < 1)
         return false;
+    *p = (places){.count = head[0], .extent = head[1], .room = head[2]};
     const size_t n = (size_t)p->room;
     p->values = malloc(2 * n * sizeof *p->values);
     p->times = p->values ? p->values + n : NULL;
@@ -448,6 +473,16 @@ static weft_status write_at(const weft_series *s, int file, const void *bytes, s
     return WEFT_OK;
 }
 
+/* NSteps first: it may be more than Values has for a moment, but not less. */
+static weft_status write_count(const weft_series *s, int file, int64_t n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const places *p = s->state;
+    TRY(write_at(s, file, &n, sizeof n, p->count, error));
+    TRY(write_at(s, file, &n, sizeof n, p->extent, error));
+done:
+    return status;
+}
+
 static weft_status copy_file(const weft_series *s, int to, weft_error *error) {
     weft_status status = WEFT_OK;
     const int from = open(s->path, O_RDONLY | O_CLOEXEC);
@@ -481,9 +516,12 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
     const filling *f = user;
     places *p = f->s->state;
     weft_apart apart = WEFT_APART_NONE;
-    job j = {.s = f->s, .name = temporary->name, .make = f->make, .room = f->room, .file = -1};
-    if (!f->make)
+    job j = {.s = f->s, .name = temporary->name, .make = f->make, .room = f->room, .at = *p, .file = -1};
+    if (!f->make) { /* of the times, too, as HDF5 left it */
+        const int64_t extent = p->room + 1;
         TRY(copy_file(f->s, temporary->file, error));
+        TRY(write_at(f->s, temporary->file, &extent, sizeof extent, p->extent, error));
+    }
     TRY(weft_apart_start(make_room, &j, f->s->path, &apart, error));
     const bool received = receive_places(&apart, p);
     TRY(weft_apart_end(&apart, false, f->s->path, error));
@@ -492,7 +530,7 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
         goto done;
     }
     TRY(reserve(f->s, temporary->file, error));
-    TRY(write_at(f->s, temporary->file, &f->s->n_steps, sizeof f->s->n_steps, p->count, error));
+    TRY(write_count(f->s, temporary->file, f->s->n_steps, error));
 done:
     (void)weft_apart_end(&apart, true, f->s->path, NULL);
     return status;
@@ -503,7 +541,7 @@ static bool fits(int file, const places *p, int64_t n_steps) {
     char name[32];
     int64_t number = -1;
     return pread(file, &number, sizeof number, (off_t)p->count) == (ssize_t)sizeof number &&
-           number == n_steps && p->count > (int64_t)sizeof name &&
+           number >= n_steps && p->count > (int64_t)sizeof name &&
            pread(file, name, sizeof name, (off_t)p->count - (off_t)sizeof name) ==
                (ssize_t)sizeof name &&
            memmem(name, sizeof name, "NSteps", sizeof "NSteps");
@@ -534,7 +572,8 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
             goto done;
         }
         if (p->room >= f.room) {
-            status = write_at(s, s->file, &s->n_steps, sizeof s->n_steps, p->count, error);
+            TRY(write_at(s, s->file, &s->n_steps, sizeof s->n_steps, p->extent, error));
+            TRY(write_count(s, s->file, s->n_steps, error));
             goto done;
         }
     }
@@ -550,11 +589,11 @@ done:
 static weft_status add(weft_series *s, double t, const double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const places *p = s->state;
-    const int64_t i = s->n_steps, n = i + 1;
+    const int64_t i = s->n_steps;
     TRY(write_at(s, s->file, values, (size_t)s->mesh->n_nodes * sizeof *values, p->values[i],
                  error));
     TRY(write_at(s, s->file, &t, sizeof t, p->times[i], error));
-    TRY(write_at(s, s->file, &n, sizeof n, p->count, error));
+    TRY(write_count(s, s->file, i + 1, error));
 done:
     return status;
 }

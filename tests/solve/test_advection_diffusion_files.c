@@ -86,7 +86,7 @@ static series series_read(const char *path) {
     assert_true(H5Aread(count, H5T_NATIVE_INT64, &s.n_steps) >= 0);
     s.times = read_doubles(file, "VTKHDF/Steps/Values", &n_times);
     s.values = read_doubles(file, "VTKHDF/PointData/T", &s.n_values);
-    assert_true((int64_t)n_times >= s.n_steps);
+    assert_int_equal(n_times, s.n_steps); /* else VTK 9.7 writes past its array */
     H5Aclose(count);
     H5Gclose(steps);
     H5Fclose(file);
