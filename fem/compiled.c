@@ -3,13 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "poisson.weft product.weft: 4 calls in 1 kernel: jacobian tform_dshape ..., 60 B in ..." */
+/* "poisson.weft + product.weft" */
+static void add_names(weft_text *text, const weft_fragment *fragments, int n_fragments) {
+    for (int i = 0; i < n_fragments; ++i)
+        weft_text_add(text, "%s%s", i > 0 ? " + " : "", fragments[i].name);
+}
+
+/* "poisson.weft + product.weft: 1 kernel: jacobian_tform_dshape_mvmul (3 calls, 60 B loaded, ..."
+ */
 static void tell_plan(const weft_context *context, const weft_fragment *fragments, int n_fragments,
                       const weft_compilation *compilation) {
     weft_text text = {0};
     const int n = weft_compilation_kernels(compilation);
-    for (int i = 0; i < n_fragments; ++i)
-        weft_text_add(&text, "%s%s", i > 0 ? " + " : "", fragments[i].name);
+    add_names(&text, fragments, n_fragments);
     weft_text_add(&text, ": %d kernel%s", n, n == 1 ? "" : "s");
     for (int i = 0; i < n; ++i) {
         weft_kernel_info info;
@@ -24,10 +30,12 @@ static void tell_plan(const weft_context *context, const weft_fragment *fragment
 }
 
 /* For the report alone: where the script has no unfused plan on this device, nothing is added. */
-static weft_status add_saving(weft_context *context, const char *script,
-                              const weft_compilation *compilation, weft_error *error) {
+static weft_status add_saving(weft_context *context, const weft_fragment *fragments,
+                              int n_fragments, const weft_compilation *compilation,
+                              weft_error *error) {
     weft_saving *sum = &context->saving, one;
     weft_error reason = {0};
+    weft_text names = {0};
     if (context->plan != WEFT_PLAN_FUSED)
         return WEFT_OK;
     const weft_status status = weft_compilation_saving(compilation, &one, &reason);
@@ -35,16 +43,18 @@ static weft_status add_saving(weft_context *context, const char *script,
         return weft_error_set(error, WEFT_ERROR_MEMORY, "%s", reason.message);
     if (status != WEFT_OK)
         return WEFT_OK;
-    sum->n_calls += one.n_calls;
-    sum->n_kernels += one.n_kernels;
-    sum->n_unfused += one.n_unfused;
-    if (!sum->calls[0] && one.calls[0]) {
+    add_names(&names, fragments, n_fragments);
+    if (!sum->calls[0] && one.calls[0] && !names.failed) {
         memcpy(sum->calls, one.calls, sizeof one.calls);
         memcpy(sum->index_set, one.index_set, sizeof one.index_set);
         sum->bytes = one.bytes;
         sum->bytes_unfused = one.bytes_unfused;
-        snprintf(context->saving_script, sizeof context->saving_script, "%s", script);
+        snprintf(context->saving_script, sizeof context->saving_script, "%s", names.data);
     }
+    weft_text_free(&names);
+    sum->n_calls += one.n_calls;
+    sum->n_kernels += one.n_kernels;
+    sum->n_unfused += one.n_unfused;
     return WEFT_OK;
 }
 
@@ -61,7 +71,7 @@ weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragm
     TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,
                      &planned, &made.compilation, error));
-    TRY(add_saving(context, fragments[0].name, made.compilation, error));
+    TRY(add_saving(context, fragments, n_fragments, made.compilation, error));
     context->plan_seconds += weft_clock() - start;
     start = weft_clock();
     weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);

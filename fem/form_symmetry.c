@@ -14,10 +14,12 @@ weft_status weft_symmetry_make(weft_context *context, const weft_form *form, wef
     const weft_fragment fragments[] = {{form->name, form->text},
                                        {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
     const weft_compile_options options = weft_form_options(form);
+    const weft_saving kept = context->saving; /* a report names a kernel of the problem */
     weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
     if (!symmetry)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form");
     TRY(weft_compiled_make(context, fragments, 2, &options, &symmetry->check, error));
+    context->saving = kept;
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
     *out = symmetry;
     symmetry = NULL;
@@ -82,7 +84,7 @@ weft_status weft_form_action_apart(weft_context *context, const weft_form *form,
     const weft_compile_options options = weft_form_options(form);
     TRY(weft_memory_make(context->device, (size_t)n * sizeof(double), &v, error));
     TRY(weft_trial_write(v, n, error));
-    TRY(weft_compiled_make(context, fragments, 3, &options, &check, error));
+    TRY(check_make(context, fragments, 3, &options, &check, error));
     TRY(weft_compiled_bind_form(&check, form, error));
     TRY(weft_program_bind(check.program, "v", v, error));
     TRY(weft_program_run(check.program, error));

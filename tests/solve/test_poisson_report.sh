@@ -41,7 +41,7 @@ must "mesh" "$scratch/out" '^mesh +square:16: 512 triangles, 289 nodes'
 must "device" "$scratch/out" '^device +host'
 must "plan" "$scratch/out" '^plan +fused, [0-9]+ kernels, assembly csr$'
 must "how many kernels there would be" "$scratch/out" '^ +without fusion, its [0-9]+ calls would take [0-9]+ kernels$'
-must "what was fused" "$scratch/out" '^ +poisson.weft: one kernel for jacobian, tform_dshape and dshape_dot_dshape,$'
+must "what was fused" "$scratch/out" '^ +poisson.weft \+ matrix.weft: one kernel for jacobian, tform_dshape and dshape_dot_dshape,$'
 # By hand: the calls apart move 324 B (tests/unit/test_saving.c), the fused kernel 132 B; either way the
 # nine values go to places that are read from a list of 4 B each, and are added to what is there: 72 B read.
 must "and what that saves" "$scratch/out" '^ +which moves 240 B per cell instead of 432 B$'
