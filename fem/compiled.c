@@ -29,14 +29,15 @@ static void tell_plan(const weft_context *context, const weft_fragment *fragment
     weft_text_free(&text);
 }
 
-/* For the report alone: where the script has no unfused plan on this device, nothing is added. */
+/* For the report alone, which whoever has installed a monitor may print. Where the script has no
+ * unfused plan on this device, nothing is added. */
 static weft_status add_saving(weft_context *context, const weft_fragment *fragments,
                               int n_fragments, const weft_compilation *compilation,
                               weft_error *error) {
     weft_saving *sum = &context->saving, one;
     weft_error reason = {0};
     weft_text names = {0};
-    if (context->plan != WEFT_PLAN_FUSED)
+    if (context->monitor == NULL || context->plan != WEFT_PLAN_FUSED)
         return WEFT_OK;
     const weft_status status = weft_compilation_saving(compilation, &one, &reason);
     if (status == WEFT_ERROR_MEMORY)

@@ -8,18 +8,26 @@ struct weft_symmetry {
     weft_compiled check;
 };
 
+/* A report names a kernel of the problem, not of a check. */
+static weft_status check_make(weft_context *context, const weft_fragment *fragments,
+                              int n_fragments, const weft_compile_options *options,
+                              weft_compiled *out, weft_error *error) {
+    const weft_status status =
+        weft_compiled_make(context, fragments, n_fragments, options, out, error);
+    context->saving.calls[0] = '\0';
+    return status;
+}
+
 weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fragment fragments[] = {{form->name, form->text},
                                        {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
     const weft_compile_options options = weft_form_options(form);
-    const weft_saving kept = context->saving; /* a report names a kernel of the problem */
     weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
     if (!symmetry)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form");
-    TRY(weft_compiled_make(context, fragments, 2, &options, &symmetry->check, error));
-    context->saving = kept;
+    TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
     *out = symmetry;
     symmetry = NULL;

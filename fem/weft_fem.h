@@ -286,7 +286,8 @@ typedef struct weft_context {
     const weft_monitor *monitor;
     double compile_seconds, plan_seconds; /* summed by weft_context_program */
     int n_kernels;
-    weft_saving saving;     /* summed over the scripts; the kernel is of the first that has one */
+    weft_saving saving;     /* summed over the scripts, where there is a monitor; the kernel is of
+                               the first script that has one */
     char saving_script[96]; /* its parts, "poisson.weft + matrix.weft" */
     struct weft_context_tuning *tuning; /* NULL: plans by nominal figures (weft_context_tune) */
 } weft_context;
