@@ -34,8 +34,10 @@ clone=$scratch/weft
 mkdir "$clone"
 (
     cd "$WEFT_SOURCE"
-    git ls-files -z --cached --others --exclude-standard | xargs -0 -n 1 -I{} sh -c 'test ! -e "$1" || printf "%s\0" "$1"' sh {} |
-        tar --null -T - -cf -
+    git ls-files -z --cached --others --exclude-standard |
+        while IFS= read -r -d '' file; do
+            [ ! -e "$file" ] || printf '%s\0' "$file"
+        done | tar --null -T - -cf -
 ) | tar -C "$clone" -xf -
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 git -C "$clone" init -q
@@ -156,7 +158,10 @@ check_folder() {
 check_clean() {
     local changed
     changed=$(git -C "$clone" status --porcelain)
-    [ -z "$changed" ] || fail "leaves this in the source tree: $changed"
+    [ -z "$changed" ] && return
+    fail "leaves this in the source tree: $changed"
+    git -C "$clone" reset -q --hard
+    git -C "$clone" clean -fdq -e /build
 }
 
 take_page() { # page, how it is read, whether every text is compared
