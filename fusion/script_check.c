@@ -36,7 +36,7 @@ static void hint_select(const weft_node *node, weft_error *error) {
     weft_node select = *node;
     select.name = "select";
     weft_node_print(&select, &text);
-    if (node->n_children == 3 && text.data && text.length < 200)
+    if (node->n_children == 3 && !text.failed && text.length < 200)
         weft_error_hint(error, "write %s", text.data);
     else
         weft_error_hint(error, "write select(a < b, x, y): x where a < b, else y");

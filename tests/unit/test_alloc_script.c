@@ -57,6 +57,28 @@ static void every_allocation(void **state) {
     free(text);
 }
 
+static weft_status use_outline(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fragment fragment = {"outline.weft", user};
+    weft_outline *outline = NULL;
+    char *text = strdup(user);
+    if (!text)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(weft_outline_make(&fragment, 1, &outline, error));
+    TRY(weft_outline_strip(outline, 0, text, error));
+done:
+    weft_outline_free(&outline);
+    free(text);
+    return status;
+}
+
+static void outline(void **state) {
+    (void)state;
+    char *text = long_script();
+    assert_true(test_every_allocation("weft_outline_make", use_outline, text) > 10);
+    free(text);
+}
+
 /* A wrong script is refused as such, however little memory there is, unless that runs out first. */
 static void wrong_scripts(void **state) {
     (void)state;
@@ -84,6 +106,7 @@ static void wrong_scripts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation),
+        cmocka_unit_test(outline),
         cmocka_unit_test(wrong_scripts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
