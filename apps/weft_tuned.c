@@ -53,9 +53,8 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
     const weft_limits *limits = weft_device_limits(device);
     if (limits->kind == WEFT_DEVICE_NULL) {
         if (most > 0)
-            status =
-                weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                               "the device %s: there is nothing to measure", limits->name);
+            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                    "the device %s: there is nothing to measure", limits->name);
         return status;
     }
     if (most == 0 && how.cache == WEFT_CACHE_ON)

@@ -316,8 +316,7 @@ void weft_reference_print(const weft_instance *instance, int number, weft_text *
 
 /** weft_trials_make, with the instance of each trial. */
 weft_status weft_trials_instances(const weft_library *library, size_t function, weft_arena *arena,
-                                  weft_trials *out,
-                                  const weft_instance *instances[WEFT_TRIALS_MAX],
+                                  weft_trials *out, const weft_instance *instances[WEFT_TRIALS_MAX],
                                   weft_error *error);
 
 /* ---- the library ----------------------------------------------------------------------------- */

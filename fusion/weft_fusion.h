@@ -100,8 +100,9 @@ typedef struct weft_fragment {
 
 /** The functions that formulas may call. */
 #define WEFT_FORMULA_FUNCTIONS                                                                     \
-    "abs sign min max floor ceil round trunc sqrt cbrt hypot pow exp exp2 expm1 log log2 log10 "   \
-    "log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc"
+    "sqrt exp log sin cos tan abs min max pow asin acos atan atan2 sinh cosh tanh "                \
+    "asinh acosh atanh exp2 expm1 log2 log10 log1p cbrt hypot erf erfc sign floor ceil round "     \
+    "trunc"
 
 /** A function of formulas; domain: of its arguments x and y. */
 typedef struct weft_formula_info {

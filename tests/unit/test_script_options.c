@@ -187,12 +187,13 @@ static void bad_expressions(void **state) {
                           "did you mean 'pi'?");
     assert_bad_expression("sine(x)", type, 1, "there is no function 'sine' for formulas",
                           "did you mean 'sin'?");
+    assert_bad_expression("sinn(x)", type, 1, "there is no function 'sinn' for formulas",
+                          "did you mean 'sin'?");
     assert_bad_expression(
         "gamma(x)", type, 1, "there is no function 'gamma' for formulas",
-        "the functions are abs, sign, min, max, floor, ceil, round, trunc, sqrt, cbrt, "
-        "hypot, pow, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, "
-        "asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, erf, "
-        "erfc, select");
+        "the functions are sqrt, exp, log, sin, cos, tan, abs, min, max, pow, asin, acos, atan, "
+        "atan2, sinh, cosh, tanh, asinh, acosh, atanh, exp2, expm1, log2, log10, "
+        "log1p, cbrt, hypot, erf, erfc, sign, floor, ceil, round, trunc, select");
     assert_bad_expression("pow(x)", type, 1, "'pow' takes 2 arguments, and 1 is given", "");
     assert_bad_expression("max(x)", type, 1, "'max' takes 2 arguments, and 1 is given", "");
     assert_bad_expression("sqrt(x, y)", type, 1, "'sqrt' takes 1 argument, and 2 are given", "");
@@ -202,10 +203,9 @@ static void bad_expressions(void **state) {
                           "");
     assert_bad_expression(
         "exact(x, y, z)", type, 1, "there is no function 'exact' for formulas",
-        "the functions are abs, sign, min, max, floor, ceil, round, trunc, sqrt, cbrt, "
-        "hypot, pow, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, "
-        "asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, erf, "
-        "erfc, select");
+        "the functions are sqrt, exp, log, sin, cos, tan, abs, min, max, pow, asin, acos, atan, "
+        "atan2, sinh, cosh, tanh, asinh, acosh, atanh, exp2, expm1, log2, log10, "
+        "log1p, cbrt, hypot, erf, erfc, sign, floor, ceil, round, trunc, select");
     script_case read = read_expression("sourec", "1", "--source");
     assert_int_equal(read.status, WEFT_ERROR_USAGE);
     assert_string_equal(read.error.message, "the script has no expression 'sourec'");
