@@ -140,7 +140,8 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     int64_t i = 0, bound = 0;
     TRY(body_check(w, loop->value));
     TRY(body_check(w, loop->condition));
-    if (count_loop(w, loop, WEFT_UNROLL_MAX) < WEFT_UNROLL_MAX) {
+    const int most = w->style->unroll > 0 ? w->style->unroll : WEFT_UNROLL_MAX;
+    if (count_loop(w, loop, most) < most) {
         loop_known(w, loop, &i, &bound);
         for (; compare(loop->compare, i, bound); i += loop->step) {
             w->known[loop->local] = true; /* also after an inner use of the same counter */

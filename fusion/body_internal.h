@@ -4,10 +4,6 @@
 
 #include "library_internal.h"
 
-/* A body whose unrolled loops stay below this many statements becomes straight-line code, whose
- * subscripts are then all constants, so that register arrays really live in registers. */
-#define WEFT_UNROLL_MAX 256
-
 /* Components of a local or result that are followed one by one; larger ones as a whole. */
 enum { BODY_COMPONENTS_MAX = 1024 };
 

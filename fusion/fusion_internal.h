@@ -285,12 +285,16 @@ typedef struct weft_accessor {
 } weft_accessor;
 
 /** What a backend's bodies look like (backend_host.c). */
+/** A loop of a body that becomes fewer statements than this is unrolled: its subscripts are then
+ *  all constants, so that register arrays really live in registers. */
+#define WEFT_UNROLL_MAX 256
 typedef struct weft_body_style {
     const char
         *splat; /* macro that turns a scalar or a vector into a `real`, around initialisers of and
                    assignments to `real` variables and accessors; NULL where real is a C scalar */
     const char *thread; /* the name that `t` becomes */
     const char *indent;
+    int unroll; /* loops become straight-line code below so many statements; 0: WEFT_UNROLL_MAX */
 } weft_body_style;
 
 /** Write the body of one variant with accessors replaced by their places, sizes and parameters by

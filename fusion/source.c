@@ -338,6 +338,50 @@ const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
     return cuda ? &weft_backend_cuda : &weft_backend_host;
 }
 
+static weft_status write_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                weft_error *error) {
+    if (w->plan->guarded && kernel->n_zero > 0)
+        write_clear_kernel(w, kernel);
+    if (kernel->gather >= 0)
+        weft_source_gather(w, kernel);
+    else if (kernel->stars)
+        return weft_source_star_kernel(w, kernel, error);
+    else if (kernel->finishes)
+        write_finish_kernel(w, kernel);
+    else if (kernel->implementation->warps > 0)
+        return weft_source_threads(w, kernel, error);
+    else if (kernel->rows >= 0)
+        return weft_source_rows(w, kernel, error);
+    else
+        return write_map_kernel(w, kernel, error);
+    return WEFT_OK;
+}
+
+static int count_statements(const char *text) {
+    int n = 0;
+    for (const char *c = text; (c = strchr(c, ';')) != NULL; ++c)
+        n += c[1] == '\n';
+    return n;
+}
+
+/* What a compiler takes for straight-line code grows faster than its length. A kernel that becomes
+ * too long is written anew with fewer of its loops unrolled. */
+static weft_status write_bounded(const source_writer *writer, const weft_plan_kernel *kernel,
+                                 weft_error *error) {
+    static const int unrolls[] = {WEFT_UNROLL_MAX, 64, 16, 1};
+    const size_t start = writer->out->length, n = sizeof unrolls / sizeof *unrolls;
+    source_writer w = *writer;
+    for (size_t i = 0; i < n; ++i) {
+        w.out->length = start;
+        w.unroll = unrolls[i];
+        const weft_status status = write_kernel(&w, kernel, error);
+        if (status != WEFT_OK || w.out->failed ||
+            count_statements(w.out->data + start) <= WEFT_STATEMENTS_MAX)
+            return status;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
                              const weft_limits *limits, const weft_compile_options *options,
                              const char **out, weft_error *error) {
@@ -350,22 +394,8 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
                                   .single = options->single,
                                   .out = &text};
     writer.backend->prelude(&text, plan->lanes, options->single);
-    for (int i = 0; i < plan->n_kernels; ++i) {
-        if (plan->guarded && plan->kernels[i].n_zero > 0)
-            write_clear_kernel(&writer, &plan->kernels[i]);
-        if (plan->kernels[i].gather >= 0)
-            weft_source_gather(&writer, &plan->kernels[i]);
-        else if (plan->kernels[i].stars)
-            TRY(weft_source_star_kernel(&writer, &plan->kernels[i], error));
-        else if (plan->kernels[i].finishes)
-            write_finish_kernel(&writer, &plan->kernels[i]);
-        else if (plan->kernels[i].implementation->warps > 0)
-            TRY(weft_source_threads(&writer, &plan->kernels[i], error));
-        else if (plan->kernels[i].rows >= 0)
-            TRY(weft_source_rows(&writer, &plan->kernels[i], error));
-        else
-            TRY(write_map_kernel(&writer, &plan->kernels[i], error));
-    }
+    for (int i = 0; i < plan->n_kernels; ++i)
+        TRY(write_bounded(&writer, &plan->kernels[i], error));
     if (text.failed) {
         status = weft_no_memory(error);
         goto done;

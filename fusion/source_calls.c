@@ -240,7 +240,8 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
     const int threads = call->instance->threads[variant];
     const weft_body_style style = {.splat = w->backend->splat,
                                    .thread = "t",
-                                   .indent = threads > 1 ? "                " : "            "};
+                                   .indent = threads > 1 ? "                " : "            ",
+                                   .unroll = w->unroll};
     for (int i = 0; i < call->n_operands; ++i)
         arguments[i] = (weft_accessor){
             .base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),

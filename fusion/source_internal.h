@@ -22,6 +22,7 @@ typedef struct source_writer {
     const weft_plan *plan;
     const weft_backend *backend;
     bool single;
+    int unroll;  /* see weft_body_style */
     bool hoists; /* uniform values that cost something are named before the instances */
     weft_text *out;
 } source_writer;
@@ -34,6 +35,9 @@ typedef struct source_writer {
 #define WEFT_GUARD_LATE "    if (going == 0)\n        return;\n"
 /** Behind a guarded kernel's name: the kernel that zeroes a list for it. Arguments: list, go. */
 #define WEFT_CLEAR_SUFFIX "_clear"
+
+/** Statements of a kernel beyond which fewer of its loops are unrolled. */
+enum { WEFT_STATEMENTS_MAX = 1000 };
 
 const weft_backend *weft_source_backend(int lanes, const weft_limits *limits);
 

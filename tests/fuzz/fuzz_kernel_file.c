@@ -33,7 +33,7 @@ static void check_error(const weft_error *error, const char *file) {
 
 static void emit(const weft_instance *instance) {
     static const weft_body_style styles[] = {
-        {"SPLAT", "t", "    "}, {NULL, "t", "    "}, {"SPLAT", "0", ""}};
+        {"SPLAT", "t", "    ", 0}, {NULL, "t", "    ", 0}, {"SPLAT", "0", "", 0}};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {"v_result", 0};
     for (int i = 0; i < WEFT_ARGUMENTS_MAX; ++i)
         arguments[i] = (weft_accessor){"v_argument", i};

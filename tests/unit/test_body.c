@@ -37,9 +37,9 @@ typedef struct body_case {
 } body_case;
 
 #define VECTOR                                                                                     \
-    { "SPLAT", "t", "" }
+    { "SPLAT", "t", "", 0 }
 #define PLAIN                                                                                      \
-    { NULL, "t", "" }
+    { NULL, "t", "", 0 }
 
 static const body_case cases[] = {
     /* places: offsets and strides are summed; scalars have no subscripts */
@@ -76,7 +76,7 @@ static const body_case cases[] = {
      1,
      {{1, {4}}},
      0,
-     {"SPLAT", "1", ""},
+     {"SPLAT", "1", "", 0},
      0,
      "v_r[2] = v_a[1];\n"},
     /* loops unroll, ints and sizes become numbers, braces only round declarations */
@@ -115,7 +115,7 @@ static const body_case cases[] = {
      1,
      {{1, {4}}},
      0,
-     {"SPLAT", "t", "  "},
+     {"SPLAT", "t", "  ", 0},
      0,
      "  if (t == 0 || t > 2) {\n      v_r[t] = v_a[t];\n  } else {\n      v_r[t] = SPLAT(0.5);\n  "
      "}\n"},
