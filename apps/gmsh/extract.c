@@ -75,7 +75,8 @@ static weft_status keep_elements(extraction *e, blocks *to, int type, int entity
     gmshFree(elements);
     if (failed) {
         gmshFree(tags);
-        return no_memory(e);
+        return refuse(e, WEFT_ERROR_INPUT, "open the file in Gmsh to see why",
+                      "Gmsh does not give the elements of a part of it");
     }
     to->list[to->n++] = (block){tags, n_tags, entity, *n, (int64_t)n_elements};
     *n += (int64_t)n_elements;
@@ -219,6 +220,9 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     char *name = NULL;
     int *entities = NULL, failed = 0;
     size_t n_entities = 0;
+    if (e->entities_are_groups && tag < 0)
+        return refuse(e, WEFT_ERROR_UNSUPPORTED, "give every part a number from 0 on",
+                      "a part of it has a negative number, and cannot be a group");
     const char *told = msh_names_find(&e->mesh->names, dimension, tag);
     if (!told)
         gmshModelGetPhysicalName(dimension, tag, &name, &failed);

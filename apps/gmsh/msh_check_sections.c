@@ -30,12 +30,19 @@ weft_status msh_check_number(msh_file *file, const char *section, int64_t number
                      (long long)number);
 }
 
-static weft_status skip_lines(msh_file *file, const char *section, int64_t n) {
+/* n lines of one number each */
+static weft_status number_lines(msh_file *file, const char *section, int64_t n) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
-    for (int64_t i = 0; i < n; ++i)
+    int64_t numbers[2];
+    for (int64_t i = 0; i < n; ++i) {
         TRY(msh_content_line(file, section, &line, &length));
+        if (msh_integers(line, length, numbers, 2) != 1)
+            return file->at >= file->size
+                       ? msh_cut(file, section)
+                       : msh_error(file, line, length, "one number was expected");
+    }
 done:
     return status;
 }
@@ -67,7 +74,7 @@ static weft_status type_error(msh_file *file, const char *line, size_t length, i
 static weft_status short_element(msh_file *file, const char *line, size_t length) {
     if (file->at >= file->size)
         return msh_cut(file, "Elements");
-    return msh_error(file, line, length, "this element has too few nodes");
+    return msh_error(file, line, length, "this element has too few or too many numbers");
 }
 
 /* MSH 2: number type n_tags tags... nodes...; MSH 1: number type physical elementary n nodes... */
@@ -85,9 +92,9 @@ static weft_status elements_2(msh_file *file, const char *section) {
         if (came > 1 && nodes == 0)
             return type_error(file, line, length, values[0], values[1]);
         bool right = file->version < 2
-                         ? came >= 5 + nodes && values[4] == nodes
+                         ? came == 5 + nodes && values[4] == nodes
                          : came >= 3 && values[2] >= 0 && values[2] <= 100 &&
-                               came >= 3 + values[2] + nodes &&
+                               came == 3 + values[2] + nodes &&
                                (values[2] < 4 || (values[5] >= 0 && values[5] <= values[2] - 3));
         if (!right)
             return short_element(file, line, length);
@@ -97,14 +104,14 @@ done:
     return status;
 }
 
-/* n lines of points, each `width` numbers. */
+/* n lines of points, each `width` numbers, and no more: Gmsh reads numbers, not lines. */
 static weft_status point_lines(msh_file *file, int64_t n, int width) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
     for (int64_t i = 0; i < n; ++i) {
         TRY(msh_content_line(file, "Nodes", &line, &length));
-        if (msh_reals(line, length) >= width)
+        if (msh_reals(line, length) == width)
             continue;
         return file->at >= file->size ? msh_cut(file, "Nodes")
                                       : msh_error(file, line, length, "this is no point");
@@ -141,9 +148,13 @@ static weft_status nodes_4(msh_file *file) {
     TRY(msh_numbers_line(file, "Nodes", head, 2));
     for (int64_t b = 0; b < head[0]; ++b) {
         TRY(msh_numbers_line(file, "Nodes", block, 4));
+        int64_t parametric = block[2] ? block[newer ? 0 : 1] : 0;
+        if (parametric < 0 || parametric > 3)
+            return msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
+                             (long long)parametric);
         if (newer)
-            TRY(skip_lines(file, "Nodes", block[3]));
-        TRY(point_lines(file, block[3], newer ? 3 : 4));
+            TRY(number_lines(file, "Nodes", block[3]));
+        TRY(point_lines(file, block[3], (newer ? 3 : 4) + (int)parametric));
         n += block[3];
     }
     TRY(check_total(file, "Nodes", head[1], n));

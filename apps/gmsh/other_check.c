@@ -2,6 +2,7 @@
  * cut, and from VTK files it reads cells of any number of nodes into room for 100. */
 #include "weft_gmsh.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,13 +170,21 @@ static int64_t next_integer(msh_file *file) {
     return value;
 }
 
+/* Before binary data; Gmsh passes all blanks there, so that the data must not start with one. */
+static bool pass_line_end(msh_file *file) {
+    bool right = file->size - file->at >= 2 && file->text[file->at] == '\n' &&
+                 !isspace((unsigned char)file->text[file->at + 1]);
+    file->at += right;
+    return right;
+}
+
 static weft_status check_vtk_cells(msh_file *file, bool binary) {
     enum { NODES_MOST = 100 };
     int64_t n = next_integer(file), total = next_integer(file), came = 0;
     if (n < 0 || total < 0 || n > total)
         return msh_error(file, NULL, 0, "two counts were expected after CELLS");
-    if (binary)
-        ++file->at;
+    if (binary && !pass_line_end(file))
+        return msh_error(file, NULL, 0, "a line end was expected behind the counts of CELLS");
     file->swapped = true; /* VTK writes the other byte order */
     for (int64_t i = 0; i < n; ++i) {
         int64_t nodes = binary ? msh_int(file) : next_integer(file);
@@ -215,7 +224,8 @@ static weft_status check_vtk(msh_file *file) {
         int64_t n = next_integer(file);
         if (n < 0 || !next_word(file, &word, &length))
             return msh_error(file, NULL, 0, "a count and a type were expected after POINTS");
-        file->at += binary;
+        if (binary && !pass_line_end(file))
+            return msh_error(file, NULL, 0, "a line end was expected behind POINTS");
         if (binary)
             msh_skip(file, n, is_word(word, length, "double") ? 24 : 12);
         for (int64_t i = 0; !binary && i < 3 * n; ++i)

@@ -73,8 +73,9 @@ static const bad_mesh msh_files[] = {
                   "Physical Volume(\"domain\") = {1}; a flat mesh goes into the plane z = 0"},
     {"no_node.msh", "no_node.msh: error: Gmsh: Wrong node index 9" DAMAGED},
     {"no_point.msh", "no_point.msh:11: error: this is no point\n    2 1,0 0 0" DAMAGED},
-    {"short_element.msh", "short_element.msh:18: error: this element has too few nodes\n"
-                          "    2 2 2 1 1 1 3" DAMAGED},
+    {"short_element.msh",
+     "short_element.msh:18: error: this element has too few or too many numbers\n"
+     "    2 2 2 1 1 1 3" DAMAGED},
     {"too_few_nodes.msh", "too_few_nodes.msh:14: error: $Nodes ends before all that it announces\n"
                           "    $EndNodes" DAMAGED},
     {"not_closed.msh",
