@@ -87,6 +87,18 @@ static const bad_mesh msh_files[] = {
                       "$MeshFormat\n"
                       "hint: Weft reads MSH 2 and 4.1 as text and binary, and MSH 1 (which starts "
                       "with $NOD) and 4.0 as text; a geometry is named .geo"},
+    {"long_point.msh", "long_point.msh:22: error: this is no point\n"
+                       "    11 0.6479062500000000 0.3749999999997427 166666669405 "
+                       "0.6437499999999021 0" DAMAGED},
+    {"negative_node.msh", "negative_node.msh:32: error: $Elements names node or element -1, and "
+                          "numbers are from 1 to 2^31" DAMAGED},
+    {"like_nodes.msh", "like_nodes.msh:4: error: there is no section of this name\n"
+                       "    $NodesX" DAMAGED},
+    {"negative_part.bdf", "negative_part.bdf: error: a part of it has a negative number, and "
+                          "cannot be a group\n"
+                          "hint: give every part a number from 0 on"},
+    {"shifted.vtk", "shifted.vtk:5: error: a line end was expected behind the counts of "
+                    "CELLS" DAMAGED},
     {"msh3.msh", "msh3.msh: error: this is MSH 3, and Weft reads MSH 1, 2, 4.0 and 4.1\n"
                  "hint: write it again: gmsh msh3.msh -save -format msh41 -o new.msh"}};
 
