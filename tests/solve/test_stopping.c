@@ -193,6 +193,27 @@ static void every_tangent_is_looked_at(void **state) {
     test_folder_remove(&folder);
 }
 
+/* -K for K: what CG finds is named, and so is the place. */
+static void an_indefinite_tangent_is_named(void **state) {
+    char *folder = test_folder_make(), text[sizeof jump_script + 8];
+    (void)state;
+    const char *matrix = strstr(jump_script, "K = ");
+    assert_non_null(matrix);
+    snprintf(text, sizeof text, "%.*sK = 0 - %s", (int)(matrix - jump_script), jump_script,
+             matrix + strlen("K = "));
+    char *script = script_write(folder, "negative.weft", text);
+    const char *const command[] = {WEFT_BINARY_DIR "/solve", script, "--nonlinear", "--mesh",
+                                   "square:8", "--dirichlet", "left=0", NULL};
+    test_run run = test_program(command, NULL);
+    assert_int_equal(1, run.exit_code);
+    assert_non_null(strstr(run.error, "conjugate gradients: indefinite"));
+    assert_non_null(strstr(run.error, "in load step 1, iteration 0"));
+    assert_non_null(strstr(run.error, "the tangent is not positive definite there"));
+    test_run_free(&run);
+    free(script);
+    test_folder_remove(&folder);
+}
+
 /* ---- time ---------------------------------------------------------------------------------- */
 
 /* Implicit steps so long that they end in the steady state: the flux q = (1 - T(1/2)) 2 through k =
@@ -225,6 +246,7 @@ int main(void) {
         cmocka_unit_test(unconverged_files_are_kept_on_request),
         cmocka_unit_test(newton_ends_at_rounding),
         cmocka_unit_test(every_tangent_is_looked_at),
+        cmocka_unit_test(an_indefinite_tangent_is_named),
         cmocka_unit_test(long_steps_with_a_jump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
