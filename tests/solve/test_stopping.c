@@ -202,8 +202,14 @@ static void an_indefinite_tangent_is_named(void **state) {
     snprintf(text, sizeof text, "%.*sK = 0 - %s", (int)(matrix - jump_script), jump_script,
              matrix + strlen("K = "));
     char *script = script_write(folder, "negative.weft", text);
-    const char *const command[] = {WEFT_BINARY_DIR "/solve", script, "--nonlinear", "--mesh",
-                                   "square:8", "--dirichlet", "left=0", NULL};
+    const char *const command[] = {WEFT_BINARY_DIR "/solve",
+                                   script,
+                                   "--nonlinear",
+                                   "--mesh",
+                                   "square:8",
+                                   "--dirichlet",
+                                   "left=0",
+                                   NULL};
     test_run run = test_program(command, NULL);
     assert_int_equal(1, run.exit_code);
     assert_non_null(strstr(run.error, "conjugate gradients: indefinite"));
