@@ -19,6 +19,8 @@ _weft_files() { # current word, endings...
     done
 }
 
+_weft_meshes=(geo msh unv bdf nas vtk mesh) # what weft-gmsh reads
+
 _weft_scripts() {
     "$@" '?' 2>&1 </dev/null | sed -n 's/^hint:.*shipped[a-z ]* are //p' | sed 's/[a-z_0-9]*\.\.\.$//; s/,/ /g'
 }
@@ -38,7 +40,7 @@ _weft_value() { # option, current word; $program, $command, $help
     "--device "*) compgen -W "$(_weft_device_list)" -- "$2" ;;
     "--mesh "*)
         compgen -W "square: cube:" -- "$2"
-        _weft_files "$2" geo msh vtkhdf
+        _weft_files "$2" vtkhdf "${_weft_meshes[@]}"
         ;;
     "--print "*) compgen -W "tokens script graph fusions implementations cover plan source" -- "$2" ;;
     "--format "*) compgen -W "text dot json" -- "$2" ;;
@@ -67,7 +69,7 @@ _weft_word() { # current word: what is no option
         ;;
     "weft compare") _weft_files "$1" json ;;
     "weft test") compgen -d -S / -- "$1" ;;
-    weft-gmsh) _weft_files "$1" geo msh ;;
+    weft-gmsh) _weft_files "$1" "${_weft_meshes[@]}" ;;
     esac
 }
 

@@ -59,6 +59,11 @@ while read -r command; do
     printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$build/weft" "$command" >"$scratch/weft-$command"
     names+=("weft-$command")
 done < <("$build/weft" --help | sed -n '/^$/,/^$/ s/^  \([a-z]*\) .*/\1/p' | grep -vx weft)
+# weft-gmsh has its own way to print usage, which help2man does not see.
+if [ -x "$build/weft-gmsh" ]; then
+    printf '#!/bin/sh\n"%s" "$@" | sed "s/^usage:/Usage:/; s/^       weft-gmsh/  or:  weft-gmsh/"\n' \
+        "$build/weft-gmsh" >"$scratch/weft-gmsh"
+fi
 for name in "${names[@]}"; do
     [ -e "$scratch/$name" ] || ln -s "$build/$name" "$scratch/$name"
     chmod +x "$scratch/$name"

@@ -22,7 +22,7 @@ programs=(poisson solve scaling advection_diffusion weft)
 PATH=$WEFT_BUILD:$PATH
 # shellcheck source=../../cmake/completion.bash
 . "$WEFT_SOURCE/cmake/completion.bash"
-touch plate.geo plate.vtkhdf notes.txt mine.weft
+touch plate.geo plate.unv plate.vtkhdf notes.txt mine.weft
 mkdir folder
 offered() { # words...
     COMP_WORDS=("$@")
@@ -49,7 +49,7 @@ expect "csr" "lma" poisson --assembly = c
 expect "fused unfused" "" advection_diffusion --plan ""
 expect "consistent lumped" "" advection_diffusion --mass ""
 expect "auto host cuda gpu null null:h200 host:1" "" solve --device ""
-expect "square: cube: plate.geo plate.vtkhdf folder/" "notes.txt" poisson --mesh ""
+expect "square: cube: plate.geo plate.unv plate.vtkhdf folder/" "notes.txt" poisson --mesh ""
 expect "plate.vtkhdf" "plate.geo" poisson --output pl
 expect "folder/" "notes.txt" weft fuse --kernels ""
 expect "fuse explain library new devices" "COMMAND" weft ""

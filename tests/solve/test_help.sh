@@ -32,6 +32,9 @@ for program in "${programs[@]}"; do
     [ ! -s err ] || fail "$program --help: $(cat err)"
     $program --help >/dev/full 2>err && fail "$program --help: a full disk is not noticed"
 done
+if [ -x "$WEFT_BUILD/weft-gmsh" ]; then
+    [[ $(weft-gmsh --version) == "weft-gmsh (Weft) $version"* ]] || fail "weft-gmsh --version: $(weft-gmsh --version)"
+fi
 
 # What the examples name.
 weft new function weighted >/dev/null && weft new script weighted >/dev/null || fail "weft new"
