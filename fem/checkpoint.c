@@ -67,14 +67,9 @@ static bool write_note(hid_t group, const char *name, const char *value) {
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), attribute = -1;
     if (type >= 0 && space >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0)
         attribute = H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    return good;
+    /* what fails is left open: HDF5 forgets why when anything is closed, and this process ends */
+    return attribute >= 0 && H5Awrite(attribute, type, value) >= 0 && H5Aclose(attribute) >= 0 &&
+           H5Sclose(space) >= 0 && H5Tclose(type) >= 0;
 }
 
 /* In the child. */

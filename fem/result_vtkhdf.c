@@ -28,12 +28,13 @@ static weft_status make_set(const writer *w, hid_t group, const char *name, hid_
     hid_t set = space < 0
                     ? -1
                     : H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    /* asked for at once: HDF5 forgets why when anything is closed */
+    const weft_status status = set < 0 ? failed(w, "a data set could not be made") : WEFT_OK;
     if (space >= 0)
         H5Sclose(space);
-    if (set < 0)
-        return failed(w, "a data set could not be made");
-    *out = set;
-    return WEFT_OK;
+    if (set >= 0)
+        *out = set;
+    return status;
 }
 
 /* All at once, HDF5 converting on the way. */
@@ -61,11 +62,12 @@ static weft_status write_rows(const writer *w, hid_t set, hid_t memory_type, int
     bool good = file_space >= 0 && memory_space >= 0 &&
                 H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
                 H5Dwrite(set, memory_type, memory_space, file_space, H5P_DEFAULT, values) >= 0;
+    const weft_status status = good ? WEFT_OK : failed(w, "values could not be written");
     if (file_space >= 0)
         H5Sclose(file_space);
     if (memory_space >= 0)
         H5Sclose(memory_space);
-    return good ? WEFT_OK : failed(w, "values could not be written");
+    return status;
 }
 
 static weft_status write_pieces(const writer *w, const char *name, hid_t type, hid_t memory_type,
@@ -114,11 +116,12 @@ static weft_status write_attribute(const writer *w, hid_t group, const char *nam
     hid_t attribute =
         space < 0 ? -1 : H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool good = attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0;
+    const weft_status status = good ? WEFT_OK : failed(w, "an attribute could not be written");
     if (attribute >= 0)
         H5Aclose(attribute);
     if (space >= 0)
         H5Sclose(space);
-    return good ? WEFT_OK : failed(w, "an attribute could not be written");
+    return status;
 }
 
 static weft_status open_groups(writer *w, const char *temporary) {
