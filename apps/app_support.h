@@ -15,8 +15,8 @@ typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } a
 
 /** Call first in main. Where a standard stream is closed, the next file that is opened would get
  * its number, and what is printed would land in that file: put in its place one that refuses to be
- * used, so that printing fails as it should. A file above the limit on sizes (ulimit -f) is an error
- * of the write too, not the end of the program. */
+ * used, so that printing fails as it should. A file above the limit on sizes (ulimit -f) is an
+ * error of the write too, not the end of the program. */
 void app_streams_guard(void);
 
 /** Writes a log and a progress bar to a stream, stderr in the apps. Zero verbosity shows warnings,

@@ -84,8 +84,8 @@ weft_status weft_apart_start(weft_apart_call call, void *user, const char *path,
     int ends[2] = {-1, -1};
     const pid_t parent = getpid();
     *out = WEFT_APART_NONE;
-    void *page = mmap(NULL, sizeof *out->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0);
+    void *page =
+        mmap(NULL, sizeof *out->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED && pipe2(ends, O_CLOEXEC) == 0) {
         out->pid = fork();
         if (out->pid == 0)
@@ -108,7 +108,8 @@ weft_status weft_apart_start(weft_apart_call call, void *user, const char *path,
     *out = WEFT_APART_NONE;
     weft_error_set(error, WEFT_ERROR_MEMORY, "%s: a process for it could not be started: %s", path,
                    strerror(number));
-    weft_error_hint(error, "free some memory, or raise the limits on memory and processes (ulimit)");
+    weft_error_hint(error,
+                    "free some memory, or raise the limits on memory and processes (ulimit)");
     return WEFT_ERROR_MEMORY;
 }
 

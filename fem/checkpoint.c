@@ -124,12 +124,11 @@ weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
             .name = checkpoint->names[i], .n_components = 1, .values = checkpoint->lists[i]};
     (void)snprintf(step, sizeof step, "%" PRId64, checkpoint->step);
     weft_mesh_hash(mesh, mesh_hash);
-    content c = {
-        .path = path,
-        .mesh = mesh,
-        .checkpoint = checkpoint,
-        .notes = {CHECKPOINT_VERSION, step, mesh_hash, checkpoint->problem, hash},
-        .fields = fields};
+    content c = {.path = path,
+                 .mesh = mesh,
+                 .checkpoint = checkpoint,
+                 .notes = {CHECKPOINT_VERSION, step, mesh_hash, checkpoint->problem, hash},
+                 .fields = fields};
     TRY(hash_all(&c, hash, error));
     TRY(weft_result_place(path, true, fill, &c, error));
 done:

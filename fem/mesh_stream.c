@@ -70,8 +70,8 @@ static weft_status read_header(reader *r) {
     r->facet_bytes = (uint64_t)header.n_group_facets * d * sizeof(int32_t);
     r->group_cell_bytes = (uint64_t)header.n_group_cells * sizeof(int32_t);
     uint64_t group_bytes = (uint64_t)header.n_groups * sizeof(weft_stream_group);
-    if (!can_come(r, r->x_bytes + r->cell_bytes + r->facet_bytes + r->group_cell_bytes +
-                         group_bytes))
+    if (!can_come(r,
+                  r->x_bytes + r->cell_bytes + r->facet_bytes + r->group_cell_bytes + group_bytes))
         return broken(r, "it announces more than it holds");
     r->source->n_left_nodes = header.n_left_nodes;
     data->dimension = header.dimension;

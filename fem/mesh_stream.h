@@ -3,8 +3,8 @@
  *      weft_stream_start, then records: weft_stream_record, then `bytes` bytes
  *
  *  progress and log stand anywhere; error ends the stream; else one header, then coordinates,
- * cells, group facets and group cells (each in any number of records) and groups in any order, and end when all
- * that the header announced is there. */
+ * cells, group facets and group cells (each in any number of records) and groups in any order, and
+ * end when all that the header announced is there. */
 #ifndef WEFT_MESH_STREAM_H
 #define WEFT_MESH_STREAM_H
 

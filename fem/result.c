@@ -1,6 +1,6 @@
 /* Result files appear whole or not at all, in the format that their name asks for. */
-#include "result_internal.h"
 #include "apart_internal.h"
+#include "result_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

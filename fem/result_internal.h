@@ -7,7 +7,8 @@
 
 enum { WEFT_GROUP_NAME_BYTES = 256, WEFT_MASK_NAME_BYTES = 288 };
 
-/* ---- content ---------------------------------------------------------------------------------- */
+/* ---- content ----------------------------------------------------------------------------------
+ */
 
 /** What a file is to hold. */
 typedef struct weft_result_content {
@@ -33,14 +34,15 @@ weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *
  *  Errors WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_vtu_write(int file, const weft_result_content *content, weft_error *error);
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/* ---- places -----------------------------------------------------------------------------------
+ */
 
 bool weft_ends_with(const char *path, const char *ending);
 /** "cannot write PATH: REASON", with a hint for this errno. Returns WEFT_ERROR_IO. */
 weft_status weft_cannot_write(const char *path, int number, weft_error *error);
 
-/** A file that will take the place of another: locked by this process as long as it is open, so that
- *  others see that it has an owner. */
+/** A file that will take the place of another: locked by this process as long as it is open, so
+ * that others see that it has an owner. */
 typedef struct weft_temporary {
     char *target, *name; /* NULL: none */
     int file;            /* open for reading and writing; -1: none */

@@ -62,7 +62,8 @@ static void fill_mask(const weft_mesh *mesh, int group, int64_t first, int64_t n
     weft_mask_fill(mesh, group, first, n, out);
 }
 
-/* ---- what there is ---------------------------------------------------------------------------- */
+/* ---- what there is ----------------------------------------------------------------------------
+ */
 
 static void add_fields(vtu_writer *w, bool on_cells) {
     const weft_mesh *mesh = w->content->mesh;
@@ -120,7 +121,8 @@ static void list_arrays(vtu_writer *w) {
     }
 }
 
-/* ---- the head --------------------------------------------------------------------------------- */
+/* ---- the head ---------------------------------------------------------------------------------
+ */
 
 static void add_escaped(weft_text *out, const char *name) {
     for (; *name; ++name) {
@@ -170,7 +172,8 @@ static void write_head(vtu_writer *w) {
                             "  <AppendedData encoding=\"raw\">\n   _");
 }
 
-/* ---- the data --------------------------------------------------------------------------------- */
+/* ---- the data ---------------------------------------------------------------------------------
+ */
 
 static void write_bytes(vtu_writer *w, const void *bytes, size_t n) {
     const char *from = bytes;

@@ -1,7 +1,7 @@
 /* Time series: is a file made, gone on with, or kept? Nothing that is there is lost without being
  * asked for. */
-#include "series_internal.h"
 #include "fem_internal.h"
+#include "series_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -62,9 +62,10 @@ weft_status weft_series_lock(int file, const char *path, weft_error *error) {
 
 static weft_status refuse_other(const weft_series *s, const weft_series_found *found,
                                 weft_error *error) {
-    const char *why = !found->is_series                         ? "it is no series of Weft's"
-                      : strcmp(found->mesh, s->mesh_hash) != 0 ? "it is the series of another mesh"
-                                                               : "it is the series of other options";
+    const char *why = !found->is_series ? "it is no series of Weft's"
+                      : strcmp(found->mesh, s->mesh_hash) != 0
+                          ? "it is the series of another mesh"
+                          : "it is the series of other options";
     weft_error_set(error, WEFT_ERROR_INPUT, "%s cannot be gone on with: %s", s->path, why);
     weft_error_hint(error, "give --output another name, or --overwrite to replace it");
     return WEFT_ERROR_INPUT;
@@ -89,7 +90,7 @@ static weft_status choose_kept(weft_series *s, const weft_series_found *found,
     if (n < found->n_steps && last > options->end && !options->overwrite)
         return refuse_shorter(s, last, options->end, error);
     if (n < found->n_steps)
-        weft_log(monitor, WEFT_LOG_INFO, "%s: its %" PRId64 " steps after t = %g come again",
+        weft_log(monitor, WEFT_LOG_INFO, "%s: its %" PRId64 " steps after t = %g are computed again",
                  s->path, found->n_steps - n, options->start);
     s->n_steps = n;
     if (n > 0)

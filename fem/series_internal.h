@@ -31,13 +31,13 @@ extern const weft_series_kind weft_series_vtkhdf, weft_series_pvd;
 
 struct weft_series {
     const weft_series_kind *kind;
-    char *path, *name;          /* of the file, of the field */
-    const weft_mesh *mesh;      /* borrowed */
+    char *path, *name;     /* of the file, of the field */
+    const weft_mesh *mesh; /* borrowed */
     char mesh_hash[33], problem[33];
-    int64_t n_steps, n_more;    /* that are there; that may follow */
-    double last;                /* time, where n_steps > 0 */
+    int64_t n_steps, n_more; /* that are there; that may follow */
+    double last;             /* time, where n_steps > 0 */
     bool overwrite;
-    int file;                   /* that other runs find locked; -1: none */
+    int file; /* that other runs find locked; -1: none */
     void *state;
 };
 

@@ -1,5 +1,6 @@
 /* A time series as an index, NAME.pvd, and a file of mesh and values for each step,
- * NAME_steps/000000.vtu. A step is placed before the index that names it, and both are placed whole.
+ * NAME_steps/000000.vtu. A step is placed before the index that names it, and both are placed
+ * whole.
  *
  * Source  ParaView's guide, "PVD file format" */
 #include "fem_internal.h"
@@ -30,7 +31,8 @@ static weft_status no_memory(const weft_series *s, weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", s->path);
 }
 
-/* ---- reading an index ------------------------------------------------------------------------- */
+/* ---- reading an index -------------------------------------------------------------------------
+ */
 
 /* The times of all lines that name a step; false: one of them is damaged. */
 static bool read_times(const char *text, weft_series_found *out) {
@@ -73,7 +75,8 @@ done:
     return status;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------
+ */
 
 static void add_escaped(weft_text *out, const char *name) {
     for (; *name; ++name)
@@ -126,7 +129,8 @@ static void remove_steps(const pvd *p, int64_t first, int64_t end) {
     }
 }
 
-/* ---- the folder of the steps ------------------------------------------------------------------ */
+/* ---- the folder of the steps ------------------------------------------------------------------
+ */
 
 static weft_status name_folder(weft_series *s, pvd *p, weft_error *error) {
     const size_t length = strlen(s->path) - strlen(s->kind->ending);
@@ -159,9 +163,9 @@ static weft_status look_into(weft_series *s, const pvd *p, bool indexed, weft_er
     if (folder)
         closedir(folder);
     if (any && !indexed && !s->overwrite) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "%s has steps of a series whose index %s is gone", p->folder,
-                                s->path);
+        status =
+            weft_error_set(error, WEFT_ERROR_USAGE,
+                           "%s has steps of a series whose index %s is gone", p->folder, s->path);
         weft_error_hint(error, "give --output another name, or --overwrite to replace them");
     }
     return status;
@@ -180,7 +184,8 @@ done:
     return status;
 }
 
-/* ---- the interface ---------------------------------------------------------------------------- */
+/* ---- the interface ----------------------------------------------------------------------------
+ */
 
 static void write_start(const weft_series *s, pvd *p) {
     const char *order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "LittleEndian" : "BigEndian";
@@ -218,7 +223,8 @@ typedef struct vtu_step {
 
 static weft_status fill_step(void *user, const weft_temporary *temporary, weft_error *error) {
     const vtu_step *step = user;
-    const weft_result_content content = {.path = step->path, .mesh = step->mesh, .fields = &step->field, .n_fields = 1};
+    const weft_result_content content = {
+        .path = step->path, .mesh = step->mesh, .fields = &step->field, .n_fields = 1};
     return weft_vtu_write(temporary->file, &content, error);
 }
 

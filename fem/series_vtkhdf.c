@@ -9,7 +9,8 @@
  *          PointDataOffsets/NAME               where a step's values begin
  *          CellDataOffsets/GROUP               zeros
  *      /Weft  SeriesMesh, SeriesProblem        attributes: hashes
- *          SeriesPlaces                        where in the file NSteps and the extent of Values lie
+ *          SeriesPlaces                        where in the file NSteps and the extent of Values
+ * lie
  *
  * HDF5 makes the file, with room for all steps and that room on the disk. A step is then written
  * without HDF5: its values and its time to the places that HDF5 gave them, and last the number of
@@ -57,7 +58,8 @@ static weft_status failed(const job *j, const char *what) {
     return weft_hdf5_unwritten(j->s->path, what, j->error);
 }
 
-/* ---- the child: making room -------------------------------------------------------------------- */
+/* ---- the child: making room --------------------------------------------------------------------
+ */
 
 /* One entry per step and more: data sets that grow with the number of steps. */
 typedef struct step_set {
@@ -65,10 +67,11 @@ typedef struct step_set {
     int64_t first, by; /* entry of step i: first + i * by */
     bool column;       /* [n][1] rather than [n] */
 } step_set;
-static const step_set step_sets[] = {
-    {"VTKHDF/Steps/PartOffsets", 0, 0, false}, {"VTKHDF/Steps/NumberOfParts", 1, 0, false},
-    {"VTKHDF/Steps/PointOffsets", 0, 0, false}, {"VTKHDF/Steps/CellOffsets", 0, 0, true},
-    {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true}};
+static const step_set step_sets[] = {{"VTKHDF/Steps/PartOffsets", 0, 0, false},
+                                     {"VTKHDF/Steps/NumberOfParts", 1, 0, false},
+                                     {"VTKHDF/Steps/PointOffsets", 0, 0, false},
+                                     {"VTKHDF/Steps/CellOffsets", 0, 0, true},
+                                     {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true}};
 
 /* An empty data set in pieces of `chunk`, which may grow, and is on the disk as it does. */
 static weft_status make_set(const job *j, const char *name, hid_t type, int64_t chunk,
@@ -103,8 +106,7 @@ static weft_status extend_numbers(const job *j, const step_set *numbers) {
         values[i] = numbers->first + i * numbers->by;
     TRY(extend_set(j, numbers->name, j->room));
     set = H5Dopen2(j->file, numbers->name, H5P_DEFAULT);
-    if (set < 0 ||
-        H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
+    if (set < 0 || H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
         H5Dclose(set) < 0)
         status = failed(j, "values could not be written");
 done:
@@ -200,8 +202,7 @@ static weft_status make_groups(const job *j) {
     TRY(write_attribute(j, "Weft", "SeriesProblem", text, j->s->problem));
     set = H5Dcreate2(j->file, "Weft/SeriesPlaces", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT,
                      H5P_DEFAULT);
-    if (set < 0 ||
-        H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, nowhere) < 0 ||
+    if (set < 0 || H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, nowhere) < 0 ||
         H5Dclose(set) < 0)
         TRY(failed(j, "values could not be written"));
 done:
@@ -216,7 +217,8 @@ static hid_t open_old(const char *name, unsigned how) {
     return H5Fopen(name, how, access);
 }
 
-/* ---- the child: places ------------------------------------------------------------------------- */
+/* ---- the child: places -------------------------------------------------------------------------
+ */
 
 /* Where these bytes lie; -1: nowhere, or twice. Room that nothing was written to is a hole. */
 static int64_t find_bytes(int file, const void *wanted, size_t n) {
@@ -308,7 +310,8 @@ static weft_status note_places(const job *j, int64_t mark, places *out) {
     return WEFT_OK;
 }
 
-/* Make or extend j->name and send its places. In a new file NSteps is a number to be searched for. */
+/* Make or extend j->name and send its places. In a new file NSteps is a number to be searched for.
+ */
 static weft_status make_room(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     job *j = user;
@@ -338,7 +341,8 @@ done:
     return status;
 }
 
-/* ---- the child: looking ------------------------------------------------------------------------ */
+/* ---- the child: looking ------------------------------------------------------------------------
+ */
 
 static bool read_hash(hid_t file, const char *name, char out[33]) {
     hid_t attribute = H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT);
@@ -360,14 +364,14 @@ static int64_t length_of(hid_t set) {
 static bool read_places(hid_t file, places *out) {
     int64_t both[2] = {-1, -1};
     hid_t set = H5Dopen2(file, "Weft/SeriesPlaces", H5P_DEFAULT);
-    const bool good = length_of(set) == 2 && H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL,
-                                                     H5P_DEFAULT, both) >= 0;
+    const bool good = length_of(set) == 2 &&
+                      H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both) >= 0;
     *out = (places){.count = both[0], .extent = both[1]};
     return good && both[0] > 0 && both[1] > 0;
 }
 
-/* Sends a weft_series_found, its times, and its places where the mesh is the same. A file that is no
- * series is silence. */
+/* Sends a weft_series_found, its times, and its places where the mesh is the same. A file that is
+ * no series is silence. */
 static weft_status look_apart(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     job *j = user;
@@ -379,16 +383,15 @@ static weft_status look_apart(void *user, int out, weft_error *error) {
     j->file = open_old(j->name, H5F_ACC_RDONLY);
     if (j->file < 0)
         return WEFT_OK;
-    hid_t count =
-        H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
+    hid_t count = H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
     hid_t values = H5Dopen2(j->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
     name_field(j, field, sizeof field);
     j->room = length_of(H5Dopen2(j->file, field, H5P_DEFAULT)) / j->s->mesh->n_nodes;
     const int64_t n_times = length_of(values);
     if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
         !read_hash(j->file, "SeriesMesh", found.mesh) ||
-        !read_hash(j->file, "SeriesProblem", found.problem) ||
-        n_times < 0 || !read_places(j->file, &at))
+        !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 ||
+        !read_places(j->file, &at))
         return WEFT_OK;
     if (found.n_steps > n_times) /* it was killed between the two numbers */
         found.n_steps = n_times;
@@ -406,7 +409,8 @@ done:
     return status;
 }
 
-/* ---- the parent -------------------------------------------------------------------------------- */
+/* ---- the parent --------------------------------------------------------------------------------
+ */
 
 static void places_clear(places *p) {
     free(p->values);
@@ -457,8 +461,8 @@ done:
     return status;
 }
 
-static weft_status write_at(const weft_series *s, int file, const void *bytes, size_t n,
-                            int64_t at, weft_error *error) {
+static weft_status write_at(const weft_series *s, int file, const void *bytes, size_t n, int64_t at,
+                            weft_error *error) {
     const char *from = bytes;
     while (n > 0) {
         const ssize_t written = pwrite(file, from, n, (off_t)at);
@@ -516,7 +520,8 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
     const filling *f = user;
     places *p = f->s->state;
     weft_apart apart = WEFT_APART_NONE;
-    job j = {.s = f->s, .name = temporary->name, .make = f->make, .room = f->room, .at = *p, .file = -1};
+    job j = {
+        .s = f->s, .name = temporary->name, .make = f->make, .room = f->room, .at = *p, .file = -1};
     if (!f->make) { /* of the times, too, as HDF5 left it */
         const int64_t extent = p->room + 1;
         TRY(copy_file(f->s, temporary->file, error));

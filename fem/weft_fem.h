@@ -61,8 +61,9 @@ typedef struct weft_mesh_data {
 
 /** Make a checked mesh: flips inverted cells, drops unused nodes (both counted), finds the
  *  boundary, matches group facets (one that no cell has is ignored and counted; one that a group
- *  names twice stands once, as does a cell). Takes over data's arrays: they are freed or moved, and NULLed, also
- *  on error. source is for messages, which count nodes and cells from 1, in data's order.
+ *  names twice stands once, as does a cell). Takes over data's arrays: they are freed or moved, and
+ *  NULLed, also on error. source is for messages, which count nodes and cells from 1, in data's
+ *  order.
  *
  *  Memory  while it runs, 8 bytes a cell and 4 to 8 a node beyond data's arrays
  *  Errors  WEFT_ERROR_INPUT with counts and the first culprit, each with what to do: coordinate
@@ -210,16 +211,16 @@ typedef struct weft_series_options {
     bool resume;         /* go on with the file: its steps with times up to `start` stay */
     bool overwrite;      /* what would be refused as existing is replaced */
 } weft_series_options;
-/** Can a series be written there? Looked at before a long computation: the name's ending, the folder,
- *  and without resume and overwrite that there is no such file. Errors as below */
+/** Can a series be written there? Checked before a long computation: the name's ending, the folder,
+ *  and, without resume and overwrite, that there is no such file. Errors as below */
 weft_status weft_series_check(const char *path, const weft_series_options *options,
                               weft_error *error);
 /** Make a series, or go on with one of the same mesh, name and problem. What exists is kept:
  *
  *      without resume           an existing file is refused
  *      with it, another's file  refused: no series, or of another mesh or problem
- *      with it, steps behind    they come again: dropped where `end` is not before the last of them,
- *      `start`                  else refused
+ *      with it, later steps     those after `start` are dropped, for they are computed again;
+ *                               refused where `end` is before the last of them
  *      with it, no file         made
  *
  *  and with overwrite none of this is refused.

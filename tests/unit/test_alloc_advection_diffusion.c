@@ -81,9 +81,13 @@ static weft_status use_series(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const file_case *with = user;
     weft_series *series = NULL;
-    const weft_series_options options = {
-        .name = "T", .problem = "none", .at_start = true, .n_steps = 2, .end = 2, .resume = with->resume,
-        .overwrite = true};
+    const weft_series_options options = {.name = "T",
+                                         .problem = "none",
+                                         .at_start = true,
+                                         .n_steps = 2,
+                                         .end = 2,
+                                         .resume = with->resume,
+                                         .overwrite = true};
     TRY(weft_series_make(with->path, with->mesh, &options, NULL, &series, error));
     TRY(weft_series_add(series, 0, with->values, error));
     TRY(weft_series_add(series, 1, with->values, error));

@@ -93,8 +93,8 @@ static void from_gmsh(void **state) {
         check_file_round(folder, mesh);
         assert_int_equal(weft_mesh_refine(NULL, mesh, 2, NULL, &fine, NULL), WEFT_OK);
         check_strip(fine);
-        assert_int_equal(
-            weft_mesh_order(NULL, fine, WEFT_ORDERING_BISECTION, 16, NULL, NULL, NULL), WEFT_OK);
+        assert_int_equal(weft_mesh_order(NULL, fine, WEFT_ORDERING_BISECTION, 16, NULL, NULL, NULL),
+                         WEFT_OK);
         check_strip(fine);
         check_file_round(folder, fine);
         weft_mesh_free(&mesh);

@@ -48,8 +48,8 @@ done:
     return status;
 }
 
-/* The .vtu file of a step has the bytes of its values; the .vtkhdf file those of all steps, one after
- * the other or not. */
+/* The .vtu file of a step has the bytes of its values; the .vtkhdf file those of all steps, one
+ * after the other or not. */
 static bool holds(const char *path, const weft_mesh *mesh, int t) {
     size_t length = 0;
     bool found = false;
@@ -91,8 +91,8 @@ static void goes_on(void **state) {
         char *folder = test_folder_make(), *path = test_path(folder, endings[i]);
         weft_mesh *mesh = make_mesh(2, 3);
         const writing all[] = {{"p", 0, 4, false, false},
-                               {"p", 4, 9, true, false},  /* more room is needed */
-                               {"p", 6, 9, true, false},  /* three steps come again */
+                               {"p", 4, 9, true, false},     /* more room is needed */
+                               {"p", 6, 9, true, false},     /* three steps come again */
                                {"p", 9, 2000, true, false}}; /* beyond a piece of 512 numbers */
         for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
             weft_error error = {0};
@@ -129,18 +129,16 @@ static void is_kept(void **state) {
         char *text = test_file_read(path, NULL);
         assert_string_equal(text, "somebody's");
         free(text);
-        assert_int_equal(
-            write_series(path, mesh, (writing){"p", 0, 7, false, true}, NULL), WEFT_OK);
+        assert_int_equal(write_series(path, mesh, (writing){"p", 0, 7, false, true}, NULL),
+                         WEFT_OK);
         refuse(path, mesh, (writing){"p", 0, 2, false, false}, WEFT_ERROR_USAGE, "is kept");
         refuse(path, other, (writing){"p", 7, 9, true, false}, WEFT_ERROR_INPUT, "another mesh");
         refuse(path, mesh, (writing){"q", 7, 9, true, false}, WEFT_ERROR_INPUT, "other options");
         refuse(path, mesh, (writing){"p", 3, 5, true, false}, WEFT_ERROR_INPUT, "ends at t = 5");
         check_steps(folder, endings[i], mesh, 8);
-        assert_int_equal(
-            write_series(path, mesh, (writing){"p", 3, 5, true, true}, NULL), WEFT_OK);
+        assert_int_equal(write_series(path, mesh, (writing){"p", 3, 5, true, true}, NULL), WEFT_OK);
         check_steps(folder, endings[i], mesh, 6);
-        assert_int_equal(
-            write_series(path, mesh, (writing){"q", 0, 1, true, true}, NULL), WEFT_OK);
+        assert_int_equal(write_series(path, mesh, (writing){"q", 0, 1, true, true}, NULL), WEFT_OK);
         check_steps(folder, endings[i], mesh, 2);
         weft_mesh_free(&mesh);
         weft_mesh_free(&other);
