@@ -79,7 +79,8 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
         const int producer = graph->calls[i].routine != NULL
                                  ? graph->data[graph->calls[i].operands[0].datum].producer
                                  : -1;
-        if (producer >= 0 && level[producer] == level[i] && group[producer] == producer)
+        if (producer >= 0 && level[producer] == level[i] && group[producer] == producer &&
+            may_join(graph, group, i, producer))
             group[i] = producer;
     }
     for (int i = 0; i < graph->n_calls; ++i) {

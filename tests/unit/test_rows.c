@@ -107,6 +107,10 @@ static void calls_share_a_kernel_with_a_routine(void **state) {
                      2);
     assert_int_equal(kernels("q = apply(A, z);\nr = apply(A, q);\nreturn r;\n", WEFT_PLAN_FUSED),
                      2);
+    /* two products of one computed list, which one of them computes */
+    assert_int_equal(kernels("s = z*p;\nq = apply(A, s);\nr = apply(A, s);\nreturn q, r;\n",
+                             WEFT_PLAN_FUSED),
+                     2);
     /* neither of these is let in by what a later routine folds in */
     assert_int_equal(
         kernels("s = z*p;\nq = apply(A, z);\nr = apply(A, s);\nreturn s, q, r;\n", WEFT_PLAN_FUSED),
