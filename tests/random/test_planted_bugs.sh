@@ -4,7 +4,7 @@
 set -euo pipefail
 folder=${WEFT_BUILD:?}/planted
 source=${WEFT_SOURCE:?}
-scripts=200 # at random, where a bug is looked for by these
+scripts=300 # at random, where a bug is looked for by these
 export XDG_CACHE_HOME=$folder/test-cache
 
 # bug: the tests that may catch it, cheapest first
