@@ -12,11 +12,12 @@ case "${1:-build}" in
 build) ;;
 test)
     needed+=(libcmocka-dev g++)
-    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox)
+    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev)
     ;;
 full)
     needed+=(libcmocka-dev g++ clang)
-    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox libclang-rt-dev)
+    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev chromium libclang-rt-dev
+        gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user)
     ;;
 *)
     echo "usage: $0 build|test|full" >&2

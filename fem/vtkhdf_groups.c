@@ -63,7 +63,7 @@ done:
 static weft_status read_mask(weft_vtkhdf_reader *r, int g, const char *name, uint8_t *mask,
                              int64_t *capacity) {
     weft_status status = WEFT_OK;
-    char path[256];
+    char path[32 + WEFT_MASK_NAME_BYTES];
     weft_mesh_data *data = &r->data;
     weft_group *group = &data->groups[g];
     snprintf(path, sizeof path, "VTKHDF/CellData/%s", name);
