@@ -2,7 +2,9 @@
  * ends the program with codes of its own: it formats the options here, and no more. */
 #include "app_support.h"
 
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COLUMNS = 79, KEY_USAGE = -3 };
 
@@ -35,6 +37,23 @@ static void print_text(const char *text) {
     }
 }
 
+/* argp aborts where it gets no memory. */
+static void end_aborted(int signal) {
+    static const char text[] = "error: out of memory for the help text\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(3);
+}
+
+static void print_options(const struct argp *argp, unsigned flags, char *name) {
+    const struct sigaction end = {.sa_handler = end_aborted};
+    struct sigaction before;
+    const bool set = sigaction(SIGABRT, &end, &before) == 0;
+    argp_help(argp, stdout, flags, name);
+    if (set)
+        sigaction(SIGABRT, &before, NULL);
+}
+
 weft_status app_help_print(const struct argp *argp, int key, const char *program,
                            weft_error *error) {
     const struct argp standard = {.options = app_help_options};
@@ -46,9 +65,9 @@ weft_status app_help_print(const struct argp *argp, int key, const char *program
     if (key == 'V') {
         printf("%s (Weft) " WEFT_VERSION "\n", name);
     } else if (key == KEY_USAGE) {
-        argp_help(&all, stdout, ARGP_HELP_USAGE, name);
+        print_options(&all, ARGP_HELP_USAGE, name);
     } else {
-        argp_help(&all, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, name);
+        print_options(&all, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, name);
         if (after) {
             putchar('\n');
             print_text(after + 1);
