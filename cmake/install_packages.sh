@@ -12,11 +12,11 @@ case "${1:-build}" in
 build) ;;
 test)
     needed+=(libcmocka-dev g++)
-    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev)
+    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file)
     ;;
 full)
     needed+=(libcmocka-dev g++ clang)
-    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev chromium libclang-rt-dev
+    optional+=(python3 python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file chromium libclang-rt-dev
         gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user)
     ;;
 *)
@@ -101,8 +101,10 @@ apt() { # what is being done, arguments...
     local what=$1
     shift
     progress "$what"
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq \
-        -o APT::Status-Fd=1 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 |
+    # Apt closes the descriptor of its status in the scripts of packages, so it must not be their standard
+    # output: fontconfig's prints, and fails. A shell opens it, because sudo closes what is above 2.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C bash -c 'exec "$@" 3>&1' bash apt-get -qq \
+        -o APT::Status-Fd=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 |
         watch_apt "$what" >>"$log"
 }
 updated=0

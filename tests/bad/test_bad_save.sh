@@ -81,7 +81,7 @@ message=$("$program" square.geo 2>&1 > /dev/full) || code=$?
 # a terminal gets a message and no binary
 if command -v script > /dev/null; then
     code=0
-    script -qec "$program square.geo" /dev/null > terminal.txt < /dev/null || code=$?
+    script -qec "'$program' square.geo" /dev/null > terminal.txt < /dev/null || code=$?
     [ $code -eq 2 ] && grep -q "stdout is a terminal" terminal.txt || fail "terminal: $code"
     grep -q WEFTMESH terminal.txt && fail "binary data on a terminal"
 else

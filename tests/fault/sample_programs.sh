@@ -12,6 +12,8 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/run" "$scratch/cache"
+cp "$injector" "$scratch" # LD_PRELOAD is cut at blanks, which the path of the build folder may have
+injector=$scratch/${injector##*/}
 export XDG_CACHE_HOME=$scratch/cache TMPDIR=$scratch/run WEFT_DEVICE=host:1
 n_runs=0 n_failed=0
 

@@ -11,6 +11,8 @@ if [ ! -e "$preload" ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+cp "$preload" "$folder" # LD_PRELOAD is cut at blanks, which the path of the build folder may have
+preload=$folder/${preload##*/}
 export WEFT_DEVICE=host:1 WEFT_FAULT_PROGRAM
 failed=0 n_runs=0 n_failing=0
 

@@ -7,9 +7,9 @@ if grep -qE '^WEFT_(SANITIZE:STRING=.|FUZZ:BOOL=ON|PORTABLE:BOOL=ON)' "$WEFT_BUI
     echo "skipped: a build that is not for installing"
     exit 77
 fi
-for tool in cpack dpkg-shlibdeps dpkg-deb; do
+for tool in cpack dpkg-shlibdeps dpkg-deb file; do
     if ! command -v $tool >/dev/null; then
-        echo "skipped: $tool is not installed (dpkg-dev has what makes Debian packages)"
+        echo "skipped: $tool is not installed (dpkg-dev and file have what makes Debian packages)"
         exit 77
     fi
 done

@@ -32,9 +32,10 @@ EOF
 stand_in apt-get <<EOF
 #!$bash
 echo "\$*" >>"$scratch/calls"
-simulate=0 packages=()
+simulate=0 packages=() status=1
 for word; do
     case "\$word" in
+    APT::Status-Fd=*) status=\${word#*=} ;;
     --simulate) simulate=1 ;;
     update) [ ! -e "$scratch/offline" ] || { echo "E: Could not resolve the mirror"; exit 100; } ;;
     -* | *=* | install) ;;
@@ -47,10 +48,13 @@ done
 [ "\$simulate" = 0 ] || exit 0
 [ \${#packages[@]} -gt 0 ] || exit 0
 [ ! -e "$scratch/offline" ] || { echo "E: Failed to fetch \${packages[*]}"; exit 100; }
-echo "dlstatus:1:50.0000:Retrieving file 1 of 2"
+echo "dlstatus:1:50.0000:Retrieving file 1 of 2" >&\$status
+# Scripts of packages find this descriptor closed, as apt leaves it; some print to their standard output.
+(eval "exec \$status>&-" && printf 'Regenerating fonts cache\n') 2>/dev/null ||
+    { echo "E: the script of a package cannot print"; exit 100; }
 for package in "\${packages[@]}"; do
     grep -qxF -- "\$package" "$scratch/broken" && { echo "E: \$package cannot be configured"; exit 100; }
-    echo "pmstatus:\$package:42.0000:Unpacking \$package"
+    echo "pmstatus:\$package:42.0000:Unpacking \$package" >&\$status
     left=\$(grep -vxF -- "\$package" "$scratch/missing")
     printf '%s\n' "\$left" >"$scratch/missing"
 done

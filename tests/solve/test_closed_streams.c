@@ -27,7 +27,7 @@ static void test_poisson(void **state) {
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; ++i) {
         char *folder = test_folder_make(), *line = NULL;
         assert_true(asprintf(&line,
-                             WEFT_BINARY_DIR "/poisson --quiet --mesh square:2 --json %s/u.json "
+                             "'" WEFT_BINARY_DIR "/poisson' --quiet --mesh square:2 --json %s/u.json "
                                              "--output %s/u.vtkhdf %s",
                              folder, folder, closed[i]) > 0);
         int code = run_in_shell(folder, line);
@@ -35,10 +35,10 @@ static void test_poisson(void **state) {
             print_error("exit %d: %s\n", code, line);
         assert_int_equal(0, code);
         free(line);
-        assert_true(asprintf(&line, WEFT_BINARY_DIR "/poisson --mesh %s/u.vtkhdf", folder) > 0);
+        assert_true(asprintf(&line, "'" WEFT_BINARY_DIR "/poisson' --mesh %s/u.vtkhdf", folder) > 0);
         assert_int_equal(0, run_in_shell(folder, line));
         free(line);
-        assert_int_equal(0, run_in_shell(folder, WEFT_BINARY_DIR "/weft cache verify"));
+        assert_int_equal(0, run_in_shell(folder, "'" WEFT_BINARY_DIR "/weft' cache verify"));
         test_folder_remove(&folder);
     }
 }
@@ -47,14 +47,14 @@ static void test_poisson(void **state) {
 static void test_lost_report(void **state) {
     char *folder = test_folder_make(), *line = NULL;
     (void)state;
-    assert_true(asprintf(&line, WEFT_BINARY_DIR "/poisson --mesh square:2 --output %s/u.vtkhdf >&-",
+    assert_true(asprintf(&line, "'" WEFT_BINARY_DIR "/poisson' --mesh square:2 --output %s/u.vtkhdf >&-",
                          folder) > 0);
     assert_int_equal(2, run_in_shell(folder, line));
     free(line);
-    assert_true(asprintf(&line, WEFT_BINARY_DIR "/poisson --mesh %s/u.vtkhdf", folder) > 0);
+    assert_true(asprintf(&line, "'" WEFT_BINARY_DIR "/poisson' --mesh %s/u.vtkhdf", folder) > 0);
     assert_int_equal(0, run_in_shell(folder, line));
     free(line);
-    assert_int_equal(2, run_in_shell(folder, WEFT_BINARY_DIR "/weft devices >&-"));
+    assert_int_equal(2, run_in_shell(folder, "'" WEFT_BINARY_DIR "/weft' devices >&-"));
     test_folder_remove(&folder);
 }
 

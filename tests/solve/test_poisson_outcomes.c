@@ -196,7 +196,7 @@ static void test_full_stdout(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0)
         skip_test("there is no /dev/full here");
-    const char *command[] = {"sh", "-c", WEFT_BINARY_DIR "/poisson --mesh square:4 > /dev/full",
+    const char *command[] = {"sh", "-c", "'" WEFT_BINARY_DIR "/poisson' --mesh square:4 > /dev/full",
                              NULL};
     test_run run = test_program(command, NULL);
     assert_int_equal(2, run.exit_code);

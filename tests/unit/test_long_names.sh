@@ -46,8 +46,10 @@ grep -qF "$file" out || fail "the script is not named"
 # longer
 long=$(letters l 255)
 echo "index cells; input $long : real over cells; b = 2*$long; return b;" >"$file"
-for program in "$weft fuse" "$WEFT_BUILD/solve --mesh square:2"; do
-    ! $program "$file" >out 2>&1 || fail "a name of 255 characters is taken"
+for program in weft solve; do
+    options=(fuse)
+    [ $program = weft ] || options=(--mesh square:2)
+    ! "$WEFT_BUILD/$program" "${options[@]}" "$file" >out 2>&1 || fail "a name of 255 characters is taken"
     grep -q 'weft:1:20: error: this name has 255 characters, and 63 are allowed' out || fail "which name is too long?"
 done
 for option in --define --set; do
