@@ -20,7 +20,7 @@ endfunction()
 
 # weft_library(target glob...): a static library of the sources that match, which may be none yet.
 function(weft_library target)
-    file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARGN})
     if(NOT sources)
         set(sources "${PROJECT_BINARY_DIR}/embedded/${target}_empty.c")
         file(WRITE "${sources}" "typedef int ${target}_has_no_sources;\n")

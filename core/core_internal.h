@@ -8,8 +8,8 @@
     1 /* memfd_create, locks of open files, affinity; so include this header first */
 #endif
 
-#include "process.h"
-#include "weft_core.h"
+#include "core/base/process.h"
+#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -421,6 +421,6 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
 }
 #endif
 
-#include "weft_escape.h"
-#include "weft_tuning.h"
+#include "core/weft_escape.h"
+#include "core/weft_tuning.h"
 #endif

@@ -6,7 +6,7 @@
 #ifndef WEFT_ESCAPE_H
 #define WEFT_ESCAPE_H
 
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #ifdef __cplusplus
 extern "C" {

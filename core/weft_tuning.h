@@ -9,7 +9,7 @@
 #ifndef WEFT_TUNING_H
 #define WEFT_TUNING_H
 
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef WEFT_EMBEDDED_OPERATORS_H
 #define WEFT_EMBEDDED_OPERATORS_H
 
-#include "embedded.h"
+#include "core/embedded.h"
 
 /** weft_embedded_operators_count entries, then one with NULL name and text. */
 extern const weft_embedded_file weft_embedded_operators[];

@@ -6,7 +6,7 @@
 #ifndef WEFT_FEM_H
 #define WEFT_FEM_H
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #ifdef __cplusplus
 extern "C" {

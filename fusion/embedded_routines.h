@@ -2,7 +2,7 @@
 #ifndef WEFT_EMBEDDED_ROUTINES_H
 #define WEFT_EMBEDDED_ROUTINES_H
 
-#include "embedded.h"
+#include "core/embedded.h"
 
 /** weft_embedded_routines_count entries, then one with NULL name and text. */
 extern const weft_embedded_file weft_embedded_routines[];

@@ -7,9 +7,9 @@
 #ifndef WEFT_FUSION_H
 #define WEFT_FUSION_H
 
-#include "calibration.h"
-#include "prediction.h"
-#include "weft_core.h"
+#include "fusion/tune/tune.h"
+#include "fusion/cost/cost.h"
+#include "core/weft_core.h"
 
 #ifdef __cplusplus
 extern "C" {

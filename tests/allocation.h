@@ -3,7 +3,7 @@
 #ifndef WEFT_ALLOCATION_H
 #define WEFT_ALLOCATION_H
 
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #ifdef __cplusplus
 extern "C" {

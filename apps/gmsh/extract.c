@@ -1,6 +1,6 @@
 /* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets of groups. */
-#include "../../fem/mesh_stream.h"
-#include "weft_gmsh.h"
+#include "fem/io/stream.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <gmshc.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What a .geo file could do beyond making a mesh. Commands and their forms: Parser/Gmsh.y of
  * Gmsh's sources, rules Printf and Command; how files are opened: Common/OpenFile.cpp, MergeFile.
  */
-#include "geo_tokens.h"
+#include "apps/gmsh/geo_tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The scanner of Gmsh, with its habits: no escapes in strings, strings of at most 1023 characters
  * over any number of lines, a comment of // up to a newline and not to a carriage return. */
-#include "geo_tokens.h"
+#include "apps/gmsh/geo_tokens.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef WEFT_GEO_TOKENS_H
 #define WEFT_GEO_TOKENS_H
 
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 typedef enum geo_kind { GEO_END, GEO_NAME, GEO_STRING, GEO_NUMBER, GEO_SYMBOL } geo_kind;
 

@@ -1,6 +1,6 @@
 /* Limits of memory and time for Gmsh, watched by a thread: an allocation that fails inside Gmsh
  * would end it by an abort, and a loop of a .geo file never ends by itself. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Open a file in Gmsh, and mesh it where it is a geometry. Gmsh's errors hide in its logger. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <ctype.h>
 #include <errno.h>

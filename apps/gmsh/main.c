@@ -1,6 +1,6 @@
 /* weft-gmsh FILE [--size H]: a mesh of FILE, as a stream, to stdout; or saved as a .msh file. */
-#include "../../fem/mesh_stream.h"
-#include "weft_gmsh.h"
+#include "fem/io/stream.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <errno.h>
 #include <fcntl.h>

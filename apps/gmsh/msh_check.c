@@ -1,5 +1,5 @@
 /* The structure of a .msh file. Gmsh reads a damaged one without a word, or crashes. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Sections of MSH 4 that hold lists with counts of their own: $Entities, $PartitionedEntities,
  * $Periodic and $GhostElements. Gmsh takes memory for a count before it reads what is counted. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* One section of a .msh file, from behind its name to behind its $End line. The formats:
  * Gmsh reference manual, sections "MSH file format" and "MSH file format version 2". */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <stdio.h>
 #include <string.h>

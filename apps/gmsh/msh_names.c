@@ -1,6 +1,6 @@
 /* The section $PhysicalNames, text in every file: a count, then lines of dimension, number and a
  * name in quotes. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Lines, numbers and errors of a .msh file in memory. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* UNV, Nastran, VTK and Medit files: is the file whole? Gmsh takes what there is of one that was
  * cut, and from VTK files it reads cells of any number of nodes into room for 100. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <ctype.h>
 #include <stdio.h>

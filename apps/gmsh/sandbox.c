@@ -1,7 +1,7 @@
 /* A filter of system calls for the thread that runs Gmsh: what a geometry can make Gmsh do ends in
  * one of these calls, whatever the check of its text has missed. Calls fail with EACCES; they do
  * not end the process. Linux manual, seccomp(2). */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 

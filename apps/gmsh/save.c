@@ -1,6 +1,6 @@
 /* Save the mesh as a .msh file. Gmsh does not look at what its writes return: so the file is read
  * again before it gets its name. */
-#include "weft_gmsh.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-#include "../../fem/mesh_stream.h"
-#include "weft_gmsh.h"
+#include "fem/io/stream.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <errno.h>
 #include <pthread.h>

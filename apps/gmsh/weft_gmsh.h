@@ -7,7 +7,7 @@
 #ifndef WEFT_GMSH_H
 #define WEFT_GMSH_H
 
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 /* ---- msh_check.c, msh_check_sections.c, msh_check_counts.c, msh_names.c, msh_text.c
  * -------------------------------------- */

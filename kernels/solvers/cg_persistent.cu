@@ -19,7 +19,7 @@
  * Every block adds the sums of all in the same order: all decide alike, and results repeat bit for
  * bit.
  *
- * Macros of the host (fem/cg_persistent_plan.c):
+ * Macros of the host (fem/solve/persistent_plan.c):
  *     BLOCKS THREADS    of the grid, of a block
  *     NODES HALO        own nodes and halo nodes of a thread, at most
  *     PUBLISHED         nodes of a block that others read, at most; they are its first

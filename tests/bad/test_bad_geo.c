@@ -4,8 +4,8 @@
  * strings and comments run their command. */
 #include "test_support.h"
 
-#include "weft_fem.h"
-#include "weft_gmsh.h"
+#include "fem/weft_fem.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

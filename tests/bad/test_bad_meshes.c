@@ -4,7 +4,7 @@
  * in tests/bad/data: good.msh with one thing wrong each, named for it. */
 #include "test_support.h"
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

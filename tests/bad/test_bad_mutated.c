@@ -4,8 +4,8 @@
  * bounded time. What is read is a mesh that weft_mesh_make has checked. */
 #include "test_support.h"
 
-#include "weft_fem.h"
-#include "weft_gmsh.h"
+#include "fem/weft_fem.h"
+#include "apps/gmsh/weft_gmsh.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * expected, the nearest name. */
 #include "test_support.h"
 
-#include "script_internal.h"
+#include "fusion/script/private.h"
 
 #include <stdlib.h>
 #include <string.h>

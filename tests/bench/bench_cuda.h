@@ -2,8 +2,8 @@
 #ifndef BENCH_CUDA_H
 #define BENCH_CUDA_H
 
-#include "app_support.h"
-#include "weft_fem.h"
+#include "apps/common/support.h"
+#include "fem/weft_fem.h"
 
 /* ---- options (bench_cuda_options.c) ----------------------------------------------------------
  */

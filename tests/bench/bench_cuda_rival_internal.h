@@ -2,7 +2,7 @@
 #ifndef BENCH_CUDA_RIVAL_INTERNAL_H
 #define BENCH_CUDA_RIVAL_INTERNAL_H
 
-#include "cuda_api.h"
+#include "core/cuda/cuda.h"
 
 #include "bench_cuda_rival.h"
 

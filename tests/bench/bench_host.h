@@ -2,7 +2,7 @@
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #define REPEATS 15
 

@@ -2,7 +2,7 @@
  * file of the worst kind would give it; and what products take in the order that comes of it. */
 #include "bench_host.h"
 
-#include "fusion_internal.h" /* what programs ask of a connectivity */
+#include "fusion/compile/compile.h" /* what programs ask of a connectivity */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* labels: full */
 /* Any text as a script, compiled in both plans and both scatters: it ends with a compilation or an
  * error that says something, everything prints, and a printed graph makes the same graph again. */
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Any bytes as the text that a user binds to an expression, as in --source TEXT: an error that is
  * placed in the text, or a formula whose canonical text binds to the same formula. */
-#include "script_internal.h"
+#include "fusion/script/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Any text as a kernel file: an error that is placed in the text, or functions whose instances of
  * small sizes are errors in words or bodies that can be emitted. */
-#include "library_internal.h"
+#include "fusion/library/private.h"
 
 #include <stdlib.h>
 #include <string.h>

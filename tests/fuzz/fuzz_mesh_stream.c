@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Any bytes as the stream of weft-gmsh, then as a mesh: read or refused, nothing else. */
-#include "fem_internal.h"
+#include "fem/base/private.h"
 
 #include <string.h>
 

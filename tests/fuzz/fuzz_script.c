@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Any bytes as a script: an error or a script whose canonical text reads back to itself. */
-#include "script_internal.h"
+#include "fusion/script/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CG_LATTICE_H
 #define CG_LATTICE_H
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Prints what launches, nodes and turns of recordings, and barriers of a grid cost on the GPU. No
  * test: run it by hand. */
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define WEFT_GPU_SUPPORT_H
 
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

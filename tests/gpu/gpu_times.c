@@ -1,5 +1,5 @@
 /* Prints what launches, copies and compilation cost on the GPU. No test: run it by hand. */
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

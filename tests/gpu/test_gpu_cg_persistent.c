@@ -7,7 +7,7 @@
 
 #include "../unit/operator_fixture.h"
 #include "cg_lattice.h"
-#include "cg_persistent_internal.h"
+#include "fem/solve/persistent.h"
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 

@@ -24,7 +24,7 @@ int main(int n, char **arguments)
     return n > 1 || weft_embedded_scripts[weft_embedded_scripts_count].name != NULL;
 }
 C
-${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Werror -I"$WEFT_SOURCE/core" -I"$WEFT_SOURCE/fem" \
+${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Werror -I"$WEFT_SOURCE" -I"$WEFT_SOURCE/core" -I"$WEFT_SOURCE/fem" \
     "$scratch/main.c" "$scratch/table.c" -o "$scratch/main"
 read -ra emulator <<<"${WEFT_EMULATOR:-}" # where the compiler is one for another processor
 "${emulator[@]}" "$scratch/main"

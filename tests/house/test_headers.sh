@@ -4,7 +4,7 @@
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-paths=(-I"$WEFT_SOURCE/core" -I"$WEFT_SOURCE/fusion" -I"$WEFT_SOURCE/fem")
+paths=(-I"$WEFT_SOURCE" -I"$WEFT_SOURCE/core" -I"$WEFT_SOURCE/fusion" -I"$WEFT_SOURCE/fem")
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only)
 cxx=
 for candidate in "${CXX:-c++}" g++ clang++; do
@@ -13,8 +13,8 @@ for candidate in "${CXX:-c++}" g++ clang++; do
         break
     fi
 done
-headers='core/weft_core.h core/weft_escape.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/calibration.h
-    fusion/prediction.h fem/weft_fem.h'
+headers='core/weft_core.h core/weft_escape.h core/weft_tuning.h core/embedded.h fusion/weft_fusion.h fusion/tune/tune.h
+    fusion/cost/cost.h fem/weft_fem.h'
 for header in $(grep -oE '[a-z]+/[a-z_]+\.h' "$WEFT_SOURCE/cmake/weft_install.cmake"); do
     [[ $headers == *$header* ]] || { echo "$header is installed and not looked at here"; exit 1; }
 done

@@ -4,7 +4,7 @@
 #ifndef KERNEL_CHECK_H
 #define KERNEL_CHECK_H
 
-#include "tables.h"
+#include "fem/element/tables.h"
 
 #include <math.h>
 #include <stdio.h>

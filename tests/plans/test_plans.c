@@ -19,7 +19,7 @@
 #include "../random/random_script.h"
 #include "plan_invariants.h"
 
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <glob.h>
 #include <stdio.h>

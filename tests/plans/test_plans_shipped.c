@@ -5,8 +5,8 @@
  */
 #include "test_support.h"
 
-#include "weft_fem.h"
-#include "weft_fusion.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_fusion.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include "core_internal.h"
+#include "core/core_internal.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The collected text as one shared object. */
 #include "batch.h"
-#include "fusion_internal.h"
-#include "source_internal.h"
+#include "fusion/compile/compile.h"
+#include "fusion/codegen/private.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

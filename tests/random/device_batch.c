@@ -1,6 +1,6 @@
 #include "device_batch.h"
 #include "batch.h"
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

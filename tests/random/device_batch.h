@@ -11,7 +11,7 @@
 #ifndef DEVICE_BATCH_H
 #define DEVICE_BATCH_H
 
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <stdbool.h>
 

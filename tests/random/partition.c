@@ -1,8 +1,8 @@
 /* Forced covers: one of the best that the planner knows, or calls joined at random, as long as each
  * set may be a kernel and the kernels can be put in an order. */
-#include "flow_internal.h"
+#include "fusion/control/program.h"
 #include "random_script.h"
-#include "relations.h"
+#include "fusion/plan/dependence.h"
 #include "trial.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 enum {
     RANDOM_SETS = 3,

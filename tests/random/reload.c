@@ -1,6 +1,6 @@
 /* A plan that is printed and read back is the plan that was printed: the same kernels in the same
  * text, and so the same results. */
-#include "flow_internal.h"
+#include "fusion/control/program.h"
 #include "trial.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 # labels: long
-# Bugs planted in the compiler, one at a time (fusion/plant.h): each must be caught by a test that
+# Bugs planted in the compiler, one at a time (core/base/fault.h): each must be caught by a test that
 # passes without it. Prints which test catches which.
 set -euo pipefail
 folder=${WEFT_BUILD:?}/planted

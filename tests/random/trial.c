@@ -1,7 +1,7 @@
 #include "trial.h"
 
 #include "device_batch.h"
-#include "flow_internal.h"
+#include "fusion/control/program.h"
 
 #include <stdlib.h>
 #include <string.h>

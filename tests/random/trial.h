@@ -4,7 +4,7 @@
 
 #include "random_script.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 typedef struct trial_way {
     const char *device; /* batch, optimised, emulated, or a device of Weft's */

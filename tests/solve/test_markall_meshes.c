@@ -2,7 +2,7 @@
 /* The sizes that meshes/markall_square.geo tells are those that it makes, within 1 % of what
  * Markall et al. name: another release of Gmsh may place its nodes a little differently. */
 #include "test_support.h"
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdio.h>

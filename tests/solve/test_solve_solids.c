@@ -2,7 +2,7 @@
 /* Solids: the patch test, a cantilever against Timoshenko's beam, homogeneous large deformations
  * whose formulas are known, and Newton's method that converges quadratically. */
 #include "solve_run.h"
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <stdbool.h>
 

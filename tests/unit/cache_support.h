@@ -4,7 +4,7 @@
 #define WEFT_CACHE_SUPPORT_H
 
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef EDGE_SUPPORT_H
 #define EDGE_SUPPORT_H
 
-#include "edge_internal.h"
+#include "fem/sparse/symmetric.h"
 
 #include <math.h>
 #include <stdlib.h>

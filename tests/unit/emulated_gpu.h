@@ -5,7 +5,7 @@
 #ifndef EMULATED_GPU_H
 #define EMULATED_GPU_H
 
-#include "core_internal.h"
+#include "core/core_internal.h"
 #include "cuda_emulation.h"
 
 #include <stddef.h>

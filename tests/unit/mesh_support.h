@@ -4,7 +4,7 @@
 
 #include "test_support.h"
 
-#include "fem_internal.h"
+#include "fem/base/private.h"
 
 #include <math.h>
 #include <stdlib.h>

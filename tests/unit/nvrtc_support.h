@@ -4,7 +4,7 @@
 
 #include "test_support.h"
 
-#include "cuda_api.h"
+#include "core/cuda/cuda.h"
 
 static inline void nvrtc_open_or_skip(weft_nvrtc *nvrtc) {
     weft_error error = {0};

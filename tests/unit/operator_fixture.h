@@ -3,7 +3,7 @@
 #ifndef OPERATOR_FIXTURE_H
 #define OPERATOR_FIXTURE_H
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

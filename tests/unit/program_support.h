@@ -4,7 +4,7 @@
 
 #include "test_support.h"
 
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "test_support.h"
 
-#include "script_internal.h"
+#include "fusion/script/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * by them are those of a dense sum. Small whole numbers, so that sums are exact. */
 #include "test_support.h"
 
-#include "addto.h"
+#include "fem/sparse/addto.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Conjugate gradients in one kernel, made with the n-th allocation failing. */
 #include "allocation.h"
-#include "cg_persistent_internal.h"
+#include "fem/solve/persistent.h"
 #include "test_support.h"
 
 #include <stdlib.h>

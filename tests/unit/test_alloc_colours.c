@@ -3,7 +3,7 @@
 #include "allocation.h"
 #include "test_support.h"
 
-#include "connectivity_internal.h"
+#include "fusion/connectivity/private.h"
 
 enum { CELLS = 300 }; /* all at node 0, so that one thread has a rest to do */
 

@@ -3,7 +3,7 @@
 #include "allocation.h"
 #include "test_support.h"
 
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 #include "operator_fixture.h"
 
 static weft_status use_library(void *user, weft_error *error) {

@@ -3,7 +3,7 @@
 #include "allocation.h"
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 

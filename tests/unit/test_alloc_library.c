@@ -2,8 +2,8 @@
 /* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every
  * n. */
 #include "allocation.h"
-#include "fusion_internal.h"
-#include "tables.h"
+#include "fusion/compile/compile.h"
+#include "fem/element/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* JSON stays valid whatever the numbers, files are whole or not there, and the log keeps its level.
  */
-#include "app_support.h"
+#include "apps/common/support.h"
 #include "test_support.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Options: what argp would refuse is refused in one message with the nearest name, and values are
  * read strictly with the place of the mistake. */
-#include "app_support.h"
+#include "apps/common/support.h"
 #include "test_support.h"
 
 #include <stdlib.h>

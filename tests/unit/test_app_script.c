@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Lists of expressions in options, split without the compiler. */
-#include "app_fem.h"
+#include "apps/common/fem.h"
 #include "test_support.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Medians and the rank test against their definitions: p-values by going through every way of
  * choosing which of n + m places belong to a. */
-#include "app_statistics.h"
+#include "apps/common/statistics.h"
 #include "test_support.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * ignored; and afterwards all is as it was. */
 #include "test_support.h"
 
-#include "app_support.h"
+#include "apps/common/support.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Bodies as generated code: the text for hand-made functions, and its meaning with every compiler
  * there is. */
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <math.h>
 #include <stdlib.h>

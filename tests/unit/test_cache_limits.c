@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Compilers that hang, print without end or write half an object, and objects that are damaged in
  * the cache with a right hash: a message, never a crash, and nothing of it is kept. */
-#include "core_internal.h"
+#include "core/core_internal.h"
 
 #include "cache_support.h"
 

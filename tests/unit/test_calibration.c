@@ -1,7 +1,7 @@
 /* labels: quick */
 /* What calibration measures when, with a clock and a device that are made up: every psi is known, a
  * measurement takes one second. And what is predicted from it. */
-#include "calibrate.h"
+#include "fusion/tune/calibrate.h"
 #include "tuning_support.h"
 
 #include <math.h>

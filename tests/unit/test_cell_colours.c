@@ -3,7 +3,7 @@
  * there must be; and what plan, source and launches of a GPU make of them. */
 #include "program_support.h"
 
-#include "connectivity_internal.h"
+#include "fusion/connectivity/private.h"
 
 typedef struct shape {
     int64_t n, n_to;

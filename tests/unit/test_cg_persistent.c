@@ -2,9 +2,9 @@
 /* The layout of conjugate gradients in one kernel, worked through by the host as the blocks would:
  * a product by it must be the matrix's. Tolerance: entries are small whole numbers and so is
  * everything made of them: exact. */
-#include "cg_persistent_internal.h"
-#include "cuda_api.h"
-#include "embedded_solvers.h"
+#include "fem/solve/persistent.h"
+#include "core/cuda/cuda.h"
+#include "fem/embedded_solvers.h"
 #include "test_support.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * reported as converged must be right, after however many iterations it is reported. */
 #include "test_support.h"
 
-#include "cg_internal.h"
+#include "fem/solve/private.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* What weft_compilation_name tells of a script, in the order that its header says. */
 #include "test_support.h"
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <string.h>
 

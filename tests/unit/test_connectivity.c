@@ -1,7 +1,7 @@
 /* labels: quick */
 #include "test_support.h"
 
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <stdlib.h>
 #include <string.h>

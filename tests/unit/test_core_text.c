@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Growing text, arenas, padded arrays, whole files, hashes, nearest names. */
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <stdlib.h>
 #include <string.h>

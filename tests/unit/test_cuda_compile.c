@@ -3,7 +3,7 @@
  * against what ptxas prints, and what a wrong source, a cut file and a missing driver say. */
 #include "test_support.h"
 
-#include "cuda_api.h"
+#include "core/cuda/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * small integers: reductions, several threads an instance, rows routines with what is folded into
  * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
 #include "program_support.h"
-#include "source_internal.h"
+#include "fusion/codegen/private.h"
 
 #include "cuda_emulation.h"
 

@@ -3,8 +3,8 @@
  * first, and the two kernels of one thread of each loop. */
 #include "test_support.h"
 
-#include "cuda_api.h"
-#include "weft_fem.h"
+#include "core/cuda/cuda.h"
+#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

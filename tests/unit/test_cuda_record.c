@@ -4,7 +4,7 @@
  * compiled by NVRTC, and the stand-in knows them by name. */
 #include "test_support.h"
 
-#include "cuda_api.h"
+#include "core/cuda/cuda.h"
 #include "fake_cuda.h"
 
 #include <dlfcn.h>

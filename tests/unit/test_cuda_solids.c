@@ -4,7 +4,7 @@
  * both plans; those with components with the blocks' scripts behind them. */
 #include "nvrtc_support.h"
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * WEFT_TEST_DEVICE=cuda on one. */
 #include "test_support.h"
 
-#include "cuda_api.h"
-#include "weft_fem.h"
+#include "core/cuda/cuda.h"
+#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

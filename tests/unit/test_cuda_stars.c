@@ -8,10 +8,10 @@
 #include "test_support.h"
 
 #include "cuda_emulation.h"
-#include "edge_star_internal.h"
-#include "plan_internal.h"
-#include "source_internal.h"
-#include "weft_fem.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/codegen/private.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 

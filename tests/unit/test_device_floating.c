@@ -2,7 +2,7 @@
 /* What the options of generated code mean for numbers: infinities, signed zeros and subnormals are
  * kept inside of kernels, and loading one leaves the process's floating-point mode alone. */
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <fenv.h>
 #include <float.h>

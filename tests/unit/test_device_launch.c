@@ -2,7 +2,7 @@
 /* Launches: every block once, in the schedule's order, and so bitwise the same on any number of
  * threads; wrong launches are refused. */
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Which devices there are, what is said of names that are none, and what each says of itself. */
 #define _GNU_SOURCE 1
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <sched.h>

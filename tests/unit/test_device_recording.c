@@ -2,7 +2,7 @@
 /* What devices without recordings say of them, copies between memories, timers by the clock, grids
  * on an H200's limits, and the figures of kernels that NVRTC tells where there is no GPU. */
 #include "test_support.h"
-#include "weft_core.h"
+#include "core/weft_core.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * node at the same time. */
 #include "test_support.h"
 
-#include "edge_star_internal.h"
-#include "weft_fem.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* docs/compiler.md shows what each stage prints: it must be what each stage prints. */
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

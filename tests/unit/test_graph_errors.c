@@ -2,7 +2,7 @@
 /* Scripts that parse but make no sense: the exact message, place, caret and advice. */
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

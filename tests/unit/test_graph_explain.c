@@ -2,7 +2,7 @@
 /* An explanation says what was counted by hand, in lines of words that are split at spaces. */
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* The host's instruction sets: names, refusals, what kernels are compiled for, and which versions
  * of compilers are given other options or refused. */
 #include "cache_support.h"
-#include "core_internal.h"
-#include "operator_internal.h"
+#include "core/core_internal.h"
+#include "fem/operator/private.h"
 
 static const char *const names[] = {"sse2", "avx2", "avx512", "neon"};
 enum { N_NAMES = sizeof names / sizeof names[0] };

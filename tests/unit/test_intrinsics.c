@@ -7,8 +7,8 @@
  * so that no library's last digit decides. */
 #include "test_support.h"
 
-#include "intrinsics.h"
-#include "source_internal.h"
+#include "fusion/base/intrinsics.h"
+#include "fusion/codegen/private.h"
 
 #include <dlfcn.h>
 #include <float.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* docs/kernel-files.md: its kernel file reads, its script compiles with it, its results are right,
  * and the code it shows is the code that is written. */
-#include "fusion_internal.h"
+#include "fusion/compile/compile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Wrong kernel files: each is refused with status, line, column, what is wrong and what to do.
  * Lines and columns are counted by hand in the texts below. */
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <string.h>
 

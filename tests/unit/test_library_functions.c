@@ -1,7 +1,7 @@
 /* labels: quick */
 /* The library as a collection, and instances: what a call means once its sizes are known. */
-#include "fusion_internal.h"
-#include "tables.h"
+#include "fusion/compile/compile.h"
+#include "fem/element/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * compiles, assembles and applies operators of its own. What the thread sanitizer looks at. */
 #include "test_support.h"
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "nvrtc_support.h"
 #include "operator_fixture.h"
-#include "sliced.h"
+#include "fem/sparse/sell.h"
 
 #include <stdio.h>
 

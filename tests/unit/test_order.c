@@ -1,7 +1,7 @@
 /* labels: quick */
 #include "test_support.h"
 
-#include "weft_fem.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* What the planner finds exactly, against every possibility tried one by one: fusions, the order of
  * least need on chip, offsets in shared memory, the best covers. */
-#include "implementations.h"
+#include "fusion/plan/implementations.h"
 #include "test_support.h"
 
 #include <stdio.h>

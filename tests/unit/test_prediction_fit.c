@@ -2,7 +2,7 @@
 /* Rank correlation by hand, and which terms of a prediction are found to help: times that are made
  * up by a known law. */
 #include "test_support.h"
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Kernels of one routine do what they stand for: on the host stores write what is said, loads and
  * computes give the sum that mathematics says (the sink is written to when it is met); for cuda
  * every routine of the library compiles. */
-#include "calibrate.h"
+#include "fusion/tune/calibrate.h"
 #include "nvrtc_support.h"
 #include "tuning_support.h"
 

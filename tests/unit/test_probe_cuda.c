@@ -3,7 +3,7 @@
  * whatever the block, the iterations and what is left over; stores write what is said; what is
  * loaded comes to the sum. */
 #include "cuda_emulation.h"
-#include "probe.h"
+#include "fusion/tune/benchmark.h"
 #include "tuning_support.h"
 
 enum { COMPONENTS = 5, MOST = 400, LANES = WEFT_CUDA_LANES };

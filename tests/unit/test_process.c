@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Child programs: what they print and how they end, and each limit, which ends the child and what
  * it has started. The child is this program, or /bin/sh. */
-#include "process.h"
+#include "core/base/process.h"
 #include "test_support.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Programs with loops, uniform updates and operators, against what they compute by mathematics. */
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <math.h>
 #include <stdio.h>

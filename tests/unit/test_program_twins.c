@@ -5,7 +5,7 @@
 #include "program_support.h"
 
 #include "../random/device_batch.h"
-#include "flow_internal.h"
+#include "fusion/control/program.h"
 
 enum { N = 70, TURNS = 5 };
 

@@ -2,7 +2,7 @@
 /* What fusion spares, counted by hand: kernels, and bytes per instance of the fused kernel. */
 #include "test_support.h"
 
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 static weft_saving saving_of(void **state, const char *script, weft_plan_kind plan) {
     weft_device *device = NULL;

@@ -2,7 +2,7 @@
 /* docs/language.md: every script in it reads, prints and compiles; its error texts are real. */
 #include "script_support.h"
 
-#include "tables.h"
+#include "fem/element/tables.h"
 
 #include <stdio.h>
 

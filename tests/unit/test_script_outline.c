@@ -1,7 +1,7 @@
 /* labels: quick */
 /* What the parser alone tells of a script, and its text without return statements. */
 #include "test_support.h"
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

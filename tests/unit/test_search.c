@@ -2,7 +2,7 @@
 /* The search over covers: with a device that is made up it measures in the order of predictions and
  * stops when what is left cannot win; on the host it runs. */
 #include "tuning_support.h"
-#include "weft_fusion.h"
+#include "fusion/weft_fusion.h"
 
 static const char script[] = "index N;\n"
                              "input A, B, C : real[3,3] over N;\n"

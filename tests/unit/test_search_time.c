@@ -6,9 +6,9 @@
  * process, the least of a few runs, so that what else the machine does counts little; builds that
  * are not optimised, are instrumented, or run under an emulator get as much more as they need.
  */
-#include "advection_diffusion_internal.h"
-#include "embedded_scripts.h"
-#include "flow_internal.h"
+#include "fem/time/private.h"
+#include "fem/embedded_scripts.h"
+#include "fusion/control/program.h"
 #include "test_support.h"
 
 #include <dirent.h>

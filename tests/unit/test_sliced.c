@@ -4,7 +4,7 @@
  * another order differ by a few units in the last place. */
 #include "test_support.h"
 
-#include "sliced.h"
+#include "fem/sparse/sell.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * by hand hubs, isolated nodes, facets that three cells share, a cell twice, turned cells. */
 #include "test_support.h"
 
-#include "star_internal.h"
-#include "weft_fem.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

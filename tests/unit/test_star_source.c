@@ -4,8 +4,8 @@
  * nothing. And when stars are not taken. */
 #include "test_support.h"
 
-#include "cuda_api.h"
-#include "weft_fem.h"
+#include "core/cuda/cuda.h"
+#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * wrong. */
 #include "test_support.h"
 
-#include "flow_internal.h"
+#include "fusion/control/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

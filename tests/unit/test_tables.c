@@ -5,8 +5,8 @@
  * to 1331 positive terms. One degree more is not integrated exactly by at least one monomial where
  * the number of points is least (a test that could not fail would let a table of higher degree
  * stand in for all). */
-#include "fusion_internal.h"
-#include "tables.h"
+#include "fusion/compile/compile.h"
+#include "fem/element/tables.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* labels: quick */
 #include "test_support.h"
 
-#include "script_internal.h"
+#include "fusion/script/private.h"
 
 #include <locale.h>
 #include <stdio.h>

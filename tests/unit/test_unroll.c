@@ -4,7 +4,7 @@
  * values are those of plain loops over the matrices. */
 #include "program_support.h"
 
-#include "source_internal.h"
+#include "fusion/codegen/private.h"
 
 /* A product of n matrices k x k: A B A B ... */
 static char *chain(int n, int k) {

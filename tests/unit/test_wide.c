@@ -1,7 +1,7 @@
 /* labels: quick */
 #include "test_support.h"
 
-#include "operator_internal.h"
+#include "fem/operator/private.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,107 @@
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every formula of the command line; out has room for 20 and one a condition. */
+static int collect(const ad_options *options, weft_expression *out) {
+    int n = 0;
+    out[n++] = (weft_expression){NULL, options->initial, "--initial"};
+    if (options->exact)
+        out[n++] = (weft_expression){NULL, options->exact, "--exact"};
+    for (int i = 0; i < options->velocity.n; ++i)
+        out[n++] = options->velocity.list[i];
+    for (int i = 0; i < options->diffusivity.n; ++i)
+        out[n++] = options->diffusivity.list[i];
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
+        out[n++] = (weft_expression){NULL, condition->value, condition->origin};
+    }
+    return n;
+}
+
+static weft_status check_expressions(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_expression *expressions =
+        calloc(20 + (size_t)run->options->run.conditions.n, sizeof *expressions);
+    if (!expressions)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    const int n = collect(run->options, expressions);
+    TRY(app_expressions_check(run->library, weft_device_limits(run->device), true, expressions, n,
+                              error));
+done:
+    free(expressions);
+    return status;
+}
+
+static weft_status refuse_same(const char *option, const char *path, const char *other,
+                               weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s would write over %s, %s", option, other, path);
+    weft_error_hint(error, "give %s another name", option);
+    return WEFT_ERROR_USAGE;
+}
+
+/* A file must not cost the user another; a checkpoint may take the place of the one that the run
+ * started from. */
+static weft_status check_names(const ad_options *o, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const struct {
+        const char *option, *path, *other, *what;
+    } pairs[] = {{"--json", o->run.json, o->run.mesh.name, "the mesh"},
+                 {"--json", o->run.json, o->run.output, "the file of --output"},
+                 {"--json", o->run.json, o->checkpoint, "the file of --checkpoint"},
+                 {"--json", o->run.json, o->restart, "the file of --restart"},
+                 {"--output", o->run.output, o->run.mesh.name, "the mesh"},
+                 {"--output", o->run.output, o->checkpoint, "the file of --checkpoint"},
+                 {"--output", o->run.output, o->restart, "the file of --restart"},
+                 {"--checkpoint", o->checkpoint, o->run.mesh.name, "the mesh"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
+        if (app_is_same_file(pairs[i].path, pairs[i].other))
+            TRY(refuse_same(pairs[i].option, pairs[i].path, pairs[i].what, error));
+done:
+    return status;
+}
+
+static weft_status check_ending(const char *option, const char *path, weft_error *error) {
+    static const char ending[] = ".vtkhdf";
+    const size_t length = path ? strlen(path) : 0, wanted = sizeof ending - 1;
+    if (!path || (length > wanted && path[length - wanted - 1] != '/' &&
+                  strcmp(path + length - wanted, ending) == 0))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s %s: it is a VTKHDF file, so its name ends in %s",
+                   option, path, ending);
+    weft_error_hint(error, "write %s FILE%s", option, ending);
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status check_rests(const ad_options *o, weft_error *error) {
+    const char *without = o->output_every && !o->run.output && !o->run.json ? "--output-every"
+                          : o->checkpoint_every && !o->checkpoint           ? "--checkpoint-every"
+                                                                            : NULL;
+    if (!without)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s says when, but not where to", without);
+    weft_error_hint(error, without[2] == 'o' ? "add --output FILE.pvd or --json FILE"
+                                             : "add --checkpoint FILE.vtkhdf");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status ad_check(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const ad_options *options = run->options;
+    const weft_series_options series = ad_series_options(run);
+    TRY(check_names(options, error));
+    TRY(check_ending("--checkpoint", options->checkpoint, error));
+    TRY(check_rests(options, error));
+    double start = weft_clock();
+    TRY(check_expressions(run, error));
+    run->seconds.plan += weft_clock() - start;
+    if (options->run.output && !run->is_null)
+        TRY(weft_series_check(options->run.output, &series, error));
+    if (options->checkpoint && !run->is_null)
+        TRY(weft_result_check(options->checkpoint, error));
+    if (options->run.json)
+        TRY(app_file_check(options->run.json, error));
+done:
+    return status;
+}

@@ -1,0 +1,83 @@
+/* T at the time 0: the initial values, and over them those of the conditions. */
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
+                            int dimension, double t, weft_error *error) {
+    char where[64];
+    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s at t = %g",
+                   app_print_point(point, dimension, where), t);
+    weft_error_place(error, origin, text, 1, 1);
+    weft_error_hint(
+        error,
+        "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
+    return WEFT_ERROR_INPUT;
+}
+
+/* The formula at every node, at t = 0. */
+static weft_status evaluate(ad_run *run, const weft_expression *given, double *values,
+                            weft_memory *memory, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    const double zero = 0;
+    weft_memory *when = NULL;
+    app_form form;
+    TRY(weft_memory_make(run->device, sizeof zero, &when, error));
+    TRY(weft_memory_write(when, 0, &zero, sizeof zero, error));
+    TRY(app_form_make("nodal_time.weft", run->mesh->dimension, run->x, NULL, &form, error));
+    app_form_input(&form, "when", when);
+    app_form_expression(&form, "value", given->text, given->origin);
+    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
+                      error));
+    if (!run->is_null)
+        TRY(app_array_pull(memory, values, run->mesh->n_nodes, error));
+done:
+    weft_memory_free(&when);
+    return status;
+}
+
+/* At all nodes (nodes NULL), or at some. */
+static weft_status set_values(ad_run *run, const weft_expression *given, const int32_t *nodes,
+                              int64_t n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = run->mesh->dimension;
+    weft_memory *memory = NULL;
+    double *values = NULL, constant = 0;
+    if (!app_constant(given->text, &constant)) {
+        TRY(app_array_make(run->device, run->mesh->n_nodes, &values, &memory, error));
+        TRY(evaluate(run, given, values, memory, error));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t node = nodes ? nodes[i] : i;
+        const double value = values ? values[node] : constant;
+        if (!isfinite(value))
+            TRY(ad_refuse_value(given->origin, given->text, &run->mesh->x[node * d], d, 0, error));
+        run->initial[node] = value;
+    }
+done:
+    weft_memory_free(&memory);
+    free(values);
+    return status;
+}
+
+weft_status ad_initial_make(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = run->mesh->n_nodes;
+    const weft_expression initial = {NULL, run->options->initial, "--initial"};
+    run->initial = weft_array_make((size_t)n, sizeof *run->initial);
+    run->values = weft_array_make((size_t)n, sizeof *run->values);
+    if (!run->initial || !run->values) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    TRY(set_values(run, &initial, NULL, n, error));
+    for (int i = 0; i < run->options->run.conditions.n; ++i) {
+        const weft_kept_nodes *kept = &run->kept[i];
+        const weft_expression value = {NULL, kept->text, kept->origin};
+        TRY(set_values(run, &value, kept->nodes, kept->n_nodes, error));
+    }
+done:
+    return status;
+}

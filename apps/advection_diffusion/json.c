@@ -1,0 +1,116 @@
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <math.h>
+
+static bool set_mesh(json_t *root, const weft_mesh *mesh) {
+    return app_json_set_mesh(root, mesh) &&
+           app_json_set(root, "cells", json_integer(mesh->n_cells)) &&
+           app_json_set(root, "dofs", json_integer(mesh->n_nodes));
+}
+
+static bool set_plan(json_t *root, const ad_run *run) {
+    const ad_options *options = run->options;
+    return app_json_set_plan(root, &run->context, run->assembly) &&
+           app_json_set(root, "splitting",
+                        json_string(options->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang")) &&
+           app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&
+           app_json_set(root, "reassemble",
+                        json_string(run->problem.renew ? "every-step" : "once")) &&
+           app_json_set(root, "dt", app_json_real(options->dt)) &&
+           app_json_set(root, "theta", app_json_real(options->theta)) &&
+           app_json_set(root, "cfl", app_json_real(run->cfl)) &&
+           app_json_set(root, "cfl_limit", app_json_real(run->cfl_limit));
+}
+
+static bool set_measures(json_t *object, const ad_run *run, const weft_field_measures *m) {
+    json_t *centroid = json_array();
+    bool fine = app_json_set(object, "mass", app_json_real(m->mass)) &&
+                app_json_set(object, "centroid", centroid);
+    for (int k = 0; fine && k < run->mesh->dimension; ++k)
+        fine = json_array_append_new(centroid, app_json_real(m->centroid[k])) == 0;
+    return fine && app_json_set(object, "minimum", app_json_real(m->minimum)) &&
+           app_json_set(object, "maximum", app_json_real(m->maximum)) &&
+           app_json_set(object, "l2_norm", app_json_real(m->l2_norm)) &&
+           app_json_set(object, "l2_error", app_json_real(m->l2_error));
+}
+
+static bool set_record(json_t *array, const ad_run *run, const ad_record *record) {
+    json_t *object = json_object(), *iterations = json_object(), *stages = json_array();
+    bool fine = json_array_append_new(array, object) == 0 &&
+                app_json_set(object, "step", json_integer(record->state.step)) &&
+                app_json_set(object, "t", app_json_real(record->state.t)) &&
+                set_measures(object, run, &record->measures) &&
+                app_json_set(object, "iterations", iterations) &&
+                app_json_set(iterations, "advection", stages) &&
+                app_json_set(iterations, "diffusion", json_integer(record->state.diffusion));
+    for (int i = 0; fine && i < 4; ++i)
+        fine = json_array_append_new(stages, json_integer(record->state.advection[i])) == 0;
+    if (fine && run->options->run.probes.n > 0) {
+        json_t *probes = json_array();
+        fine = app_json_set(object, "probes", probes);
+        for (int i = 0; fine && i < run->options->run.probes.n; ++i)
+            fine = json_array_append_new(probes, app_json_real(record->probes[i])) == 0;
+    }
+    return fine;
+}
+
+/* On the null device nothing was solved: "planned", and null for every number. */
+static bool set_results(json_t *root, const ad_run *run) {
+    const ad_record *last = run->n_records > 0 ? &run->records[run->n_records - 1] : NULL;
+    const char *outcome = run->is_null   ? "planned"
+                          : run->stopped ? "stopped"
+                                         : weft_step_outcome_name(run->state.outcome);
+    json_t *array = json_array();
+    bool fine =
+        app_json_set(root, "outcome", json_string(outcome)) &&
+        app_json_set(root, "steps", run->is_null ? json_null() : json_integer(run->state.step)) &&
+        app_json_set(root, "first_step", json_integer(run->first_step)) &&
+        app_json_set(root, "t", app_json_real(run->is_null ? NAN : run->state.t)) &&
+        app_json_set(root, "iterations",
+                     run->is_null ? json_null() : json_integer(run->state.iterations)) &&
+        app_json_set(root, "l2_error", app_json_real(last ? last->measures.l2_error : NAN)) &&
+        app_json_set(root, "series", array);
+    for (int i = 0; fine && i < run->n_records; ++i)
+        fine = set_record(array, run, &run->records[i]);
+    return fine;
+}
+
+static bool set_probes(json_t *root, const ad_run *run) {
+    const double *last = run->n_records > 0 ? run->records[run->n_records - 1].probes : NULL;
+    return app_json_set_probes(root, &run->options->run.probes, last, 1);
+}
+
+static bool set_costs(json_t *root, const ad_run *run) {
+    const ad_seconds *s = &run->seconds;
+    json_t *object = json_object();
+    return app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
+           app_json_set(root, "bytes_device",
+                        json_integer((json_int_t)weft_device_bytes_peak(run->device))) &&
+           app_json_set(root, "seconds", object) &&
+           app_json_set(object, "mesh", app_json_real(s->mesh)) &&
+           app_json_set(object, "order", app_json_real(s->order)) &&
+           app_json_set(object, "plan", app_json_real(s->plan)) &&
+           app_json_set(object, "compile", app_json_real(s->compile)) &&
+           app_json_set(object, "assembly", app_json_real(s->assembly)) &&
+           app_json_set(object, "solve", app_json_real(s->solve)) &&
+           app_json_set(object, "measure", app_json_real(s->measure)) &&
+           app_json_set(object, "output", app_json_real(s->output)) &&
+           app_json_set(object, "checkpoint", app_json_real(s->checkpoint));
+}
+
+weft_status ad_json_write(const ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!run->options->run.json)
+        return WEFT_OK;
+    json_t *root = json_object();
+    if (!root || !set_mesh(root, run->mesh) || !set_plan(root, run) || !set_results(root, run) ||
+        !set_probes(root, run) || !set_costs(root, run)) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    app_messages_clear(run->messages);
+    TRY(app_json_write(run->options->run.json, root, error));
+done:
+    json_decref(root);
+    return status;
+}

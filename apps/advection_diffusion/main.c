@@ -1,0 +1,118 @@
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
+static weft_status solve(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(app_device_open(run->options->run.device, run->options->run.plan, &run->messages->monitor,
+                        &run->device, &run->library, &run->context, error));
+    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
+    TRY(ad_check(run, error));
+    TRY(ad_mesh_make(run, error));
+    const double start = app_clock(&run->context);
+    TRY(ad_dofs_make(run, error));
+    TRY(ad_initial_make(run, error));
+    TRY(ad_coefficients_check(run, error));
+    TRY(ad_stepper_make(run, error));
+    TRY(ad_restart(run, error));
+    run->seconds.assembly = app_clock(&run->context) - start;
+    if (run->is_null)
+        TRY(ad_plan_print(run, error));
+    else
+        TRY(ad_solve(run, error));
+    run->seconds.plan += run->context.plan_seconds;
+    run->seconds.compile = run->context.compile_seconds;
+    if (!run->is_null)
+        TRY(ad_report_print(run, error));
+    TRY(ad_json_write(run, error));
+done:
+    return status;
+}
+
+void ad_clear(ad_run *run) {
+    (void)weft_series_close(&run->series, NULL); /* after an error; else it is closed */
+    weft_advection_diffusion_free(&run->stepper);
+    weft_field_measure_free(&run->measure);
+    for (int i = 0; i < run->n_records; ++i)
+        free(run->records[i].probes);
+    free(run->records);
+    for (int i = 0; run->kept && i < run->options->run.conditions.n; ++i)
+        free((int32_t *)run->kept[i].nodes);
+    free(run->kept);
+    free(run->probe_cells);
+    free(run->probe_weights);
+    weft_connectivity_free(&run->cells);
+    weft_memory_free(&run->x);
+    free(run->initial);
+    free(run->values);
+    weft_mesh_free(&run->mesh);
+    weft_library_free(&run->library);
+    weft_device_free(&run->device);
+}
+
+/* A run that stopped is no error of ours, but a user who looks at the exit code alone must know. */
+static int report_outcome(const ad_run *run) {
+    static const char *const said[] = {
+        [WEFT_STEP_NAN] = "T is no longer finite (NaN or infinite)",
+        [WEFT_STEP_BLOW_UP] = "T has blown up: it is a million times what was given",
+        [WEFT_STEP_ADVECTION] = "a solve with the mass matrix has not converged",
+        [WEFT_STEP_DIFFUSION] = "the solve of the diffusion has not converged"};
+    static const char *const advice[] = {
+        [WEFT_STEP_NAN] = "take a smaller --dt (see the CFL number), or look for places where an "
+                          "expression has no value",
+        [WEFT_STEP_BLOW_UP] = "take a smaller --dt (see the CFL number); with --theta below 0.5, "
+                              "raise it",
+        [WEFT_STEP_ADVECTION] = "raise --max-iterations or --tolerance",
+        [WEFT_STEP_DIFFUSION] = "raise --max-iterations or --tolerance, or take a smaller --dt"};
+    const weft_step_outcome outcome = run->state.outcome;
+    if (run->is_null || outcome == WEFT_STEP_DONE)
+        return 0;
+    fprintf(stderr,
+            "advection_diffusion: error: stopped after step %" PRId64
+            " (t = %g), %s: %s\nhint: %s\n",
+            run->state.step, run->state.t, weft_step_outcome_name(outcome), said[outcome],
+            advice[outcome]);
+    return 1;
+}
+
+/* Nor is being asked to stop: the exit code is a shell's, 128 and the signal. */
+static int report_stop(const ad_run *run) {
+    const ad_options *o = run->options;
+    fprintf(stderr,
+            "advection_diffusion: stopped by %s after step %" PRId64 " of %d (t = %g)\nhint: ",
+            run->stopped == SIGINT ? "Ctrl-C (SIGINT)" : strsignal(run->stopped), run->state.step,
+            o->steps, run->state.t);
+    if (!o->checkpoint)
+        fputs("with --checkpoint FILE it could be gone on with\n", stderr);
+    else if (run->kept_step == run->state.step)
+        fprintf(stderr, "--restart %s goes on from here\n", o->checkpoint);
+    else
+        fputs("no step was finished, so that there is no new checkpoint\n", stderr);
+    return 128 + run->stopped;
+}
+
+int main(int argc, char **argv) {
+    weft_status status = WEFT_OK;
+    weft_error error = {0};
+    ad_options options = {0};
+    app_messages messages = {0};
+    ad_run run = {.options = &options, .messages = &messages, .cfl = NAN, .cfl_limit = NAN};
+    app_streams_guard();
+    TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
+    TRY(ad_options_read(argc, argv, &options, &error));
+    TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));
+    TRY(solve(&run, &error));
+done:
+    app_messages_clear(&messages);
+    int code = status != WEFT_OK ? app_messages_fail(&messages, &error)
+               : run.stopped     ? report_stop(&run)
+                                 : report_outcome(&run);
+    ad_clear(&run);
+    ad_options_clear(&options);
+    return code;
+}

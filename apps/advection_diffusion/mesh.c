@@ -1,0 +1,91 @@
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <stdlib.h>
+
+weft_status ad_mesh_make(ad_run *run, weft_error *error) {
+    weft_status status = app_mesh_make(run->device, &run->options->run.mesh,
+                                       &run->messages->monitor, &run->mesh, &run->mesh_made, error);
+    run->seconds.mesh = run->mesh_made.seconds;
+    run->seconds.order = run->mesh_made.order_seconds;
+    return status;
+}
+
+/* ---- what the options say against what the mesh has -------------------------------------------
+ */
+
+static weft_status refuse_dimension(const char *option, int n, int d, const char *write,
+                                    weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "%d expressions, but the mesh has %d dimensions", n, d);
+    weft_error_place(error, option, NULL, 0, 0);
+    weft_error_hint(error, "write %s", write);
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status check_formulas(const ad_run *run, weft_error *error) {
+    const int d = run->mesh->dimension;
+    const ad_formulas *u = &run->options->velocity, *mu = &run->options->diffusivity;
+    if (u->n > 0 && (u->n != d || u->n_rows != 1))
+        return refuse_dimension("--velocity", u->n, d,
+                                d == 2 ? "--velocity EXPR,EXPR" : "--velocity EXPR,EXPR,EXPR",
+                                error);
+    if (mu->n > 1 && (mu->n != d * d || mu->n_rows != d))
+        return refuse_dimension("--diffusivity", mu->n, d,
+                                d == 2 ? "--diffusivity EXPR, or 'E11,E12;E21,E22'"
+                                       : "--diffusivity EXPR, or 'E11,E12,E13;E21,E22,E23;"
+                                         "E31,E32,E33'",
+                                error);
+    return WEFT_OK;
+}
+
+static weft_status find_probes(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_probes *probes = &run->options->run.probes;
+    run->probe_cells = calloc((size_t)probes->n + 1, sizeof *run->probe_cells);
+    run->probe_weights = calloc((size_t)probes->n + 1, sizeof *run->probe_weights);
+    if (!run->probe_cells || !run->probe_weights)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(app_probes_check(probes, run->mesh->dimension, error));
+    for (int i = 0; i < probes->n; ++i)
+        weft_mesh_locate(run->mesh, probes->list[i].point, &run->probe_cells[i],
+                         run->probe_weights[i]);
+done:
+    return status;
+}
+
+static weft_status keep_nodes(ad_run *run, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_condition *condition = &run->options->run.conditions.list[i];
+    weft_kept_nodes *kept = &run->kept[i];
+    int group = 0;
+    int32_t *nodes = NULL;
+    TRY(app_condition_group(run->mesh, condition, &group, error));
+    TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &kept->n_nodes, error));
+    kept->nodes = nodes;
+    kept->text = condition->value;
+    kept->origin = condition->origin;
+    if (kept->n_nodes == 0)
+        status = app_condition_refuse_empty(condition, error);
+done:
+    return status;
+}
+
+weft_status ad_dofs_make(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const ad_options *options = run->options;
+    const weft_mesh *mesh = run->mesh;
+    const size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
+    run->kept = calloc((size_t)options->run.conditions.n + 1, sizeof *run->kept);
+    if (!run->kept) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    TRY(check_formulas(run, error));
+    TRY(find_probes(run, error));
+    for (int i = 0; i < options->run.conditions.n; ++i)
+        TRY(keep_nodes(run, i, error));
+    TRY(weft_connectivity_make(run->device, mesh->cells, mesh->n_cells, mesh->dimension + 1,
+                               mesh->n_nodes, &run->cells, error));
+    TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
+done:
+    return status;
+}

@@ -1,0 +1,103 @@
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <inttypes.h>
+
+static void print_mesh(const ad_run *run) {
+    const weft_mesh *mesh = run->mesh;
+    printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
+           mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
+           run->mesh_made.ordered ? ", ordered by " : "",
+           run->mesh_made.ordered ? run->mesh_made.ordered : "");
+}
+
+static void print_scheme(const ad_run *run) {
+    const ad_options *options = run->options;
+    const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
+    app_plan_print(&run->context, run->assembly, run->problem.renew ? ", in every step" : ", once");
+    printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
+           advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "
+                                                                          : ", Strang splitting, "
+                               : "",
+           diffuses ? options->theta == 0.5 ? "Crank-Nicolson" : "theta" : "",
+           options->lumped ? "lumped" : "consistent");
+    if (advects)
+        printf("CFL         %.3g, stable up to %.3g\n", run->cfl, run->cfl_limit);
+}
+
+static void print_record(const ad_run *run, const ad_record *record) {
+    const weft_field_measures *m = &record->measures;
+    const int *its = record->state.advection;
+    printf("%11" PRId64 " %10.4g %17.10g %12.5g %12.5g %12.5g", record->state.step, record->state.t,
+           app_plain(m->mass), app_plain(m->minimum), app_plain(m->maximum), app_plain(m->l2_norm));
+    if (run->options->exact)
+        printf(" %12.5e", app_plain(m->l2_error));
+    printf("   %d %d %d %d, %d\n", its[0], its[1], its[2], its[3], record->state.diffusion);
+}
+
+/* Some twenty of the records, the last among them. */
+static void print_records(const ad_run *run) {
+    enum { LINES = 20 };
+    const int last = run->n_records - 1, step = last > 0 ? (last + LINES - 1) / LINES : 1;
+    printf("%11s %10s %17s %12s %12s %12s%s   %s\n", "step", "t", "mass", "minimum", "maximum",
+           "L2 norm", run->options->exact ? "     L2 error" : "", "iterations (stages, diffusion)");
+    for (int i = 0; i <= last; i += step)
+        print_record(run, &run->records[i]);
+    if (last >= 0 && last % step != 0)
+        print_record(run, &run->records[last]);
+}
+
+static void print_costs(const ad_run *run) {
+    char a[32], b[32], c[32], d[32], e[32], f[32], g[32];
+    const ad_seconds *s = &run->seconds;
+    printf(
+        "time        mesh %s, plan %s, compile %s, assembly %s, steps %s, measures %s, output %s\n",
+        app_print_seconds(s->mesh, a), app_print_seconds(s->plan, b),
+        app_print_seconds(s->compile, c), app_print_seconds(s->assembly, d),
+        app_print_seconds(s->solve, e), app_print_seconds(s->measure, f),
+        app_print_seconds(s->output + s->checkpoint, g));
+    if (run->state.step > run->first_step)
+        printf("            %s a step\n",
+               app_print_seconds(s->solve / (double)(run->state.step - run->first_step), a));
+    printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), a));
+}
+
+weft_status ad_report_print(const ad_run *run, weft_error *error) {
+    if (app_is_silent(&run->options->run))
+        return WEFT_OK;
+    app_messages_clear(run->messages);
+    print_mesh(run);
+    print_scheme(run);
+    print_records(run);
+    if (run->n_records > 0)
+        app_probes_print(&run->options->run.probes, "T", run->records[run->n_records - 1].probes,
+                         1);
+    print_costs(run);
+    if (run->options->run.output)
+        printf("output      %s\n", run->options->run.output);
+    if (run->options->checkpoint)
+        printf("checkpoint  %s\n", run->options->checkpoint);
+    return app_stdout_check(error);
+}
+
+weft_status ad_plan_print(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    char bytes[32];
+    TRY(weft_advection_diffusion_run(run->stepper, 1, &run->state, error));
+    if (app_is_silent(&run->options->run))
+        goto done;
+    TRY(weft_advection_diffusion_print(run->stepper, "plan", &text, error));
+    app_messages_clear(run->messages);
+    print_mesh(run);
+    print_scheme(run);
+    printf("\na time step\n%s", text.data && !text.failed ? text.data : "");
+    printf("\n%" PRId64 " launches recorded for one step with one turn of each loop, %s of device "
+           "memory\n",
+           weft_device_launches(run->device),
+           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
+    puts("nothing was computed: the device null only plans");
+    TRY(app_stdout_check(error));
+done:
+    weft_text_free(&text);
+    return status;
+}

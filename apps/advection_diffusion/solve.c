@@ -1,0 +1,161 @@
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- the stepper -------------------------------------------------------------------------------
+ */
+
+static bool use_time(const ad_formulas *formulas) {
+    for (int i = 0; i < formulas->n; ++i)
+        if (ad_uses_time(formulas->list[i].text))
+            return true;
+    return false;
+}
+
+/* Do the coefficients change, and are the operators made anew? */
+static bool renews(const ad_run *run) {
+    const ad_options *options = run->options;
+    const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);
+    if (change && options->reassemble == AD_REASSEMBLE_ONCE)
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "--reassemble once: the coefficients stay as they are at t = 0");
+    return options->reassemble == AD_REASSEMBLE_EVERY_STEP ||
+           (change && options->reassemble == AD_REASSEMBLE_AUTO);
+}
+
+/* What the user has named; else the cheapest for the products of one assembly. */
+static weft_status choose_assembly(ad_run *run, bool renew, weft_error *error) {
+    enum { PRODUCTS = 100 /* of a step, about */ };
+    const weft_mesh *mesh = run->mesh;
+    const weft_assembly_problem problem = {
+        .dimension = mesh->dimension,
+        .width = mesh->dimension + 1,
+        .n_nodes = mesh->n_nodes,
+        .n_cells = mesh->n_cells,
+        .symmetric = true, /* those that are applied most */
+        .applications = PRODUCTS * (renew ? 1.0 : fmax(1, run->options->steps))};
+    return app_assembly_choose(run->device, &run->options->run, &problem, &run->messages->monitor,
+                               &run->assembly, error);
+}
+
+weft_status ad_stepper_make(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const ad_options *options = run->options;
+    const ad_formulas *u = &options->velocity, *mu = &options->diffusivity;
+    const bool renew = renews(run);
+    const weft_expression exact = {NULL, options->exact, "--exact"};
+    TRY(choose_assembly(run, renew, error));
+    run->problem = (weft_advection_diffusion_problem){
+        .mesh = run->mesh,
+        .cells = run->cells,
+        .x = run->x,
+        .velocity = ad_formulas_vanish(u) ? NULL : u->list,
+        .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
+        .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
+        .kept = run->kept,
+        .n_kept = options->run.conditions.n,
+        .initial = run->initial,
+        .dt = options->dt,
+        .theta = options->theta,
+        .splitting = options->splitting,
+        .lumped = options->lumped,
+        .renew = renew,
+        .assembly = run->assembly,
+        .tolerance = options->run.tolerance,
+        .max_iterations = app_iterations_limit(&options->run, run->mesh)};
+    TRY(weft_advection_diffusion_make(&run->context, &run->problem, &run->stepper, error));
+    TRY(weft_field_measure_make(&run->context, run->mesh, run->cells, run->x,
+                                weft_advection_diffusion_field(run->stepper),
+                                options->exact ? &exact : NULL, &run->measure, error));
+done:
+    return status;
+}
+
+/* ---- time --------------------------------------------------------------------------------------
+ */
+
+static bool is_due(const ad_run *run, int every) {
+    return run->state.step == run->options->steps || (every > 0 && run->state.step % every == 0);
+}
+
+static int64_t until_due(const ad_run *run, int every) {
+    const int64_t left = run->options->steps - run->state.step;
+    const int64_t next = every > 0 ? every - run->state.step % every : left;
+    return next < left ? next : left;
+}
+
+/* "steps      [====      ] 40 %  step 80, t = 0.4, 88 iterations a step, 12 s left" */
+static void tell(const ad_run *run, double start) {
+    const int64_t done = run->state.step - run->first_step;
+    char phase[160], left[32];
+    const double spent = weft_clock() - start;
+    const double ahead = (double)(run->options->steps - run->state.step);
+    snprintf(phase, sizeof phase, "step %" PRId64 ", t = %.4g, %.0f iterations a step, %s left",
+             run->state.step, run->state.t,
+             done > 0 ? (double)run->state.iterations / (double)done : 0.0,
+             done > 0 ? app_print_seconds(spent / (double)done * ahead, left) : "?");
+    weft_progress(&run->messages->monitor, phase, (double)run->state.step, run->options->steps);
+}
+
+/* What is due after the present step. */
+static weft_status attend(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const ad_options *options = run->options;
+    if (is_due(run, options->output_every) || run->state.step == 0) {
+        TRY(ad_record_add(run, error));
+        TRY(ad_series_add(run, error));
+    }
+    if (options->checkpoint && is_due(run, options->checkpoint_every) &&
+        run->state.step > run->first_step)
+        TRY(ad_checkpoint_write(run, error));
+done:
+    return status;
+}
+
+/* Where the user asks for it, all goes on as if the run had ended here, after a last checkpoint. */
+static weft_status stop(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    run->stopped = app_stop_caught();
+    if (run->stopped && run->options->checkpoint && run->state.outcome == WEFT_STEP_DONE &&
+        run->state.step > run->kept_step)
+        TRY(ad_checkpoint_write(run, error));
+done:
+    return status;
+}
+
+weft_status ad_solve(ad_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double LONG = 0.1; /* seconds between two looks of the host */
+    const ad_options *options = run->options;
+    const double begin = weft_clock();
+    int64_t at_once = 1;
+    app_stop_catch();
+    TRY(ad_series_open(run, error));
+    TRY(attend(run, error));
+    while (run->state.step < options->steps && run->state.outcome == WEFT_STEP_DONE &&
+           !app_stop_caught()) {
+        int64_t n = until_due(run, options->output_every);
+        const int64_t other = until_due(run, options->checkpoint_every);
+        const double start = weft_clock();
+        n = n < other ? n : other;
+        n = n < at_once ? n : at_once;
+        TRY(weft_advection_diffusion_run(run->stepper, n, &run->state, error));
+        const double spent = weft_clock() - start;
+        run->seconds.solve += spent;
+        at_once = spent < LONG && n == at_once      ? 2 * at_once
+                  : spent > 4 * LONG && at_once > 1 ? at_once / 2
+                                                    : at_once;
+        tell(run, begin);
+        if (run->state.outcome == WEFT_STEP_DONE)
+            TRY(attend(run, error));
+        else
+            TRY(ad_record_add(run, error));
+    }
+    if (run->state.step < options->steps)
+        TRY(stop(run, error));
+    TRY(weft_series_close(&run->series, error));
+done:
+    app_stop_release();
+    return status;
+}

@@ -1,0 +1,82 @@
+/* Formulas of the command line, before any compiler sees them. */
+#include "apps/advection_diffusion/advection_diffusion.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status refuse(const char *option, const char *text, size_t at, const char *message,
+                          const char *hint, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s", message);
+    weft_error_place(error, option, text, 1, (int)at + 1);
+    weft_error_hint(error, "%s", hint);
+    return WEFT_ERROR_USAGE;
+}
+
+static size_t part_length(const char *text) {
+    int depth = 0;
+    size_t n = 0;
+    for (; text[n] && (depth > 0 || (text[n] != ',' && text[n] != ';')); ++n)
+        depth += text[n] == '(' ? 1 : text[n] == ')' ? -1 : 0;
+    return n;
+}
+
+weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *out,
+                             weft_error *error) {
+    static const char hint[] = "write EXPR,EXPR for a vector and E11,E12;E21,E22 for a tensor";
+    weft_status status = WEFT_OK;
+    ad_formulas made = {0};
+    int n_row = 0, n_first = 0;
+    for (const char *at = text;; ++at) {
+        const size_t length = part_length(at), begin = (size_t)(at - text);
+        if (strspn(at, " \t") >= length)
+            TRY(refuse(option, text, begin, "an expression is missing here", hint, error));
+        if (made.n == 9)
+            TRY(refuse(option, text, begin, "there are more than nine expressions", hint, error));
+        char *copy = strndup(at, length);
+        if (!copy) {
+            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            goto done;
+        }
+        made.list[made.n++] = (weft_expression){NULL, copy, option};
+        at += length;
+        ++n_row;
+        if (*at == ',')
+            continue;
+        n_first = made.n_rows++ == 0 ? n_row : n_first;
+        if (n_row != n_first)
+            TRY(refuse(option, text, begin, "this row has another length than the first", hint,
+                       error));
+        n_row = 0;
+        if (!*at)
+            break;
+    }
+    ad_formulas_clear(out);
+    *out = made;
+    made = (ad_formulas){0};
+done:
+    ad_formulas_clear(&made);
+    return status;
+}
+
+void ad_formulas_clear(ad_formulas *formulas) {
+    for (int i = 0; i < formulas->n; ++i)
+        free((char *)formulas->list[i].text);
+    *formulas = (ad_formulas){0};
+}
+
+bool ad_uses_time(const char *text) {
+    for (const char *at = text; (at = strchr(at, 't')) != NULL; ++at)
+        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+            !(isalnum((unsigned char)at[1]) || at[1] == '_'))
+            return true;
+    return false;
+}
+
+bool ad_formulas_vanish(const ad_formulas *formulas) {
+    double value = 0;
+    for (int i = 0; i < formulas->n; ++i)
+        if (!app_constant(formulas->list[i].text, &value) || value != 0)
+            return false;
+    return true;
+}

@@ -1,0 +1,208 @@
+#include "apps/common/fem.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more of `size` bytes in an array of n, zeroed; NULL when memory is out. */
+static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status) {
+    char *larger = reallocarray(*array, (size_t)*n + 1, size);
+    if (!larger) {
+        *status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *array = larger;
+    memset(larger + (size_t)*n * size, 0, size);
+    return larger + (size_t)(*n)++ * size;
+}
+
+/* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin; or "GROUP" in quotes. */
+weft_status app_condition_read(app_conditions *conditions, app_condition_kind kind,
+                               const char *text, weft_error *error) {
+    static const char *const names[] = {"--dirichlet", "--neumann", "--robin"};
+    const char *name = names[kind], *form = kind == APP_ROBIN ? "GROUP=ALPHA,EXPR" : "GROUP=EXPR";
+    weft_status status = WEFT_OK;
+    char *group = NULL, *rest = NULL, *alpha = NULL;
+    TRY(app_split_assignment(name, text, form, &group, &rest, error));
+    if (kind == APP_ROBIN) {
+        char *value = NULL;
+        TRY(app_split_comma(name, rest, form, &alpha, &value, error));
+        free(rest);
+        rest = value;
+    }
+    void *array = conditions->list;
+    app_condition *condition =
+        append(&array, &conditions->n, sizeof *conditions->list, error, &status);
+    conditions->list = array;
+    if (!condition)
+        goto done;
+    *condition = (app_condition){.kind = kind, .group = group, .value = rest, .alpha = alpha};
+    snprintf(condition->origin, sizeof condition->origin, "%s %.255s", name, group);
+    group = rest = alpha = NULL;
+done:
+    free(group);
+    free(rest);
+    free(alpha);
+    return status;
+}
+
+void app_conditions_clear(app_conditions *conditions) {
+    for (int i = 0; i < conditions->n; ++i) {
+        free(conditions->list[i].group);
+        free(conditions->list[i].value);
+        free(conditions->list[i].alpha);
+    }
+    free(conditions->list);
+    *conditions = (app_conditions){0};
+}
+
+weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition, int *group,
+                                weft_error *error) {
+    const weft_status status = weft_mesh_group(mesh, condition->group, group, error);
+    if (status == WEFT_OK || !error)
+        return status;
+    if (!error->file[0])
+        weft_error_place(error, condition->origin, NULL, 0, 0);
+    const size_t length = strlen(condition->group);
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        const char *name = mesh->groups[g].name;
+        if (strncmp(name, condition->group, length) == 0 && name[length] == '=')
+            weft_error_hint(error, "a name with = stands in quotes: '\"%s\"=EXPR'", name);
+    }
+    return status;
+}
+
+weft_status app_condition_refuse_empty(const app_condition *condition, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the group '%s' has no facets on which a condition could hold",
+                   condition->group);
+    weft_error_place(error, condition->origin, NULL, 0, 0);
+    weft_error_hint(error,
+                    "name a group of facets of the mesh: lines in the plane, surfaces in space");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status app_part_make(weft_device *device, const weft_mesh *mesh,
+                          const app_condition *condition, int group, app_part *out,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_mesh_group_facets(mesh, group, &out->facets, &out->n_facets, error));
+    if (out->n_facets == 0)
+        TRY(app_condition_refuse_empty(condition, error));
+    TRY(weft_connectivity_make(device, out->facets, out->n_facets, mesh->dimension, mesh->n_nodes,
+                               &out->dofs, error));
+done:
+    return status;
+}
+
+void app_parts_free(app_part **parts, int n) {
+    for (int i = 0; *parts && i < n; ++i) {
+        weft_connectivity_free(&(*parts)[i].dofs);
+        free((*parts)[i].facets);
+    }
+    free(*parts);
+    *parts = NULL;
+}
+
+weft_status app_probe_read(app_probes *probes, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_probe probe = {.text = text};
+    TRY(app_parse_point("--probe", text, probe.point, &probe.n, error));
+    void *array = probes->list;
+    app_probe *place = append(&array, &probes->n, sizeof probe, error, &status);
+    probes->list = array;
+    if (place)
+        *place = probe;
+done:
+    return status;
+}
+
+void app_probes_clear(app_probes *probes) {
+    free(probes->list);
+    *probes = (app_probes){0};
+}
+
+weft_status app_probes_check(const app_probes *probes, int dimension, weft_error *error) {
+    const int d = dimension;
+    for (int i = 0; i < probes->n; ++i) {
+        const app_probe *probe = &probes->list[i];
+        if (probe->n == d)
+            continue;
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "this point has %d coordinates, the mesh has %d dimensions", probe->n, d);
+        weft_error_place(error, "--probe", probe->text, 1, 1);
+        weft_error_hint(error, d == 2 ? "write --probe X,Y" : "write --probe X,Y,Z");
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
+void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const double *values,
+                        int components, double *out) {
+    const int width = mesh->dimension + 1;
+    for (int i = 0; i < probes->n; ++i) {
+        int64_t cell = -1;
+        double weights[4] = {0};
+        weft_mesh_locate(mesh, probes->list[i].point, &cell, weights);
+        for (int k = 0; k < components; ++k) {
+            double value = cell >= 0 ? 0 : NAN;
+            for (int v = 0; v < width && cell >= 0; ++v)
+                value +=
+                    weights[v] * values[(int64_t)mesh->cells[cell * width + v] * components + k];
+            out[i * components + k] = value;
+        }
+    }
+}
+
+/* A piece without the blanks round it. */
+static weft_status copy_piece(const char *option, const char *text, const char *start,
+                              const char *end, char **out, weft_error *error) {
+    while (start < end && isspace((unsigned char)*start))
+        ++start;
+    while (end > start && isspace((unsigned char)end[-1]))
+        --end;
+    if (start == end) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "an expression is missing here");
+        weft_error_place(error, option, text, 1, (int)(start - text) + 1);
+        weft_error_hint(error, "put an expression for each component, with commas between them");
+        return WEFT_ERROR_USAGE;
+    }
+    *out = strndup(start, (size_t)(end - start));
+    return *out ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+}
+
+weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    int depth = 0, count = 0, room = 1;
+    for (const char *c = text; *c; ++c)
+        room += *c == ',';
+    char **list = calloc((size_t)room, sizeof *list);
+    if (!list)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    const char *start = text;
+    for (const char *c = text;; ++c) {
+        depth += *c == '(' ? 1 : *c == ')' ? -1 : 0;
+        if (*c && !(*c == ',' && depth <= 0))
+            continue;
+        TRY(copy_piece(option, text, start, c, &list[count], error));
+        ++count;
+        start = c + 1;
+        if (!*c)
+            break;
+    }
+    *out = list;
+    *n = count;
+    list = NULL;
+done:
+    app_free_list(&list, count);
+    return status;
+}
+
+void app_free_list(char ***list, int n) {
+    for (int i = 0; *list && i < n; ++i)
+        free((*list)[i]);
+    free(*list);
+    *list = NULL;
+}

@@ -1,0 +1,14 @@
+#include "apps/common/fem.h"
+
+weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_monitor *monitor,
+                            weft_device **device, weft_library **library, weft_context *context,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device_options options = weft_device_options_default(monitor);
+    TRY(weft_device_open(name, &options, device, error));
+    TRY(weft_fem_library_make(library, error));
+    *context =
+        (weft_context){.device = *device, .library = *library, .plan = plan, .monitor = monitor};
+done:
+    return status;
+}

@@ -1,0 +1,93 @@
+#include "apps/common/fem.h"
+
+weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
+                                const weft_assembly_problem *problem, const weft_monitor *monitor,
+                                weft_assembly *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text reason = {0};
+    *out = options->assembly;
+    if (!options->assembly_auto)
+        return WEFT_OK;
+    TRY(weft_assembly_choose(weft_device_limits(device), problem, out, &reason, error));
+    weft_log(monitor, WEFT_LOG_INFO, "%s",
+             reason.data && !reason.failed ? reason.data : weft_assembly_name(*out));
+done:
+    weft_text_free(&reason);
+    return status;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* Coordinates, vectors, the operator; and what else there is when most is held: on a GPU the
+ * right-hand side that is gathered from the cells, before the first product; CG's vectors; after CG
+ * two lists of the cells that are summed up. */
+static void foresee(const weft_limits *limits, const app_forecast *what, weft_assembly assembly,
+                    weft_forecast *forecast) {
+    const weft_assembly_problem *problem = &what->problem;
+    const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
+    const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
+    const size_t lanes = (size_t)limits->lanes_double;
+    const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
+    const size_t load = limits->kind == WEFT_DEVICE_CUDA ? cells * (size_t)problem->width * c : 0;
+    size_t late = 0;
+    weft_forecast_add(forecast, "coordinates", nodes * (size_t)problem->dimension, real_bytes);
+    weft_forecast_add(forecast, "solution, right-hand side", 2 * nodes * c, real_bytes);
+    weft_forecast_add(forecast, "other vectors", (size_t)(what->n_vectors - 2) * nodes * c,
+                      real_bytes);
+    weft_forecast_add(forecast, "inputs of the script", what->input_bytes, 1);
+    const size_t before = forecast->bytes;
+    weft_operator_forecast(limits, assembly, problem, forecast, &late);
+    const size_t whole = forecast->bytes - before;
+    if (limits->kind == WEFT_DEVICE_NULL)
+        return;
+    const size_t cg = weft_cg_forecast(limits, assembly, problem);
+    const size_t most =
+        larger(whole - late + load * real_bytes, whole + larger(cg, 2 * cells * real_bytes));
+    if (most > whole)
+        weft_forecast_add(forecast, "vectors of CG, lists of cells", most - whole, 1);
+}
+
+/* The assembly that holds least, where that is another one. */
+static void find_smaller(const weft_limits *limits, const app_forecast *what, size_t here,
+                         char *hint, size_t size) {
+    weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
+    const int n = weft_assembly_costs(limits, &what->problem, costs);
+    size_t least = here;
+    const char *name = NULL;
+    for (int i = 0; i < n; ++i) {
+        weft_forecast other = {0};
+        if (!costs[i].possible)
+            continue;
+        foresee(limits, what, costs[i].assembly, &other);
+        if (other.bytes < least) {
+            least = other.bytes;
+            name = costs[i].name;
+        }
+    }
+    if (name)
+        snprintf(hint, size, "--assembly %s needs %.4g MB; or take a smaller mesh", name,
+                 (double)least * 1e-6);
+    else
+        snprintf(hint, size, "take a smaller mesh: no assembly needs less");
+}
+
+weft_status app_forecast_check(weft_device *device, const app_forecast *what,
+                               weft_assembly assembly, size_t *bytes, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(device);
+    weft_forecast forecast = {0};
+    char hint[200];
+    foresee(limits, what, assembly, &forecast);
+    find_smaller(limits, what, forecast.bytes, hint, sizeof hint);
+    TRY(weft_forecast_check(&forecast, device, hint, error));
+    *bytes = forecast.bytes;
+done:
+    return status;
+}
+
+void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor) {
+    weft_log(monitor, WEFT_LOG_INFO, "memory: %.3f MB were made at most, %.3f MB were foreseen",
+             (double)weft_device_bytes_peak(device) * 1e-6, (double)foreseen * 1e-6);
+}

@@ -1,0 +1,59 @@
+#include "apps/common/fem.h"
+
+#include <stdlib.h>
+
+void app_form_start(const char *name, const char *text, weft_connectivity *dofs, app_form *out) {
+    *out = (app_form){0};
+    out->form = (weft_form){.name = name,
+                            .text = text,
+                            .dofs = dofs,
+                            .inputs = out->inputs,
+                            .expressions = out->expressions,
+                            .parameters = out->parameters};
+}
+
+weft_status app_form_make(const char *script, int dimension, weft_memory *x,
+                          weft_connectivity *dofs, app_form *out, weft_error *error) {
+    const char *text = weft_fem_script(script);
+    if (!text)
+        return weft_error_set(error, WEFT_ERROR_INTERNAL, "the script %s is not part of this build",
+                              script);
+    app_form_start(script, text, dofs, out);
+    app_form_input(out, "x", x);
+    app_form_parameter(out, "d", dimension);
+    return WEFT_OK;
+}
+
+void app_form_input(app_form *form, const char *name, weft_memory *memory) {
+    form->inputs[form->form.n_inputs++] = (weft_form_input){name, memory};
+}
+
+void app_form_expression(app_form *form, const char *name, const char *text, const char *origin) {
+    form->expressions[form->form.n_expressions++] = (weft_expression){name, text, origin};
+}
+
+void app_form_parameter(app_form *form, const char *name, int value) {
+    form->parameters[form->form.n_parameters++] = (weft_parameter){name, value};
+}
+
+weft_status app_form_sum(weft_context *context, const app_form *form, int64_t n_cells,
+                         const char *const *names, int n, double *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t lanes = weft_device_limits(context->device)->lanes_double;
+    const int64_t room = (n_cells + lanes - 1) / lanes * lanes; /* interleaved: in their order */
+    double *values[2] = {NULL, NULL};
+    weft_memory *memories[2] = {NULL, NULL};
+    for (int i = 0; i < n; ++i)
+        TRY(app_array_make(context->device, room, &values[i], &memories[i], error));
+    TRY(weft_form_run(context, &form->form, names, memories, n, "cells", n_cells, error));
+    for (int i = 0; i < n; ++i) {
+        TRY(app_array_pull(memories[i], values[i], n_cells, error));
+        sums[i] = weft_sum(values[i], n_cells);
+    }
+done:
+    for (int i = 0; i < 2; ++i) {
+        weft_memory_free(&memories[i]);
+        free(values[i]);
+    }
+    return status;
+}

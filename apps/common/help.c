@@ -1,0 +1,79 @@
+/* --help, --usage and --version. argp wraps every line of its texts, which breaks examples, and
+ * ends the program with codes of its own: it formats the options here, and no more. */
+#include "apps/common/support.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 79, KEY_USAGE = -3 };
+
+const struct argp_option app_help_options[] = {
+    {"help", '?', NULL, 0, "Give this help list", -1},
+    {"usage", KEY_USAGE, NULL, 0, "Give a short usage message", 0},
+    {"version", 'V', NULL, 0, "Print program version", 0},
+    {0}};
+
+/* One line of a text, broken at blanks where it is longer than the page is wide. */
+static void print_line(const char *line, size_t length) {
+    while (line[0] != ' ' && length > COLUMNS) {
+        size_t end = COLUMNS;
+        while (end > 0 && line[end] != ' ')
+            --end;
+        if (end == 0) /* a word that is longer than a line */
+            break;
+        printf("%.*s\n", (int)end, line);
+        line += end + 1;
+        length -= end + 1;
+    }
+    printf("%.*s\n", (int)length, line);
+}
+
+static void print_text(const char *text) {
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        print_line(text, length);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* argp aborts where it gets no memory. */
+static void end_aborted(int signal) {
+    static const char text[] = "error: out of memory for the help text\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(3);
+}
+
+static void print_options(const struct argp *argp, unsigned flags, char *name) {
+    const struct sigaction end = {.sa_handler = end_aborted};
+    struct sigaction before;
+    const bool set = sigaction(SIGABRT, &end, &before) == 0;
+    argp_help(argp, stdout, flags, name);
+    if (set)
+        sigaction(SIGABRT, &before, NULL);
+}
+
+weft_status app_help_print(const struct argp *argp, int key, const char *program,
+                           weft_error *error) {
+    const struct argp standard = {.options = app_help_options};
+    const struct argp_child children[] = {{argp, 0, NULL, 0}, {&standard, 0, NULL, 0}, {0}};
+    const struct argp all = {.children = children};
+    const char *after = argp->doc ? strchr(argp->doc, '\v') : NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%s", strrchr(program, '/') ? strrchr(program, '/') + 1 : program);
+    if (key == 'V') {
+        printf("%s (Weft) " WEFT_VERSION "\n", name);
+    } else if (key == KEY_USAGE) {
+        print_options(&all, ARGP_HELP_USAGE, name);
+    } else {
+        print_options(&all, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, name);
+        if (after) {
+            putchar('\n');
+            print_text(after + 1);
+        }
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
+    return WEFT_OK;
+}

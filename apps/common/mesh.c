@@ -1,0 +1,120 @@
+#include "apps/common/fem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char *text,
+                                 weft_error *error) {
+    switch (key) {
+    case APP_KEY_MESH_MEMORY:
+        return weft_parse_bytes("--mesh-memory", text, &options->memory, error);
+    case APP_KEY_MESH_TIME:
+        return weft_parse_seconds("--mesh-time", text, &options->seconds, error);
+    default:
+        options->trust_geo = true;
+        return WEFT_OK;
+    }
+}
+
+/* Files come in any order. The built-in meshes are numbered row after row, which serves a host
+ * well, but a GPU wants the nodes of a thread block near each other in all directions. */
+static bool wants_order(const weft_device *device, const app_mesh_options *options) {
+    if (options->ordering == APP_ORDERING_AUTO)
+        return weft_mesh_is_gmsh(options->name) ||
+               weft_device_limits(device)->kind == WEFT_DEVICE_CUDA;
+    return options->ordering != APP_ORDERING_NONE;
+}
+
+static weft_status order_mesh(weft_device *device, weft_ordering method,
+                              const weft_monitor *monitor, weft_mesh *mesh, app_mesh_made *made,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    double before = weft_mesh_bandwidth(device, mesh), start = weft_clock();
+    TRY(weft_mesh_order(device, mesh, method, 0, monitor, NULL, error));
+    made->order_seconds = weft_clock() - start;
+    made->ordered = method == WEFT_ORDERING_METIS ? "METIS" : "coordinate bisection";
+    weft_log(monitor, WEFT_LOG_INFO,
+             "ordered the nodes by %s in %.3g s: mean distance within a cell %.3g of all before, "
+             "%.3g after",
+             made->ordered, made->order_seconds, before, weft_mesh_bandwidth(device, mesh));
+done:
+    return status;
+}
+
+static weft_status refine_mesh(weft_device *device, int times, const weft_monitor *monitor,
+                               weft_mesh **mesh, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_mesh *fine = NULL;
+    TRY(weft_mesh_refine(device, *mesh, times, monitor, &fine, error));
+    weft_mesh_free(mesh);
+    *mesh = fine;
+done:
+    return status;
+}
+
+weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
+                          const weft_monitor *monitor, weft_mesh **out, app_mesh_made *made,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_mesh *mesh = NULL;
+    double start = weft_clock();
+    TRY(weft_mesh_read_with(options->name, &options->reading, monitor, &mesh, error));
+    if (options->refine > 0)
+        TRY(refine_mesh(device, options->refine, monitor, &mesh, error));
+    if (wants_order(device, options))
+        TRY(order_mesh(device,
+                       options->ordering == APP_ORDERING_METIS ? WEFT_ORDERING_METIS
+                                                               : WEFT_ORDERING_BISECTION,
+                       monitor, mesh, made, error));
+    if (options->reading.size > 0 && !ends_with(options->name, ".geo"))
+        weft_log(monitor, WEFT_LOG_WARNING, "--size changes nothing here: it is for .geo files");
+    weft_log(monitor, WEFT_LOG_INFO,
+             "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",
+             mesh->n_cells, mesh->n_nodes, mesh->n_boundary_facets);
+    *out = mesh;
+    mesh = NULL;
+done:
+    weft_mesh_free(&mesh);
+    made->seconds = weft_clock() - start;
+    return status;
+}
+
+double app_mesh_measure(const weft_mesh *mesh) {
+    double sum = 0;
+    for (int64_t c = 0; c < mesh->n_cells; ++c) {
+        const int32_t *nodes = &mesh->cells[c * (mesh->dimension + 1)];
+        double e[3][3] = {{0}};
+        for (int i = 0; i < mesh->dimension; ++i)
+            for (int k = 0; k < mesh->dimension; ++k)
+                e[i][k] = mesh->x[(int64_t)nodes[i + 1] * mesh->dimension + k] -
+                          mesh->x[(int64_t)nodes[0] * mesh->dimension + k];
+        if (mesh->dimension == 2)
+            sum += fabs(e[0][0] * e[1][1] - e[0][1] * e[1][0]) / 2;
+        else
+            sum += fabs(e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+                        e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+                        e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+                   6;
+    }
+    return sum;
+}
+
+static void print_count(const char *what, int64_t n, const char *thing, const char *fate) {
+    if (n > 0)
+        printf("            %s: %" PRId64 " %s%s %s\n", what, n, thing, n == 1 ? "" : "s", fate);
+}
+
+void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made) {
+    printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
+           mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
+           made->ordered ? ", ordered by " : "", made->ordered ? made->ordered : "");
+    print_count("mended", mesh->n_flipped_cells, "inverted cell", "flipped");
+    print_count("mended", mesh->n_dropped_nodes, "unused node", "dropped");
+    print_count("ignored", mesh->n_ignored_facets, "group facet", "of no cell");
+}

@@ -1,0 +1,161 @@
+#include "apps/common/fem.h"
+
+#include <math.h>
+#include <string.h>
+
+void app_history_print(const weft_cg_result *cg) {
+    enum { LINES = 20 };
+    const int last = cg->iterations, step = (last + LINES - 1) / LINES;
+    printf("history     iteration  relative residual\n");
+    for (int i = 0; cg->history && i <= last; i += step > 0 ? step : 1)
+        printf("            %9d  %.6e\n", i, cg->history[i]);
+    if (cg->history && step > 0 && last % step != 0)
+        printf("            %9d  %.6e\n", last, cg->history[last]);
+}
+
+void app_history_line_print(const weft_cg_result *cg) {
+    enum { POINTS = 6 }; /* after the first */
+    const int last = cg->iterations, step = (last + POINTS - 1) / POINTS;
+    if (!cg->history || last == 0)
+        return;
+    printf("history     iteration 0: %.1e", cg->history[0]);
+    for (int i = step; i < last; i += step)
+        printf(", %d: %.1e", i, cg->history[i]);
+    printf(", %d: %.1e\n", last, cg->history[last]);
+}
+
+void app_seconds_print(const app_seconds *s) {
+    char mesh[32], plan[32], compile[32], assembly[32], solve[32], output[32];
+    printf("time        mesh %s, plan %s, compile %s, assembly %s, solve %s, output %s\n",
+           app_print_seconds(s->mesh, mesh), app_print_seconds(s->plan, plan),
+           app_print_seconds(s->compile, compile), app_print_seconds(s->assembly, assembly),
+           app_print_seconds(s->solve, solve), app_print_seconds(s->output, output));
+}
+
+double app_clock(const weft_context *context) {
+    return weft_clock() - context->plan_seconds - context->compile_seconds;
+}
+
+double app_plain(double value) {
+    return isnan(value) ? fabs(value) : value;
+}
+
+weft_status app_stdout_check(weft_error *error) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
+        weft_error_hint(error, "make room where it goes, or name files with --json and --output");
+        return WEFT_ERROR_IO;
+    }
+    return WEFT_OK;
+}
+
+/* What was fused, and what that saves. */
+static void print_saving(const weft_saving *saving, const char *script) {
+    int length = (int)strlen(saving->index_set);
+    if (length > 1 && saving->index_set[length - 1] == 's') /* "per cell", of cells */
+        --length;
+    if (saving->n_unfused > saving->n_kernels)
+        printf("            without fusion, its %d calls would take %d kernels\n", saving->n_calls,
+               saving->n_unfused);
+    if (saving->calls[0])
+        printf("            %s: one kernel for %s,\n"
+               "            which moves %.0f B per %.*s instead of %.0f B\n",
+               script, saving->calls, saving->bytes, length, saving->index_set,
+               saving->bytes_unfused);
+}
+
+void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more) {
+    printf("device      %s\n", weft_device_limits(context->device)->name);
+    printf("plan        %s, %d kernels, assembly %s%s\n",
+           context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", context->n_kernels,
+           weft_assembly_name(assembly), more);
+    print_saving(&context->saving, context->saving_script);
+}
+
+void app_probes_print(const app_probes *probes, const char *name, const double *values,
+                      int components) {
+    for (int i = 0; i < probes->n; ++i) {
+        const double *value = &values[i * components];
+        printf("probe       %s(%s)  ", name, probes->list[i].text);
+        if (isnan(value[0]))
+            printf("outside");
+        for (int k = 0; k < components && !isnan(value[0]); ++k)
+            printf("%s%.10g", k ? ", " : "", value[k]);
+        putchar('\n');
+    }
+}
+
+bool app_json_set_mesh(json_t *root, const weft_mesh *mesh) {
+    json_t *object = json_object();
+    return app_json_set(root, "mesh", object) &&
+           app_json_set(object, "cells", json_integer(mesh->n_cells)) &&
+           app_json_set(object, "nodes", json_integer(mesh->n_nodes)) &&
+           app_json_set(object, "dimension", json_integer(mesh->dimension)) &&
+           app_json_set(object, "source", app_json_text(mesh->source)) &&
+           app_json_set(object, "flipped_cells", json_integer(mesh->n_flipped_cells)) &&
+           app_json_set(object, "dropped_nodes", json_integer(mesh->n_dropped_nodes)) &&
+           app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
+}
+
+bool app_json_set_plan(json_t *root, const weft_context *context, weft_assembly assembly) {
+    json_t *object = json_object();
+    const char *kind = context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
+    return app_json_set(root, "assembly", json_string(weft_assembly_name(assembly))) &&
+           app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
+           app_json_set(object, "kernels", json_integer(context->n_kernels)) &&
+           app_json_set(root, "device", app_json_text(weft_device_limits(context->device)->name));
+}
+
+json_t *app_json_values(const double *values, int components) {
+    if (components == 1)
+        return app_json_real(values[0]);
+    json_t *array = json_array();
+    for (int k = 0; array && k < components; ++k)
+        if (json_array_append_new(array, app_json_real(values[k])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
+                         int components) {
+    json_t *array = json_array();
+    bool fine = app_json_set(root, "probes", array);
+    for (int i = 0; fine && i < probes->n; ++i) {
+        json_t *object = json_object(), *point = json_array();
+        fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
+        for (int k = 0; fine && k < probes->list[i].n; ++k)
+            fine = json_array_append_new(point, json_real(probes->list[i].point[k])) == 0;
+        fine = fine && app_json_set(object, "u",
+                                    values ? app_json_values(&values[i * components], components)
+                                           : json_null());
+    }
+    return fine;
+}
+
+bool app_json_set_history(json_t *root, const weft_cg_result *cg) {
+    if (!cg->history)
+        return true;
+    json_t *array = json_array();
+    bool fine = app_json_set(root, "history", array);
+    for (int i = 0; fine && i <= cg->iterations; ++i)
+        fine = json_array_append_new(array, app_json_real(cg->history[i])) == 0;
+    return fine;
+}
+
+bool app_json_set_costs(json_t *root, const app_seconds *s) {
+    json_t *object = json_object();
+    json_int_t bytes = (json_int_t)weft_memory_peak();
+    return app_json_set(root, "bytes_peak", json_integer(bytes)) &&
+           app_json_set(root, "seconds", object) &&
+           app_json_set(object, "mesh", app_json_real(s->mesh)) &&
+           app_json_set(object, "order", app_json_real(s->order)) &&
+           app_json_set(object, "plan", app_json_real(s->plan)) &&
+           app_json_set(object, "compile", app_json_real(s->compile)) &&
+           app_json_set(object, "assembly", app_json_real(s->assembly)) &&
+           app_json_set(object, "solve", app_json_real(s->solve)) &&
+           app_json_set(object, "output", app_json_real(s->output)) &&
+           app_json_set(object, "total",
+                        app_json_real(s->started > 0 ? weft_clock() - s->started : NAN));
+}

@@ -1,0 +1,90 @@
+/* The texts of scripts that users name: files, shipped scripts, standard input. */
+#include "apps/common/fem.h"
+#include "fem/embedded_scripts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *find_shipped(const char *name) {
+    const char *text = weft_fem_script(name);
+    char longer[256];
+    if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
+        text = weft_fem_script(longer);
+    return text;
+}
+
+static weft_status refuse_script(const char *name, bool (*is_wanted)(const char *text),
+                                 weft_error *error) {
+    const char *nearest = NULL;
+    weft_text list = {0};
+    size_t n = 0;
+    const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
+    for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
+        const weft_embedded_file *shipped = &weft_embedded_scripts[i];
+        if (is_wanted && !is_wanted(shipped->text))
+            continue;
+        names[n] = shipped->name;
+        weft_text_add(&list, "%s%.*s", n++ ? ", " : "", (int)strcspn(shipped->name, "."),
+                      shipped->name);
+    }
+    if (names)
+        nearest = weft_nearest_name(name, names, n);
+    weft_error_set(error, WEFT_ERROR_IO,
+                   "there is no such script, neither as a file nor shipped with Weft");
+    weft_error_place(error, name, NULL, 0, 0);
+    weft_error_hint(error, "%s%s%sshipped%s are %s", nearest ? "did you mean " : "",
+                    nearest ? nearest : "", nearest ? "? " : "",
+                    is_wanted ? " scripts that can be solved" : "", list.data ? list.data : "none");
+    weft_text_free(&list);
+    free(names);
+    return WEFT_ERROR_IO;
+}
+
+weft_status app_script_check(const char *name, bool (*is_wanted)(const char *text),
+                             weft_error *error) {
+    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0 || find_shipped(name))
+        return WEFT_OK;
+    return refuse_script(name, is_wanted, error);
+}
+
+static weft_status read_stdin(char **out, weft_error *error) {
+    weft_text text = {0};
+    char buffer[4096];
+    size_t n = 0;
+    weft_text_add(&text, "%s", "");
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        weft_text_add_bytes(&text, buffer, n);
+    if (text.failed || !text.data) {
+        weft_text_free(&text);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    *out = text.data;
+    return WEFT_OK;
+}
+
+weft_status app_script_read(const char *name, char **text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *shipped = NULL;
+    size_t length = 0;
+    if (strcmp(name, "-") == 0)
+        return read_stdin(text, error);
+    if (access(name, F_OK) != 0) {
+        shipped = find_shipped(name);
+        if (!shipped)
+            return refuse_script(name, NULL, error);
+        *text = strdup(shipped);
+        return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    TRY(weft_file_read(name, text, &length, error));
+    if (strlen(*text) != length) {
+        free(*text);
+        *text = NULL;
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "this file holds zero bytes, so it is no script");
+        weft_error_place(error, name, NULL, 0, 0);
+        weft_error_hint(error, "name a text file in the language of docs/language.md");
+    }
+done:
+    return status;
+}

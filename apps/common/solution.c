@@ -1,0 +1,76 @@
+/* What a solve has come to: the line about it, the message where it has failed, and whether its
+ * result is to be written. */
+#include "apps/common/fem.h"
+
+#include <math.h>
+
+const char *app_cg_outcome(const weft_cg_result *cg) {
+    return cg->to_rounding ? "converged to rounding" : weft_cg_outcome_name(cg->outcome);
+}
+
+void app_cg_print(const weft_cg_result *cg) {
+    printf("CG          %s, %d iterations, relative residual %.2e", app_cg_outcome(cg),
+           cg->iterations, app_plain(cg->residual));
+    if (cg->to_rounding)
+        printf(" (backward error %.1e)", cg->backward_error);
+    putchar('\n');
+}
+
+/* A backward error of rounding's size, and hardly a right digit: see weft_cg_solve. */
+static bool is_nearly_singular(const weft_cg_result *cg) {
+    return cg->outcome == WEFT_CG_STAGNATION && cg->backward_error < 1e-12;
+}
+
+static const char *advice_on(const app_run_options *options, const weft_cg_result *cg,
+                             const app_cg_advice *advice) {
+    switch (cg->outcome) {
+    case WEFT_CG_MAX_ITERATIONS:
+        return "raise --max-iterations or --tolerance";
+    case WEFT_CG_INDEFINITE:
+        return advice->indefinite;
+    case WEFT_CG_BREAKDOWN:
+        return advice->breakdown;
+    case WEFT_CG_NAN:
+        return advice->nan;
+    default:
+        break;
+    }
+    if (is_nearly_singular(cg))
+        return "the system is nearly singular, so that rounding leaves hardly a right digit: fix u "
+               "in more places, or bring the coefficients closer together";
+    return options->jacobi ? "raise --tolerance"
+                           : "try --preconditioner jacobi, or raise --tolerance";
+}
+
+void app_cg_complain(const char *program, const app_run_options *options, const weft_cg_result *cg,
+                     const app_cg_advice *advice) {
+    fprintf(stderr, "%s: error: not converged: %s after %d iterations, relative residual %.2e",
+            program, weft_cg_outcome_name(cg->outcome), cg->iterations, fabs(cg->residual));
+    fprintf(stderr, " (tolerance %g)\nhint: %s", options->tolerance,
+            advice_on(options, cg, advice));
+    if (options->output && !options->keep_unconverged)
+        fprintf(stderr, "; --keep-unconverged writes %s all the same", options->output);
+    fputc('\n', stderr);
+}
+
+bool app_output_wanted(const app_run_options *options, bool converged,
+                       const weft_monitor *monitor) {
+    if (!options->output || converged)
+        return options->output != NULL;
+    /* Half a solution must not stand where a whole one is expected, unless that is asked for. */
+    weft_log(monitor, WEFT_LOG_WARNING,
+             options->keep_unconverged ? "%s is written though the solution has not converged"
+                                       : "%s is not written, for the solution has not converged",
+             options->output);
+    return options->keep_unconverged;
+}
+
+bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved) {
+    const char *outcome = solved ? weft_cg_outcome_name(cg->outcome) : "planned";
+    return app_json_set(root, "iterations", solved ? json_integer(cg->iterations) : json_null()) &&
+           app_json_set(root, "outcome", json_string(outcome)) &&
+           app_json_set(root, "to_rounding",
+                        solved ? json_boolean(cg->to_rounding) : json_null()) &&
+           app_json_set(root, "residual", app_json_real(solved ? cg->residual : NAN)) &&
+           app_json_set(root, "backward_error", app_json_real(solved ? cg->backward_error : NAN));
+}

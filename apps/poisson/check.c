@@ -1,0 +1,49 @@
+#include "apps/poisson/poisson.h"
+
+#include <stdlib.h>
+
+/* All expressions of the command line, at most: three, and two a condition. */
+static int collect(const poisson_options *options, weft_expression *out) {
+    int n = 0;
+    out[n++] = (weft_expression){NULL, options->source, "--source"};
+    if (options->diffusivity)
+        out[n++] = (weft_expression){NULL, options->diffusivity, "--diffusivity"};
+    if (options->exact)
+        out[n++] = (weft_expression){NULL, options->exact, "--exact"};
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
+        if (condition->alpha)
+            out[n++] = (weft_expression){NULL, condition->alpha, condition->origin};
+        out[n++] = (weft_expression){NULL, condition->value, condition->origin};
+    }
+    return n;
+}
+
+static weft_status check_expressions(poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_expression *expressions =
+        calloc(3 + 2 * (size_t)run->options->run.conditions.n, sizeof *expressions);
+    if (!expressions)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    const int n = collect(run->options, expressions);
+    TRY(app_expressions_check(run->library, weft_device_limits(run->device), false, expressions, n,
+                              error));
+done:
+    free(expressions);
+    return status;
+}
+
+weft_status poisson_check(poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const poisson_options *options = run->options;
+    TRY(app_outputs_check(options->run.mesh.name, options->run.output, options->run.json, error));
+    double start = weft_clock();
+    TRY(check_expressions(run, error));
+    run->seconds.plan += weft_clock() - start;
+    if (options->run.output && !run->is_null)
+        TRY(weft_result_check(options->run.output, error));
+    if (options->run.json)
+        TRY(app_file_check(options->run.json, error));
+done:
+    return status;
+}

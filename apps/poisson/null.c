@@ -1,0 +1,113 @@
+#include "apps/poisson/poisson.h"
+
+#include <inttypes.h>
+
+/* One script of the run: pieces, and what is bound to them. */
+typedef struct script {
+    const char *title;
+    weft_fragment fragments[2];
+    weft_form form; /* its expressions and parameters */
+    weft_scatter scatter;
+    int64_t n_instances;
+} script;
+
+static void print_launch(const weft_compilation *compilation, int kernel, int64_t n_instances) {
+    weft_kernel_info info;
+    char loaded[32], stored[32];
+    double n = (double)n_instances;
+    weft_compilation_kernel(compilation, kernel, &info);
+    printf("would launch %s over %" PRId64 " %s: %s loaded, %s stored, %.3g flop\n", info.name,
+           n_instances, info.index_set, app_print_bytes(info.bytes_loaded * n, loaded),
+           app_print_bytes(info.bytes_stored * n, stored), info.flops * n);
+}
+
+static weft_status print_script(const poisson *run, const script *item, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *compilation = NULL;
+    weft_text text = {0};
+    const weft_form *form = &item->form;
+    const weft_compile_options options = {.plan = run->options->run.plan,
+                                          .scatter = item->scatter,
+                                          .expressions = form->expressions,
+                                          .n_expressions = form->n_expressions,
+                                          .parameters = form->parameters,
+                                          .n_parameters = form->n_parameters};
+    TRY(weft_compile(run->library, weft_device_limits(run->device), item->fragments, 2, &options,
+                     &compilation, error));
+    TRY(weft_compilation_print(compilation, "plan", "text", &text, error));
+    printf("\n%s (%s, %s)\n", item->title, item->fragments[0].name, item->fragments[1].name);
+    if (text.data)
+        fwrite(text.data, 1, text.length, stdout);
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i)
+        print_launch(compilation, i, item->n_instances);
+done:
+    weft_text_free(&text);
+    weft_compilation_free(&compilation);
+    return status;
+}
+
+/* The local matrices or their Addto, then, where the product is a script of its own, the product.
+ */
+static weft_status print_operator(const poisson *run, weft_error *error) {
+    static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft",
+                                       "matrix.weft"};
+    weft_status status = WEFT_OK;
+    weft_assembly assembly = run->assembly;
+    const char *end = ends[assembly];
+    for (int i = 0; i < run->n_forms; ++i) {
+        script item = {.title =
+                           assembly == WEFT_ASSEMBLY_MATRIX_FREE ? "product" : "local matrices",
+                       .form = run->forms[i].form,
+                       .n_instances = weft_connectivity_from(run->forms[i].form.dofs)};
+        item.fragments[0] = (weft_fragment){item.form.name, item.form.text};
+        item.fragments[1] = (weft_fragment){end, weft_fem_script(end)};
+        TRY(print_script(run, &item, error));
+        if (assembly != WEFT_ASSEMBLY_LMA && assembly != WEFT_ASSEMBLY_LMA_GATHER)
+            continue;
+        weft_parameter width = {"width", weft_connectivity_width(item.form.dofs)};
+        script product = {.title = "product",
+                          .form = {.parameters = &width, .n_parameters = 1},
+                          .scatter = assembly == WEFT_ASSEMBLY_LMA ? WEFT_SCATTER_COLOURED
+                                                                   : WEFT_SCATTER_GATHERED,
+                          .n_instances = item.n_instances};
+        product.fragments[0] = (weft_fragment){"local.weft", weft_fem_script("local.weft")};
+        product.fragments[1] = (weft_fragment){"product.weft", weft_fem_script("product.weft")};
+        TRY(print_script(run, &product, error));
+    }
+done:
+    return status;
+}
+
+static weft_status print_load(const poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_form form;
+    TRY(poisson_form_make(run, "load.weft", run->cells, &form, error));
+    app_form_expression(&form, "source", run->options->source, "--source");
+    const script item = {
+        .title = "right-hand side",
+        .fragments = {{form.form.name, form.form.text}, {"outputs", "return b;\n"}},
+        .form = form.form,
+        .n_instances = run->mesh->n_cells};
+    TRY(print_script(run, &item, error));
+done:
+    return status;
+}
+
+weft_status poisson_plan_print(poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char bytes[32];
+    TRY(weft_operator_apply(run->op, run->u, run->b, error));
+    if (app_is_silent(&run->options->run))
+        return WEFT_OK;
+    app_messages_clear(run->messages);
+    app_mesh_print(run->mesh, &run->mesh_made);
+    app_plan_print(&run->context, run->assembly, "");
+    TRY(print_operator(run, error));
+    TRY(print_load(run, error));
+    printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",
+           weft_device_launches(run->device),
+           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
+    puts("nothing was computed: the device null only plans");
+done:
+    return status;
+}

@@ -1,0 +1,107 @@
+/** The app poisson, in flow order:
+ *
+ *      options -> mesh -> ordering -> dofs -> data -> operator -> right-hand side -> CG -> errors
+ * -> output
+ *
+ *  It solves -div(k grad u) = f on a mesh of triangles or tetrahedra with continuous piecewise
+ * linear u, and u = g                          on Dirichlet groups k du/dn = g on Neumann groups (g
+ * is the flux into the domain) k du/dn + alpha u = g          on Robin groups k du/dn = 0 elsewhere
+ * on the boundary */
+#ifndef POISSON_H
+#define POISSON_H
+
+#include "apps/common/fem.h"
+
+/* ---- options (poisson_options.c) -------------------------------------------------------- */
+
+typedef struct poisson_options {
+    app_run_options run;
+    const char *source, *exact, *diffusivity; /* borrowed from argv; the last two may be NULL */
+} poisson_options;
+
+/** Read the command line. --help, --usage and --version print and exit.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
+weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error);
+void poisson_options_clear(poisson_options *options);
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+/** Everything of one run, in the order in which it is made. Free with poisson_clear. */
+typedef struct poisson {
+    const poisson_options *options; /* borrowed */
+    app_messages *messages;         /* borrowed */
+    weft_device *device;
+    weft_library *library;
+    weft_context context;
+    bool is_null; /* the device computes nothing */
+
+    weft_mesh *mesh;
+    app_mesh_made mesh_made;
+    weft_connectivity *cells; /* cells -> nodes */
+    app_part *parts;          /* [n_conditions] */
+    int32_t *constrained;     /* Dirichlet nodes, ascending */
+    int64_t n_constrained;
+    bool pure_neumann; /* nothing fixes the constant */
+
+    weft_memory *x, *u, *b;      /* coordinates, solution, right-hand side */
+    double *u_values, *b_values; /* what u and b wrap */
+    app_form *forms;             /* of the operator: cells, then one a Robin condition */
+    int n_forms;
+    weft_assembly assembly; /* of the options, or chosen */
+    weft_operator *op;
+    double product_bytes;  /* that one product of the operator moves, as predicted */
+    size_t foreseen_bytes; /* on the device, at most */
+
+    weft_cg_result cg;
+    double l2_error, h1_error, integral_u, energy; /* errors NaN without --exact */
+    double *probes;                                /* [n_probes], NaN outside */
+    app_seconds seconds;
+} poisson;
+
+void poisson_clear(poisson *run);
+
+/** Compile and run every text of the user's for nothing but its errors, so that a slip in the last
+ * option is reported before an hour of meshing. (poisson_check.c) Errors  WEFT_ERROR_SYNTAX,
+ * WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_IO: a result file cannot be written
+ */
+weft_status poisson_check(poisson *run, weft_error *error);
+/** Read or make the mesh; order what Gmsh made, which is numbered at random. (poisson_mesh.c) */
+weft_status poisson_mesh_make(poisson *run, weft_error *error);
+/** Choose the assembly where the user has not, and say what the run will hold on the device;
+ * refused where that cannot fit. (poisson_forecast.c) Errors  WEFT_ERROR_MEMORY */
+weft_status poisson_forecast_make(poisson *run, weft_error *error);
+/** Connectivities of cells and of the conditions' facets, constrained nodes. (poisson_mesh.c)
+ *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
+ * coordinates */
+weft_status poisson_dofs_make(poisson *run, weft_error *error);
+/** Find the parts of the mesh that do not touch, and set run->pure_neumann where nothing fixes u.
+ * (poisson_parts.c) Errors  WEFT_ERROR_INPUT: one part of several is not fixed */
+weft_status poisson_parts_check(poisson *run, weft_error *error);
+/** Coordinates, u with its boundary values, room for b. (poisson_data.c)
+ *  Errors  WEFT_ERROR_INPUT: a value is not finite (option and place) */
+weft_status poisson_data_make(poisson *run, weft_error *error);
+/** Make and assemble the operator. (poisson_data.c) */
+weft_status poisson_operator_make(poisson *run, weft_error *error);
+/** b, with its integrals checked where only they make the problem solvable. (poisson_load.c) */
+weft_status poisson_load_make(poisson *run, weft_error *error);
+/** Conjugate gradients; then the mean is taken off where the constant is free. (poisson_solve.c) */
+weft_status poisson_solve(poisson *run, weft_error *error);
+/** Errors, integral, energy and probes. (poisson_solve.c) */
+weft_status poisson_measure(poisson *run, weft_error *error);
+/** Write the result file; the report on stdout; JSON. (poisson_report.c, poisson_json.c) */
+weft_status poisson_output_write(poisson *run, weft_error *error);
+weft_status poisson_report_print(const poisson *run, weft_error *error);
+weft_status poisson_json_write(const poisson *run, weft_error *error);
+/** On the null device: plans and what would be launched, on stdout. (poisson_null.c) */
+weft_status poisson_plan_print(poisson *run, weft_error *error);
+
+/* ---- forms (poisson_form.c) ------------------------------------------------------------- */
+
+/** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
+ *  Errors  WEFT_ERROR_INTERNAL: no such script */
+weft_status poisson_form_make(const poisson *run, const char *script, weft_connectivity *dofs,
+                              app_form *out, weft_error *error);
+/** The form of the cells' operator: poisson.weft, or poisson_diffusivity.weft with the user's k. */
+weft_status poisson_form_cells(const poisson *run, app_form *out, weft_error *error);
+
+#endif

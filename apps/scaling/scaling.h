@@ -1,0 +1,268 @@
+/** The app scaling, in flow order:
+ *
+ *      options -> cases -> study (what is done already) -> runs -> results -> files and plots
+ *
+ *  A case is one mesh, assembly and device. Each of its runs is a fresh process of poisson or
+ *  advection_diffusion, whose JSON goes as one line into DIR/study.jsonl before the next is
+ * started; so whatever stops a study, the same command goes on with it. */
+#ifndef SCALING_H
+#define SCALING_H
+
+#include "apps/common/fem.h"
+#include "apps/common/statistics.h"
+#include "apps/common/support.h"
+
+/* ---- options (scaling_options.c) -------------------------------------------------------- */
+
+/** Pieces of "A,B,C". Free with scaling_list_clear. */
+typedef struct scaling_list {
+    char **items; /* malloc'd, each too */
+    int n;
+} scaling_list;
+/** Add the pieces of text to the list. Errors  WEFT_ERROR_USAGE: an empty or a doubled piece;
+ * WEFT_ERROR_MEMORY */
+weft_status scaling_list_add(const char *option, const char *text, scaling_list *list,
+                             weft_error *error);
+weft_status scaling_list_append(scaling_list *list, const char *text, weft_error *error);
+void scaling_list_clear(scaling_list *list);
+
+/** What an app is asked where the user gives no problem after "--". (scaling_apps.c) */
+typedef struct scaling_app {
+    const char *name, *success;           /* the outcome that is no failure */
+    const char *const *problem_options;   /* any of these is a problem of the user's; NULL ends */
+    const char *const *default_arguments; /* with a known solution; NULL ends */
+    /* Of an app that steps in time, NULL and 0 otherwise: --velocity in the plane and in space; the
+     * time that --dt and --steps of each mesh make up, dt being courant * a mean cell's side. */
+    const char *const *default_velocity;
+    double default_time, default_courant;
+} scaling_app;
+const scaling_app *scaling_app_at(int index);
+/** Names of the apps; returns how many. */
+int scaling_app_names(const char *names[4]);
+
+typedef struct scaling_options {
+    int app;
+    const char *out;                  /* borrowed from argv */
+    scaling_list meshes, sizes;       /* names; texts of numbers */
+    scaling_list assemblies, devices; /* names */
+    scaling_list threads;             /* texts of numbers */
+    weft_mesh_options reading;        /* its size is not used */
+    int *refine, n_refine;            /* malloc'd, ascending */
+    int repeat, warmup;
+    bool no_plots, fit_dt;
+    char *const *arguments; /* after "--"; borrowed from argv */
+    int n_arguments;
+    app_verbosity verbosity;
+} scaling_options;
+/** Read the command line. --help, --usage and --version print and exit.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
+weft_status scaling_options_read(int argc, char **argv, scaling_options *out, weft_error *error);
+void scaling_options_clear(scaling_options *options);
+
+/* ---- cases (scaling_cases.c, scaling_levels.c) ------------------------------------------ */
+
+/** A mesh with its size and refinement: one point of the horizontal axis. */
+typedef struct scaling_level {
+    char *name;    /* "square:64", "part.geo, size 0.1, refined 2 times" */
+    char *mesh;    /* for --mesh of the app */
+    char *file;    /* as the user has named it */
+    char size[40]; /* mesh size of a .geo file; empty: none */
+    int refine;
+    char dt[40], steps[16]; /* what the study gives to an app that steps; else empty */
+    const char *velocity;   /* with them, of the default problem */
+    bool by_gmsh;           /* read by Gmsh: numbered at random, so the app is to order it */
+    char hash[33];          /* of the file; empty: built in */
+} scaling_level;
+
+typedef struct scaling_case {
+    const scaling_level *level;
+    const char *assembly;
+    const char *device; /* as for --device */
+    char *name;         /* "square:64 | csr | host:2", the key of its lines */
+} scaling_case;
+
+typedef struct scaling_cases {
+    scaling_level *levels;
+    int n_levels;
+    scaling_list devices;      /* with --threads worked in */
+    char (*device_names)[128]; /* [devices.n], what they call themselves */
+    char machine[128], program_hash[33];
+    char program[4096];     /* the app, absolute */
+    bool own_problem;       /* of the user's */
+    scaling_list arguments; /* the user's, or the app's default problem */
+    scaling_case *cases;    /* levels outermost, then devices, then assemblies */
+    int n_cases;
+} scaling_cases;
+/** Find the app and the devices, and write out every case.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_IO (a mesh file is not there), WEFT_ERROR_DEVICE,
+ *          WEFT_ERROR_UNSUPPORTED (the app is not there), WEFT_ERROR_MEMORY */
+weft_status scaling_cases_make(const scaling_options *options, const weft_monitor *monitor,
+                               scaling_cases *out, weft_error *error);
+void scaling_cases_clear(scaling_cases *cases);
+/** The hash of a whole file. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status scaling_file_hash(const char *path, char out[33], weft_error *error);
+/** The levels of the meshes, sizes and refinements. (scaling_levels.c) */
+weft_status scaling_levels_make(const scaling_options *options, scaling_cases *out,
+                                weft_error *error);
+/* ---- the study on disk (scaling_study.c, scaling_question.c) ---------------------------- */
+
+/** What was asked, as JSON: a study is resumed by the same question alone. The caller's;
+ *  NULL where memory is out. (scaling_question.c) */
+json_t *scaling_question_make(const scaling_options *options, const scaling_cases *cases);
+/** Errors  WEFT_ERROR_USAGE: they differ (says in what, with both answers) */
+weft_status scaling_question_compare(const char *path, const json_t *before, const json_t *now,
+                                     weft_error *error);
+
+/** DIR/study.jsonl, locked: the question on its first line, then a line a run. */
+typedef struct scaling_study {
+    char *path;
+    int file; /* -1: not open */
+    json_t *question;
+    json_t **records; /* [n_cases * rounds]: what has been run, NULL where it has not */
+    int n_cases, rounds;
+} scaling_study;
+/** Open or begin. The last line is cut where it is not whole: its run was interrupted.
+ *  question  taken over
+ *  Errors  WEFT_ERROR_USAGE: another question, another process has it, or a folder of other things;
+ *          WEFT_ERROR_INPUT: a line is no record; WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status scaling_study_open(const char *folder, json_t *question, const scaling_cases *cases,
+                               int rounds, scaling_study *out, weft_error *error);
+/** Append a record, on disk when this returns; taken over. Records with "error" are not kept in
+ *  place: they are tried again when the study is resumed.  Errors  WEFT_ERROR_IO, _MEMORY */
+weft_status scaling_study_add(scaling_study *study, int index, int round, json_t *record,
+                              weft_error *error);
+json_t *scaling_study_at(const scaling_study *study, int index, int round);
+void scaling_study_close(scaling_study *study);
+
+/* ---- meshes and runs (scaling_meshes.c, scaling_runs.c, scaling_progress.c) ---------------- */
+
+/** Mesh each .geo file, and read each .msh file, once, into DIR/meshes, so that no run waits for
+ *  Gmsh; what is there already stays. (scaling_meshes.c)
+ *  Errors  those of weft_mesh_read and weft_result_write */
+weft_status scaling_meshes_make(const scaling_options *options, const weft_monitor *monitor,
+                                const scaling_study *study, scaling_cases *cases,
+                                weft_error *error);
+
+/** The time steps of each level with runs to do: those of the default problem in proportion to the
+ *  cells; with --fit-dt the user's, as given on the first level. (scaling_steps.c)
+ *  Errors  those of weft_mesh_read */
+weft_status scaling_steps_make(const scaling_options *options, const weft_monitor *monitor,
+                               const scaling_study *study, scaling_cases *cases, weft_error *error);
+/** Errors  WEFT_ERROR_USAGE: --fit-dt without --dt and --steps to fit */
+weft_status scaling_steps_check(const scaling_options *options, const scaling_cases *cases,
+                                weft_error *error);
+/** Is a run of this level still to be done? */
+bool scaling_level_needed(const scaling_cases *cases, const scaling_study *study,
+                          const scaling_level *level);
+
+/** What is drawn on a terminal: how far, what runs, how many are left, seconds left. */
+typedef struct scaling_progress {
+    app_messages *messages; /* borrowed, as are cases and study */
+    const scaling_cases *cases;
+    const scaling_study *study;
+    double *typical;          /* [n_cases] seconds of a run, 0: none yet */
+    char **failed;            /* [n_cases] why a case was given up, or NULL */
+    int current, round, done; /* done: by this process */
+} scaling_progress;
+weft_status scaling_progress_make(app_messages *messages, const scaling_cases *cases,
+                                  const scaling_study *study, scaling_progress *out,
+                                  weft_error *error);
+void scaling_progress_clear(scaling_progress *progress);
+/** How many runs are left, and the seconds that they take if they are as those before; *at_least
+ *  where some case has none before. */
+double scaling_seconds_left(const scaling_progress *progress, int *n_left, bool *at_least);
+void scaling_progress_draw(void *progress);
+
+/** Do what is left, round after round over all cases, so that a slow hour of the machine touches
+ *  all alike. A case that fails is given up. *stopped: the signal that stopped it, else 0.
+ *  Errors  those of the study's file and of starting a process */
+weft_status scaling_runs_do(const scaling_cases *cases, scaling_study *study,
+                            scaling_progress *progress, int *stopped, weft_error *error);
+
+/* ---- results (scaling_results.c) --------------------------------------------------------- */
+
+enum { SCALING_PHASES_MAX = 32, SCALING_PHASE_NAME = 32 };
+
+/** Numbers of a case's runs; the median over them where they differ, NaN where the app does not
+ *  say. */
+typedef enum scaling_figure {
+    SCALING_CELLS,
+    SCALING_NODES,
+    SCALING_DOFS,
+    SCALING_DIMENSION,
+    SCALING_ITERATIONS,
+    SCALING_L2_ERROR,
+    SCALING_H1_ERROR,
+    SCALING_BYTES_PEAK,    /* of the process */
+    SCALING_BYTES_DEVICE,  /* made on the device at most */
+    SCALING_BYTES_PRODUCT, /* that a product of the operator moves, as predicted */
+    SCALING_L2_ORDER,      /* from here on derived: against the level before */
+    SCALING_H1_ORDER,
+    SCALING_DOFS_PER_SECOND,     /* dofs * iterations / median seconds of the solve */
+    SCALING_SECONDS_PER_DOF,     /* the basis / dofs */
+    SCALING_SPEED_UP,            /* the basis of the first case of this level / of this one */
+    SCALING_THREADS,             /* of host:N */
+    SCALING_PARALLEL_SPEED_UP,   /* against the fewest threads of this level and assembly */
+    SCALING_PARALLEL_EFFICIENCY, /* that, and threads in proportion */
+    SCALING_FIGURES
+} scaling_figure;
+/** "cells", ...: the key in files. */
+const char *scaling_figure_name(scaling_figure figure);
+
+typedef struct scaling_result {
+    const scaling_case *item; /* borrowed */
+    const char *error;        /* borrowed: why there are no runs, or NULL */
+    int n_runs;
+    char outcome[32], device_name[128];
+    double figures[SCALING_FIGURES];
+    app_spread iterations;
+    double *values[SCALING_PHASES_MAX]; /* [n_runs] seconds, ascending, malloc'd; or NULL */
+    app_spread phases[SCALING_PHASES_MAX];
+} scaling_result;
+
+typedef struct scaling_results {
+    const scaling_options *options; /* borrowed, as are cases */
+    const scaling_cases *cases;
+    char phases[SCALING_PHASES_MAX]
+               [SCALING_PHASE_NAME]; /* in the app's order, then "compute", "process" */
+    int n_phases;
+    int basis; /* the phase that speed-ups are made of: "compute", or "process" without that */
+    scaling_result *results; /* [cases->n_cases] */
+    int n_missing;           /* runs still to be done */
+} scaling_results;
+/** failed: [n_cases] why a case was given up, or NULL; borrowed.  Errors  WEFT_ERROR_MEMORY */
+weft_status scaling_results_make(const scaling_options *options, const scaling_cases *cases,
+                                 const scaling_study *study, char *const *failed,
+                                 scaling_results *out, weft_error *error);
+void scaling_results_clear(scaling_results *results);
+/** The position of a phase, or -1. */
+int scaling_phase_find(const scaling_results *results, const char *name);
+
+/** Has it no runs, or not converged in one? */
+bool scaling_result_failed(const scaling_results *results, const scaling_result *result);
+
+/* ---- files in the folder ----------------------------------------------------------------- */
+
+enum { SCALING_PLOTS_MAX = 8 };
+/** The plots that there are: NAME.svg and NAME.png, once they are drawn. */
+typedef struct scaling_plots {
+    const char *names[SCALING_PLOTS_MAX], *titles[SCALING_PLOTS_MAX];
+    int n;
+    bool drawn;
+} scaling_plots;
+
+/** results.json, results.csv, report.md. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status scaling_json_write(const char *folder, const scaling_results *results,
+                               const json_t *question, weft_error *error);
+weft_status scaling_csv_write(const char *folder, const scaling_results *results,
+                              weft_error *error);
+weft_status scaling_report_write(const char *folder, const scaling_results *results,
+                                 const scaling_plots *plots, weft_error *error);
+/** plots.gp, which holds its data. */
+weft_status scaling_plots_write(const char *folder, const scaling_results *results,
+                                scaling_plots *plots, weft_error *error);
+/** Run gnuplot on it where it is installed; where not, that is logged. */
+weft_status scaling_plots_draw(const char *folder, const weft_monitor *monitor,
+                               scaling_plots *plots, int *stopped, weft_error *error);
+
+#endif

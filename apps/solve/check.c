@@ -1,0 +1,95 @@
+#include "apps/solve/solve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every formula of the options, as pieces of the lists that they stand in. */
+typedef struct formulas {
+    weft_expression *list;
+    char ***pieces; /* what is split, to be freed */
+    int *n_pieces;
+    int n, n_lists;
+} formulas;
+
+static weft_status add_list(formulas *f, const char *origin, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **pieces = NULL;
+    int n = 0;
+    TRY(app_split_list(origin, text, &pieces, &n, error));
+    f->pieces[f->n_lists] = pieces;
+    f->n_pieces[f->n_lists++] = n;
+    weft_expression *larger = reallocarray(f->list, (size_t)(f->n + n) + 1, sizeof *f->list);
+    if (!larger)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    f->list = larger;
+    for (int i = 0; i < n; ++i)
+        if (strcmp(pieces[i], "free") != 0)
+            f->list[f->n++] = (weft_expression){NULL, pieces[i], origin};
+done:
+    return status;
+}
+
+static weft_status collect(const solve_options *options, formulas *f, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t room = (size_t)(2 * options->run.conditions.n + options->inputs.n) + 2;
+    f->pieces = calloc(room, sizeof *f->pieces);
+    f->n_pieces = calloc(room, sizeof *f->n_pieces);
+    if (!f->pieces || !f->n_pieces)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    if (options->exact)
+        TRY(add_list(f, "--exact", options->exact, error));
+    for (int i = 0; i < options->run.conditions.n; ++i) {
+        const app_condition *condition = &options->run.conditions.list[i];
+        if (condition->alpha)
+            TRY(add_list(f, condition->origin, condition->alpha, error));
+        TRY(add_list(f, condition->origin, condition->value, error));
+    }
+    for (int i = 0; i < options->inputs.n; ++i)
+        TRY(add_list(f, options->inputs.list[i].origin, options->inputs.list[i].value, error));
+done:
+    return status;
+}
+
+static weft_status check_formulas(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    formulas f = {0};
+    TRY(collect(run->options, &f, error));
+    if (f.n > 0)
+        TRY(app_expressions_check(run->library, weft_device_limits(run->device), false, f.list, f.n,
+                                  error));
+done:
+    for (int i = 0; i < f.n_lists; ++i)
+        app_free_list(&f.pieces[i], f.n_pieces[i]);
+    free(f.pieces);
+    free(f.n_pieces);
+    free(f.list);
+    return status;
+}
+
+static weft_status check_nonlinear(const solve *run, weft_error *error) {
+    if (!run->options->nonlinear || run->script.has_u)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "with --nonlinear the script needs the solution as an input, and this one has "
+                   "no input u");
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "write input u : real over nodes; or, with components, real[d]");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status solve_check(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = &run->options->run;
+    TRY(app_outputs_check(options->mesh.name, options->output, options->json, error));
+    TRY(app_outputs_check(run->options->script, NULL, options->json, error));
+    const double start = weft_clock();
+    TRY(check_nonlinear(run, error));
+    TRY(check_formulas(run, error));
+    run->seconds.plan += weft_clock() - start;
+    if (options->output && !run->is_null)
+        TRY(weft_result_check(options->output, error));
+    if (options->json)
+        TRY(app_file_check(options->json, error));
+done:
+    return status;
+}

@@ -1,0 +1,241 @@
+#include "apps/solve/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What rounding leaves of |K - K^T| against |K| where a script's formulas are symmetric. */
+static const double SYMMETRIC = 1e-12;
+/* The same of a tangent at any u, whose terms may cancel. */
+static const double SYMMETRIC_TANGENT = 1e-10;
+/* The same of the script's Kv against K v: sums of another order, and cancellation in large
+ * strains.
+ */
+static const double ACTION = 1e-9;
+/* What it leaves of A 1 against A's diagonal where A does not see constants. */
+static const double UNSEEN = 1e-10;
+
+void solve_form_cells(solve *run, app_form *out) {
+    const solve_options *options = run->options;
+    const solve_script *script = &run->script;
+    weft_name_info info;
+    app_form_start(options->script, script->cells.data, run->cells, out);
+    out->form.components = run->components;
+    out->form.action = script->action;
+    for (int i = 0; i < weft_compilation_names(script->compilation); ++i) {
+        weft_compilation_name(script->compilation, i, &info);
+        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") == 0)
+            app_form_input(out, "x", run->x);
+    }
+    if (options->nonlinear)
+        app_form_input(out, "u", run->u);
+    for (int i = 0; i < run->n_inputs; ++i)
+        app_form_input(out, run->inputs[i].name, run->inputs[i].memory);
+    bool has_load = script->has_load;
+    for (int i = 0; i < run->n_inputs; ++i)
+        has_load = has_load && strcmp(run->inputs[i].name, "load") != 0;
+    if (has_load)
+        app_form_input(out, "load", run->load);
+    for (int i = 0; i < options->defines.n; ++i)
+        app_form_expression(out, options->defines.list[i].name, options->defines.list[i].value,
+                            options->defines.list[i].origin);
+    for (int i = 0; i < options->sets.n; ++i)
+        app_form_parameter(out, options->sets.list[i].name, options->sets.list[i].number);
+    if (script->has_d)
+        app_form_parameter(out, "d", run->mesh->dimension);
+}
+
+static weft_status form_robin(solve *run, const solve_part *piece, app_form *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool blocks = run->components > 1;
+    TRY(app_form_make(blocks ? "robin_component.weft" : "robin.weft", run->mesh->dimension, run->x,
+                      run->parts[piece->part].dofs, out, error));
+    out->form.components = run->components;
+    app_form_expression(out, "alpha", piece->condition->alpha, piece->condition->origin);
+    if (blocks) {
+        app_form_parameter(out, "c", run->components);
+        app_form_parameter(out, "k", piece->component);
+    }
+done:
+    return status;
+}
+
+static weft_status make_forms(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    run->forms = calloc((size_t)run->n_pieces + 1, sizeof *run->forms);
+    if (!run->forms)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    solve_form_cells(run, &run->forms[run->n_forms++]);
+    for (int i = 0; i < run->n_pieces; ++i)
+        if (run->pieces[i].condition->kind == APP_ROBIN)
+            TRY(form_robin(run, &run->pieces[i], &run->forms[run->n_forms++], error));
+done:
+    return status;
+}
+
+/* CG is for symmetric matrices. where  "" or the place in a Newton iteration */
+static weft_status refuse_asymmetric(const solve *run, const char *where, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
+                   run->script.matrix, where, run->asymmetry);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error,
+                    "solve uses conjugate gradients, which need K(i,j) = K(j,i), and has no "
+                    "solver for other matrices: look for a first derivative, a tensor that "
+                    "is not symmetric, or a tangent that is not the derivative of an energy");
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status check_symmetry(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->is_null)
+        return WEFT_OK;
+    TRY(weft_symmetry_make(&run->context, &run->forms[0].form, &run->symmetry, error));
+    TRY(weft_symmetry_measure(run->symmetry, &run->asymmetry, error));
+    if (isnan(run->asymmetry)) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT,
+                                "the local matrix '%s' has entries that are no finite numbers",
+                                run->script.matrix);
+        weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
+        weft_error_place(error, run->options->script, NULL, 0, 0);
+    } else if (run->asymmetry > SYMMETRIC) {
+        status = refuse_asymmetric(run, "", error);
+    }
+done:
+    return status;
+}
+
+weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double asymmetry = 0;
+    char where[80];
+    TRY(weft_symmetry_measure(run->symmetry, &asymmetry, error));
+    if (asymmetry > run->asymmetry) /* a NaN is CG's to report */
+        run->asymmetry = asymmetry;
+    if (asymmetry > SYMMETRIC_TANGENT) {
+        snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
+        status = refuse_asymmetric(run, where, error);
+    }
+done:
+    return status;
+}
+
+/* Products that store nothing believe the script's Kv. */
+static weft_status check_action(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double apart = 0;
+    if (run->is_null || !run->script.action)
+        return WEFT_OK;
+    TRY(weft_form_action_apart(&run->context, &run->forms[0].form, &apart, error));
+    if (apart <= ACTION)
+        goto done;
+    status = weft_error_set(error, WEFT_ERROR_INPUT,
+                            "the script's 'Kv' is not the product of '%s' with v: they differ by "
+                            "%.1e of it",
+                            run->script.matrix, apart);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
+done:
+    return status;
+}
+
+/* The assembly, and whether it fits: before anything of it is made. */
+static weft_status foresee(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = &run->options->run;
+    const weft_mesh *mesh = run->mesh;
+    app_forecast what = {.problem = {.dimension = mesh->dimension,
+                                     .width = mesh->dimension + 1,
+                                     .components = run->components,
+                                     .n_nodes = mesh->n_nodes,
+                                     .n_cells = mesh->n_cells,
+                                     .symmetric = true,
+                                     .applications = weft_cg_iterations_expected(
+                                         mesh->dimension, mesh->n_nodes, options->tolerance)},
+                         .n_vectors = run->options->nonlinear ? 4 : 2};
+    if (run->is_null && !options->assembly_auto) /* stops after the first */
+        what.problem.applications = 1;
+    for (int i = 0; i < run->n_inputs; ++i)
+        what.input_bytes += weft_memory_bytes(run->inputs[i].memory);
+    TRY(app_assembly_choose(run->device, options, &what.problem, &run->messages->monitor,
+                            &run->assembly, error));
+    TRY(app_forecast_check(run->device, &what, run->assembly, &run->foreseen_bytes, error));
+done:
+    return status;
+}
+
+/* max |A e_k| / max |diag A|, e_k one in component k and zero in the others. */
+static weft_status see_constant(solve *run, int k, double *seen, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *v = NULL, *y = NULL, most = 0, diagonal = 0;
+    weft_memory *v_memory = NULL, *y_memory = NULL;
+    TRY(app_array_make(run->device, run->n_dofs, &v, &v_memory, error));
+    TRY(app_array_make(run->device, run->n_dofs, &y, &y_memory, error));
+    for (int64_t i = k; i < run->n_dofs; i += run->components)
+        v[i] = 1;
+    TRY(app_array_push(v_memory, v, run->n_dofs, error));
+    TRY(weft_operator_apply(run->op, v_memory, y_memory, error));
+    TRY(app_array_pull(y_memory, y, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        most = fmax(most, fabs(y[i]));
+    TRY(weft_operator_diagonal(run->op, y_memory, error));
+    TRY(app_array_pull(y_memory, y, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        diagonal = fmax(diagonal, fabs(y[i]));
+    *seen = diagonal > 0 ? most / diagonal : 1; /* a zero matrix is CG's to report */
+done:
+    weft_memory_free(&v_memory);
+    weft_memory_free(&y_memory);
+    free(v);
+    free(y);
+    return status;
+}
+
+/* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
+static weft_status check_fixed(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = run->components;
+    bool fixed[SOLVE_COMPONENTS_MAX] = {false};
+    for (int64_t i = 0; i < run->n_constrained; ++i)
+        fixed[run->constrained[i] % c] = true;
+    for (int k = 0; k < c && !run->is_null; ++k) {
+        double seen = 1;
+        if (!fixed[k])
+            TRY(see_constant(run, k, &seen, error));
+        if (!(seen <= UNSEEN))
+            continue;
+        run->project = c == 1 && !run->options->nonlinear;
+        if (run->project)
+            continue;
+        status =
+            weft_error_set(error, WEFT_ERROR_INPUT,
+                           "nothing fixes component %d of u: a constant can be added to it", k);
+        weft_error_hint(error, "add --dirichlet or --robin for some group");
+        goto done;
+    }
+done:
+    return status;
+}
+
+weft_status solve_operator_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_form *forms = calloc((size_t)run->n_pieces + 1, sizeof *forms);
+    if (!forms)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(make_forms(run, error));
+    for (int i = 0; i < run->n_forms; ++i)
+        forms[i] = run->forms[i].form;
+    TRY(check_symmetry(run, error));
+    TRY(check_action(run, error));
+    TRY(foresee(run, error));
+    TRY(weft_operator_make(&run->context, run->assembly, forms, run->n_forms, &run->op, error));
+    TRY(weft_operator_assemble(run->op, error));
+    if (run->n_forms > 1)
+        TRY(weft_operator_make(&run->context, WEFT_ASSEMBLY_MATRIX_FREE, forms + 1,
+                               run->n_forms - 1, &run->robin, error));
+    TRY(check_fixed(run, error));
+done:
+    free(forms);
+    return status;
+}

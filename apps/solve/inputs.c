@@ -1,0 +1,259 @@
+/* Lists of the script that the user's formulas fill. */
+#include "apps/solve/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A formula at the nodes, or at the centres of cells. */
+static weft_status evaluate(solve *run, bool on_cells, const char *text, const char *origin,
+                            weft_memory *memory, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    const int64_t n = on_cells ? run->mesh->n_cells : run->mesh->n_nodes;
+    app_form form;
+    TRY(app_form_make(on_cells ? "centres.weft" : "nodal.weft", run->mesh->dimension, run->x,
+                      on_cells ? run->cells : NULL, &form, error));
+    app_form_expression(&form, "value", text, origin);
+    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, on_cells ? "cells" : "nodes",
+                      n, error));
+    TRY(app_array_pull(memory, values, n, error));
+done:
+    return status;
+}
+
+weft_status solve_evaluate(solve *run, const char *text, const char *origin, weft_memory *memory,
+                           double *values, weft_error *error) {
+    return evaluate(run, false, text, origin, memory, values, error);
+}
+
+static weft_status refuse_uniform(const solve_binding *binding, const char *text,
+                                  weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "this input is one number for all, and '%.60s' is no number", text);
+    weft_error_place(error, binding->origin, binding->value, 1, 1);
+    weft_error_hint(error, "write a number; what varies in space is an input over nodes or cells");
+    return WEFT_ERROR_USAGE;
+}
+
+/* Where component k of instance i of a list stands: nodes plain, cells interleaved. */
+static int64_t place(bool on_cells, int64_t lanes, int components, int64_t i, int k) {
+    return on_cells ? (i / lanes * components + k) * lanes + i % lanes : i * components + k;
+}
+
+/* Component k of an input from its formula. */
+static weft_status fill(solve *run, const solve_binding *binding, const weft_name_info *info,
+                        const char *text, int components, int k, double *values,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
+    const int64_t lanes = weft_device_limits(run->device)->lanes_double;
+    const int64_t n = !info->over ? 1 : on_cells ? run->mesh->n_cells : run->mesh->n_nodes;
+    const int64_t room = (n + lanes - 1) / lanes * lanes;
+    double *column = NULL, constant = 0;
+    weft_memory *memory = NULL;
+    const bool is_constant = app_constant(text, &constant);
+    if (!is_constant && !info->over)
+        TRY(refuse_uniform(binding, text, error));
+    if (!is_constant) {
+        TRY(app_array_make(run->device, room, &column, &memory, error));
+        TRY(evaluate(run, on_cells, text, binding->origin, memory, column, error));
+    }
+    for (int64_t i = 0; i < (on_cells ? room : n); ++i) {
+        const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
+        const double value = column ? column[from] : constant;
+        if (!isfinite(value) && !run->is_null)
+            TRY(app_refuse_value(
+                run->mesh, binding->origin, text,
+                on_cells ? run->mesh->cells[from * (run->mesh->dimension + 1)] : from, error));
+        values[place(on_cells, lanes, components, i, k)] = value;
+    }
+done:
+    weft_memory_free(&memory);
+    free(column);
+    return status;
+}
+
+static int count(const weft_name_info *info) {
+    int n = 1;
+    for (int i = 0; i < info->rank; ++i)
+        n *= info->sizes[i];
+    return n;
+}
+
+static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
+                                weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "%d expression%s here, but this input has %d components", n,
+                   n == 1 ? " stands" : "s stand", wanted);
+    weft_error_place(error, binding->origin, binding->value, 1, 1);
+    weft_error_hint(error, "write one for each, with commas between them; matrices row by row");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status bind(solve *run, const solve_binding *binding, const weft_name_info *info,
+                        double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int components = count(info);
+    char **list = NULL;
+    int n = 0;
+    TRY(app_split_list(binding->origin, binding->value, &list, &n, error));
+    if (n != components)
+        TRY(refuse_count(binding, n, components, error));
+    for (int k = 0; k < components; ++k)
+        TRY(fill(run, binding, info, list[k], components, k, values, error));
+done:
+    app_free_list(&list, n);
+    return status;
+}
+
+static const solve_binding *find_binding(const solve *run, const char *name) {
+    for (int i = 0; i < run->options->inputs.n; ++i)
+        if (strcmp(run->options->inputs.list[i].name, name) == 0)
+            return &run->options->inputs.list[i];
+    return NULL;
+}
+
+static weft_status refuse_missing(const solve *run, const weft_name_info *info, weft_error *error) {
+    const int n = count(info);
+    weft_error_set(error, WEFT_ERROR_USAGE, "the script's input '%s' has no values", info->name);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "add --input %s=%s%s%s", info->name, info->over ? "EXPR" : "NUMBER",
+                    n > 1 ? ",..., one for each component" : "",
+                    strcmp(info->name, "u") == 0 ? "; or, where u is the solution, --nonlinear"
+                                                 : "");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status refuse_over(const solve *run, const weft_name_info *info, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'", info->name, info->over);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "inputs are over nodes, over cells, or uniform");
+    return WEFT_ERROR_INPUT;
+}
+
+static bool is_own(const solve *run, const char *name) {
+    const bool is_load = strcmp(name, "load") == 0 && run->script.has_load;
+    return strcmp(name, "x") == 0 || (run->script.action && strcmp(name, "v") == 0) ||
+           (strcmp(name, "u") == 0 && run->options->nonlinear) ||
+           (is_load && (run->options->nonlinear || !find_binding(run, name)));
+}
+
+static weft_status make_input(solve *run, const weft_name_info *info, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const solve_binding *binding = find_binding(run, info->name);
+    const int64_t lanes = weft_device_limits(run->device)->lanes_double;
+    solve_input *input = &run->inputs[run->n_inputs];
+    int64_t n = count(info);
+    if (!binding)
+        TRY(refuse_missing(run, info, error));
+    if (info->over && strcmp(info->over, "cells") == 0)
+        n *= (run->mesh->n_cells + lanes - 1) / lanes * lanes;
+    else if (info->over && strcmp(info->over, "nodes") == 0)
+        n *= run->mesh->n_nodes;
+    else if (info->over)
+        TRY(refuse_over(run, info, error));
+    input->name = info->name;
+    ++run->n_inputs;
+    TRY(app_array_make(run->device, n, &input->values, &input->memory, error));
+    TRY(bind(run, binding, info, input->values, error));
+    TRY(app_array_push(input->memory, input->values, n, error));
+done:
+    return status;
+}
+
+/* An input of the options that the script has not. */
+static weft_status check_unknown(const solve *run, const char *const *names, size_t n,
+                                 weft_error *error) {
+    for (int i = 0; i < run->options->inputs.n; ++i) {
+        const solve_binding *binding = &run->options->inputs.list[i];
+        bool known = false;
+        for (size_t k = 0; k < n; ++k)
+            known |= strcmp(names[k], binding->name) == 0;
+        if (known)
+            continue;
+        const char *near = weft_nearest_name(binding->name, names, n);
+        weft_error_set(error, WEFT_ERROR_USAGE, "the script %s has no input '%s'",
+                       run->options->script, binding->name);
+        if (near)
+            weft_error_hint(error, "did you mean '%s'?", near);
+        else
+            weft_error_hint(error, "formulas are given by --define, parameters by --set");
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
+/* The solution that Newton's method starts from, which an input u may give. */
+static weft_status start_solution(solve *run, const weft_name_info *info, weft_error *error) {
+    const solve_binding *binding = find_binding(run, "u");
+    const int c = run->components;
+    if (!info->over || strcmp(info->over, "nodes") != 0 || count(info) != c ||
+        info->rank != (c > 1)) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "the input u has not the shape of the solution, %d component%s a node", c,
+                       c == 1 ? "" : "s");
+        weft_error_place(error, run->options->script, NULL, 0, 0);
+        if (c == 1)
+            weft_error_hint(error, "write input u : real over nodes;");
+        else
+            weft_error_hint(error, "write input u : real[%d] over nodes;", c);
+        return WEFT_ERROR_INPUT;
+    }
+    return binding ? bind(run, binding, info, run->u_values, error) : WEFT_OK;
+}
+
+static weft_status make_inputs(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compilation *compilation = run->script.compilation;
+    const int n_names = weft_compilation_names(compilation);
+    const char **names = calloc((size_t)n_names + 1, sizeof *names);
+    size_t n = 0;
+    run->inputs = calloc((size_t)n_names + 1, sizeof *run->inputs);
+    if (!names || !run->inputs) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    for (int i = 0; i < n_names; ++i) {
+        weft_name_info info;
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") != 0 &&
+            !(run->script.action && strcmp(info.name, "v") == 0))
+            names[n++] = info.name;
+    }
+    TRY(check_unknown(run, names, n, error));
+    for (int i = 0; i < n_names; ++i) {
+        weft_name_info info;
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind != WEFT_NAME_INPUT)
+            continue;
+        if (strcmp(info.name, "u") == 0 && run->options->nonlinear)
+            TRY(start_solution(run, &info, error));
+        else if (!is_own(run, info.name))
+            TRY(make_input(run, &info, error));
+    }
+    if (run->n_inputs + 4 > APP_FORM_INPUTS)
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than %d inputs",
+                                APP_FORM_INPUTS - 4);
+done:
+    free(names);
+    return status;
+}
+
+weft_status solve_data_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = run->mesh;
+    size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
+    TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
+    TRY(app_array_make(run->device, run->n_dofs, &run->u_values, &run->u, error));
+    TRY(app_array_make(run->device, run->n_dofs, &run->b_values, &run->b, error));
+    TRY(weft_memory_make(run->device, sizeof(double), &run->load, error));
+    run->load_value = 1;
+    TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
+    TRY(make_inputs(run, error));
+    TRY(solve_dirichlet_make(run, error));
+    solve_dirichlet_set(run, run->options->nonlinear ? 0 : 1);
+    TRY(app_array_push(run->u, run->u_values, run->n_dofs, error));
+done:
+    return status;
+}

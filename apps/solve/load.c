@@ -1,0 +1,131 @@
+#include "apps/solve/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+/* flux_i += int g phi_i over the facets of a Neumann or Robin condition, for its component */
+static weft_status add_flux(solve *run, const solve_part *piece, weft_memory *memory, double *flux,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "b";
+    const bool blocks = run->components > 1;
+    double constant = NAN;
+    app_form form;
+    if (app_constant(piece->value, &constant) && constant == 0)
+        return WEFT_OK;
+    TRY(app_form_make(blocks ? "neumann_component.weft" : "neumann.weft", run->mesh->dimension,
+                      run->x, run->parts[piece->part].dofs, &form, error));
+    app_form_input(&form, "b", memory);
+    app_form_expression(&form, "flux", piece->value, piece->condition->origin);
+    if (blocks) {
+        app_form_parameter(&form, "c", run->components);
+        app_form_parameter(&form, "k", piece->component);
+    }
+    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "cells",
+                      run->parts[piece->part].n_facets, error));
+    TRY(app_array_pull(memory, flux, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs && !run->is_null; ++i)
+        if (!isfinite(flux[i]))
+            TRY(app_refuse_value(run->mesh, piece->condition->origin, piece->value,
+                                 i / run->components, error));
+done:
+    return status;
+}
+
+static weft_status make_fluxes(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *memory = NULL;
+    TRY(app_array_make(run->device, run->n_dofs, &run->flux, &memory, error));
+    TRY(app_array_push(memory, run->flux, run->n_dofs, error));
+    for (int i = 0; i < run->n_pieces; ++i)
+        if (run->pieces[i].condition->kind != APP_DIRICHLET)
+            TRY(add_flux(run, &run->pieces[i], memory, run->flux, error));
+done:
+    weft_memory_free(&memory);
+    return status;
+}
+
+/* The script with its vector returned; kept, for Newton's method runs it often. */
+static weft_status make_program(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    app_form form;
+    solve_form_cells(run, &form);
+    weft_text_add(&text, "return %s;\n", run->script.vector);
+    if (text.failed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    const weft_fragment fragments[] = {{form.form.name, form.form.text}, {"--vector", text.data}};
+    const weft_compile_options options = {.plan = run->context.plan,
+                                          .expressions = form.expressions,
+                                          .n_expressions = form.form.n_expressions,
+                                          .parameters = form.parameters,
+                                          .n_parameters = form.form.n_parameters};
+    double start = weft_clock();
+    TRY(weft_compile(run->library, weft_device_limits(run->device), fragments, 2, &options,
+                     &run->vector_compilation, error));
+    run->context.plan_seconds += weft_clock() - start;
+    start = weft_clock();
+    TRY(weft_program_make(run->device, run->vector_compilation, &run->vector_program, error));
+    run->context.compile_seconds += weft_clock() - start;
+    run->context.n_kernels += weft_compilation_kernels(run->vector_compilation);
+    TRY(weft_program_bind_connectivity(run->vector_program, "dofs", run->cells, error));
+    for (int i = 0; i < form.form.n_inputs; ++i)
+        TRY(weft_program_bind(run->vector_program, form.inputs[i].name, form.inputs[i].memory,
+                              error));
+    TRY(weft_program_bind(run->vector_program, run->script.vector, run->b, error));
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+weft_status solve_load_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool has_flux = false;
+    for (int i = 0; i < run->n_pieces; ++i)
+        has_flux |= run->pieces[i].condition->kind != APP_DIRICHLET;
+    if (has_flux)
+        TRY(make_fluxes(run, error));
+    if (run->script.vector)
+        TRY(make_program(run, error));
+    if (!run->options->nonlinear || run->is_null)
+        TRY(solve_vector_make(run, 1, error));
+done:
+    return status;
+}
+
+static weft_status check_finite(const solve *run, weft_error *error) {
+    const int d = run->mesh->dimension;
+    char point[64];
+    for (int64_t i = 0; i < run->n_dofs && !run->options->nonlinear; ++i) {
+        if (isfinite(run->b_values[i]))
+            continue;
+        weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
+                       run->script.vector ? run->script.vector : "b",
+                       app_print_point(&run->mesh->x[i / run->components * d], d, point));
+        weft_error_place(error, run->options->script, NULL, 0, 0);
+        weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
+                               "x = 0, log(x) none for x <= 0");
+        return WEFT_ERROR_INPUT;
+    }
+    return WEFT_OK;
+}
+
+weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->vector_program)
+        TRY(weft_program_run(run->vector_program, error));
+    if (run->is_null)
+        goto done;
+    if (run->vector_program)
+        TRY(app_array_pull(run->b, run->b_values, run->n_dofs, error));
+    else
+        memset(run->b_values, 0, (size_t)run->n_dofs * sizeof *run->b_values);
+    for (int64_t i = 0; i < run->n_dofs && run->flux; ++i)
+        run->b_values[i] += factor * run->flux[i];
+    TRY(check_finite(run, error));
+    TRY(app_array_push(run->b, run->b_values, run->n_dofs, error));
+done:
+    return status;
+}

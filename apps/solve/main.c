@@ -1,0 +1,160 @@
+#include "apps/solve/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* script -> mesh -> ordering -> dofs -> inputs -> operator -> right-hand side -> CG or Newton ->
+ * errors -> output */
+static weft_status solve_all(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_run_options *options = &run->options->run;
+    run->seconds.started = weft_clock();
+    TRY(solve_script_read(run, error));
+    TRY(app_device_open(options->device, options->plan, &run->messages->monitor, &run->device,
+                        &run->library, &run->context, error));
+    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
+    TRY(solve_script_try(run, error));
+    TRY(solve_check(run, error));
+    TRY(solve_mesh_make(run, error));
+    TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));
+    const double start = app_clock(&run->context);
+    TRY(solve_script_fit(run, error));
+    TRY(solve_dofs_make(run, error));
+    TRY(solve_data_make(run, error));
+    TRY(solve_operator_make(run, error));
+    TRY(solve_load_make(run, error));
+    run->seconds.assembly = app_clock(&run->context) - start;
+    if (run->is_null) {
+        TRY(solve_plan_print(run, error));
+    } else {
+        TRY(run->options->nonlinear ? solve_newton(run, error) : solve_linear(run, error));
+        TRY(solve_measure(run, error));
+        TRY(solve_output_write(run, error));
+    }
+    app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
+    run->seconds.plan += run->context.plan_seconds;
+    run->seconds.compile = run->context.compile_seconds;
+    if (!run->is_null)
+        TRY(solve_report_print(run, error));
+    TRY(solve_json_write(run, error));
+done:
+    return status;
+}
+
+void solve_clear(solve *run) {
+    weft_program_free(&run->vector_program);
+    weft_compilation_free(&run->vector_compilation);
+    weft_operator_free(&run->op);
+    weft_operator_free(&run->robin);
+    weft_symmetry_free(&run->symmetry);
+    free(run->forms);
+    for (int i = 0; i < run->n_inputs; ++i) {
+        weft_memory_free(&run->inputs[i].memory);
+        free(run->inputs[i].values);
+    }
+    free(run->inputs);
+    app_parts_free(&run->parts, run->options->run.conditions.n);
+    app_free_list(&run->texts, run->n_texts);
+    free(run->pieces);
+    app_free_list(&run->exact, run->components);
+    free(run->constrained);
+    free(run->given);
+    weft_connectivity_free(&run->cells);
+    weft_memory_free(&run->x);
+    weft_memory_free(&run->u);
+    weft_memory_free(&run->b);
+    weft_memory_free(&run->load);
+    free(run->u_values);
+    free(run->b_values);
+    free(run->flux);
+    free(run->turns);
+    free(run->cg.history);
+    free(run->probes);
+    weft_mesh_free(&run->mesh);
+    solve_script_clear(&run->script);
+    weft_library_free(&run->library);
+    weft_context_tune_free(&run->context);
+    weft_device_free(&run->device);
+}
+
+static const app_cg_advice linear_advice = {
+    .indefinite = "the matrix is not positive definite: look at the signs in the script, at "
+                  "coefficients <= 0, and at ALPHA < 0 in --robin",
+    .breakdown = "look at the coefficients, or try --preconditioner none",
+    .nan = "a value is no number or too large: look at --input and --define"};
+
+static const char *newton_advice(const weft_cg_result *cg) {
+    switch (cg->outcome) {
+    case WEFT_CG_CONVERGED:
+        return "take more --load-steps or --newton-iterations; where the residuals fall no more, "
+               "raise --newton-tolerance, or look whether K is the derivative of r";
+    case WEFT_CG_INDEFINITE:
+        return "the tangent is not positive definite there, as where a part buckles: take smaller "
+               "loads or more --load-steps";
+    case WEFT_CG_MAX_ITERATIONS:
+        return "raise --max-iterations or --tolerance";
+    case WEFT_CG_NAN:
+        return "a value is no number or too large: take more --load-steps, or look at --input and "
+               "--define";
+    default:
+        return "the tangent is nearly singular there: take smaller loads or more --load-steps, or "
+               "fix u in more places";
+    }
+}
+
+static int report_newton(const solve *run) {
+    const app_run_options *options = &run->options->run;
+    const solve_turn *last = run->n_turns ? &run->turns[run->n_turns - 1] : NULL;
+    if (run->newton_converged)
+        return 0;
+    fprintf(stderr, "solve: error: Newton's method has not converged: ");
+    if (run->cg.outcome != WEFT_CG_CONVERGED)
+        fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->cg.outcome));
+    if (last && isnan(last->residual))
+        fprintf(stderr, "the residual is no number");
+    else
+        fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
+    fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
+            last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
+            newton_advice(&run->cg));
+    if (options->output && !options->keep_unconverged)
+        fprintf(stderr, "; --keep-unconverged writes %s all the same", options->output);
+    fputc('\n', stderr);
+    return 1;
+}
+
+/* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
+static int report_outcome(const solve *run) {
+    if (run->is_null)
+        return 0;
+    if (run->options->nonlinear)
+        return report_newton(run);
+    if (run->cg.outcome == WEFT_CG_CONVERGED)
+        return 0;
+    app_cg_complain("solve", &run->options->run, &run->cg, &linear_advice);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    weft_status status = WEFT_OK;
+    weft_error error = {0};
+    solve_options options = {0};
+    app_messages messages = {0};
+    solve run = {.options = &options,
+                 .messages = &messages,
+                 .l2_error = NAN,
+                 .h1_error = NAN,
+                 .energy = NAN,
+                 .sum = NAN};
+    app_streams_guard();
+    TRY(app_messages_make(&messages, "solve", stderr, APP_NORMAL, &error));
+    TRY(solve_options_read(argc, argv, &options, &error));
+    TRY(app_messages_make(&messages, "solve", stderr, options.run.verbosity, &error));
+    TRY(solve_all(&run, &error));
+done:
+    app_messages_clear(&messages);
+    int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
+    solve_clear(&run);
+    solve_options_clear(&options);
+    return code;
+}

@@ -1,0 +1,124 @@
+#include "apps/solve/solve.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static bool is_solved(const solve *run) {
+    return run->options->nonlinear ? run->newton_converged : run->cg.outcome == WEFT_CG_CONVERGED;
+}
+
+/* Vectors of the plane get a third component, zero, for ParaView warps by three. */
+static weft_status write_fields(const solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = run->components, shown = c == 2 ? 3 : c;
+    double *values = NULL;
+    weft_field field = {.name = "u", .n_components = shown, .values = run->u_values};
+    if (shown != c) {
+        values = weft_array_make((size_t)run->mesh->n_nodes, (size_t)shown * sizeof *values);
+        if (!values)
+            return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        for (int64_t i = 0; i < run->n_dofs; ++i)
+            values[i / c * shown + i % c] = run->u_values[i];
+        field.values = values;
+    }
+    TRY(weft_result_write(run->options->run.output, run->mesh, &field, 1, error));
+done:
+    free(values);
+    return status;
+}
+
+weft_status solve_output_write(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = weft_clock();
+    if (!app_output_wanted(&run->options->run, is_solved(run), &run->messages->monitor))
+        return WEFT_OK;
+    TRY(write_fields(run, error));
+done:
+    run->seconds.output = weft_clock() - start;
+    return status;
+}
+
+static void print_values(const double *values, int n) {
+    for (int k = 0; k < n; ++k)
+        printf("%s%.10g", k ? ", " : "  ", values[k]);
+    putchar('\n');
+}
+
+static void print_newton(const solve *run) {
+    printf("Newton      %s in %d load step%s\n",
+           !is_solved(run)           ? "not converged"
+           : run->newton_to_rounding ? "converged to rounding"
+                                     : "converged",
+           run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
+    puts("            norms of r over the free dofs, relative to the largest norm over all dofs,\n"
+         "            reactions included, that the load step has seen");
+    printf("            step  iteration  relative residual  damping  CG iterations\n");
+    for (int i = 0; i < run->n_turns; ++i) {
+        const solve_turn *turn = &run->turns[i];
+        printf("            %4d  %9d  %17.6e  %7g  %13d", turn->step, turn->iteration,
+               app_plain(turn->residual), turn->damping, turn->cg_iterations);
+        if (turn->iteration == 0)
+            printf("  relative to %.6e", app_plain(turn->scale));
+        putchar('\n');
+    }
+}
+
+static void print_head(const solve *run) {
+    app_messages_clear(run->messages);
+    app_mesh_print(run->mesh, &run->mesh_made);
+    printf("script      %s: matrix %s, vector %s, %d component%s a node\n", run->options->script,
+           run->script.matrix, run->script.vector ? run->script.vector : "none", run->components,
+           run->components == 1 ? "" : "s");
+    app_plan_print(&run->context, run->assembly, "");
+}
+
+weft_status solve_report_print(const solve *run, weft_error *error) {
+    const app_run_options *options = &run->options->run;
+    char bytes[32];
+    if (app_is_silent(&run->options->run))
+        return WEFT_OK;
+    print_head(run);
+    if (run->options->nonlinear)
+        print_newton(run);
+    else
+        app_cg_print(&run->cg);
+    if (options->verbosity == APP_VERBOSE)
+        app_history_print(&run->cg);
+    if (run->options->exact)
+        printf("error       L2 %.6e, H1 seminorm %.6e\n", app_plain(run->l2_error),
+               app_plain(run->h1_error));
+    printf("integral u");
+    print_values(run->integral_u, run->components);
+    if (!run->options->nonlinear)
+        printf("energy      %.10g\n", app_plain(run->energy));
+    if (run->options->sum)
+        printf("sum         %s  %.10g\n", run->options->sum, app_plain(run->sum));
+    app_probes_print(&options->probes, "u", run->probes, run->components);
+    app_seconds_print(&run->seconds);
+    printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
+    if (options->output && (is_solved(run) || options->keep_unconverged))
+        printf("output      %s\n", options->output);
+    return app_stdout_check(error);
+}
+
+weft_status solve_plan_print(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    char bytes[32];
+    TRY(weft_operator_apply(run->op, run->u, run->b, error));
+    if (app_is_silent(&run->options->run))
+        goto done;
+    print_head(run);
+    if (run->vector_compilation) {
+        TRY(weft_compilation_print(run->vector_compilation, "plan", "text", &text, error));
+        printf("\n%s of %s\n%s", run->script.vector, run->options->script,
+               text.data ? text.data : "");
+    }
+    printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",
+           weft_device_launches(run->device),
+           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
+    puts("nothing was computed: the device null only plans; --verbose names every kernel");
+done:
+    weft_text_free(&text);
+    return status;
+}

@@ -1,0 +1,303 @@
+#include "apps/solve/solve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of the scripts that are put behind the user's. */
+static const char *const taken[] = {
+    "v",          "y",       "A",         "apart",       "whole",
+    "asymmetry",  "square",  "total",     "action",      "difference",
+    "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
+
+void solve_script_clear(solve_script *script) {
+    weft_compilation_free(&script->compilation);
+    weft_text_free(&script->cells);
+    free(script->text);
+    script->text = NULL;
+}
+
+static weft_status refuse(const solve *run, const char *hint, weft_error *error, const char *format,
+                          const char *name) {
+    weft_error_set(error, WEFT_ERROR_INPUT, format, name);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "%s", hint);
+    return WEFT_ERROR_INPUT;
+}
+
+/* The script for a dimension, returning what is taken from it. */
+static weft_status compile(const solve *run, int dimension, weft_compilation **out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    const solve_options *options = run->options;
+    const solve_script *script = &run->script;
+    weft_text returns[4] = {{0}, {0}, {0}, {0}};
+    const char *const names[] = {script->matrix, script->vector, options->sum, script->action};
+    static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv"};
+    weft_fragment fragments[5] = {{options->script, script->text}};
+    app_form form;
+    int n = 1;
+    app_form_start(options->script, script->text, NULL, &form);
+    for (int i = 0; i < options->defines.n; ++i)
+        app_form_expression(&form, options->defines.list[i].name, options->defines.list[i].value,
+                            options->defines.list[i].origin);
+    for (int i = 0; i < options->sets.n; ++i)
+        app_form_parameter(&form, options->sets.list[i].name, options->sets.list[i].number);
+    if (script->has_d)
+        app_form_parameter(&form, "d", dimension);
+    for (int i = 0; i < 4; ++i) {
+        if (!names[i])
+            continue;
+        weft_text_add(&returns[i], "return %s;\n", names[i]);
+        if (returns[i].failed) {
+            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            goto done;
+        }
+        fragments[n++] = (weft_fragment){origins[i], returns[i].data};
+    }
+    const weft_compile_options compiled = {.plan = options->run.plan,
+                                           .expressions = form.expressions,
+                                           .n_expressions = form.form.n_expressions,
+                                           .parameters = form.parameters,
+                                           .n_parameters = form.form.n_parameters};
+    TRY(weft_compile(run->library, weft_device_limits(run->device), fragments, n, &compiled, out,
+                     error));
+done:
+    for (int i = 0; i < 4; ++i)
+        weft_text_free(&returns[i]);
+    return status;
+}
+
+/* What the mesh's name says, or 0. */
+static int dimension_of(const char *mesh) {
+    return strncmp(mesh, "square:", 7) == 0 ? 2 : strncmp(mesh, "cube:", 5) == 0 ? 3 : 0;
+}
+
+/* Before there is a mesh: a script that compiles in neither dimension is wrong. */
+static weft_status try_out(solve *run, weft_error *error) {
+    const int dimension = dimension_of(run->options->run.mesh.name);
+    weft_compilation *compilation = NULL;
+    weft_status status = compile(run, dimension ? dimension : 2, &compilation, error);
+    if (status != WEFT_OK && !dimension && run->script.has_d) {
+        weft_compilation_free(&compilation);
+        const weft_status in_space = compile(run, 3, &compilation, NULL);
+        status = in_space == WEFT_OK ? WEFT_OK : status;
+    }
+    weft_compilation_free(&compilation);
+    return status;
+}
+
+static weft_status check_options(const solve *run, weft_error *error) {
+    const solve_options *options = run->options;
+    if (options->defines.n > APP_FORM_EXPRESSIONS || options->sets.n >= APP_FORM_PARAMETERS)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d times --define or --set",
+                              APP_FORM_PARAMETERS - 1);
+    for (int i = 0; i < options->sets.n; ++i)
+        if (run->script.has_d && strcmp(options->sets.list[i].name, "d") == 0) {
+            weft_error_set(error, WEFT_ERROR_USAGE, "the dimension d is the mesh's");
+            weft_error_place(error, "--set", NULL, 0, 0);
+            weft_error_hint(error, "leave --set d out, and give a mesh of that dimension");
+            return WEFT_ERROR_USAGE;
+        }
+    return WEFT_OK;
+}
+
+static bool has_name(const weft_outline *outline, weft_name_kind kind, const char *name) {
+    weft_outline_name found;
+    return weft_outline_find(outline, name, &found) && found.kind == kind && !found.in_loop;
+}
+
+/* The names of matrix and vector, as given or by custom. */
+static weft_status name_parts(solve *run, const weft_outline *outline, weft_error *error) {
+    const solve_options *options = run->options;
+    solve_script *script = &run->script;
+    const char *custom = options->nonlinear ? "r" : "b";
+    script->matrix = options->matrix ? options->matrix : "K";
+    script->vector = options->vector ? options->vector : custom;
+    if (!options->vector && !has_name(outline, WEFT_NAME_VALUE, custom)) {
+        if (options->nonlinear)
+            return refuse(run, "add r[dofs] += ...; to the script, or name another by --vector",
+                          error,
+                          "with --nonlinear the script gives a residual, and this one makes "
+                          "no '%s'",
+                          custom);
+        script->vector = NULL;
+    }
+    if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
+        return refuse(run, "add K = ...; to the script, or name another matrix by --matrix NAME",
+                      error, "this script makes no local matrix '%s'", "K");
+    weft_text_add(&script->cells, "%s", script->text);
+    if (strcmp(script->matrix, "K") != 0) {
+        if (has_name(outline, WEFT_NAME_VALUE, "K"))
+            return refuse(run, "call that matrix K, or what is K now something else", error,
+                          "the matrix is '%s', but the script gives the name K to something else",
+                          script->matrix);
+        weft_text_add(&script->cells, "\nK = %s;\n", script->matrix);
+    }
+    return script->cells.failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory")
+                                : WEFT_OK;
+}
+
+weft_status solve_script_read(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve_script *script = &run->script;
+    weft_outline *outline = NULL;
+    TRY(app_script_read(run->options->script, &script->text, error));
+    const weft_fragment fragment = {run->options->script, script->text};
+    TRY(weft_outline_make(&fragment, 1, &outline, error));
+    TRY(weft_outline_strip(outline, 0, script->text, error));
+    script->has_d = has_name(outline, WEFT_NAME_PARAMETER, "d");
+    script->has_u = has_name(outline, WEFT_NAME_INPUT, "u");
+    if (has_name(outline, WEFT_NAME_INPUT, "v") && has_name(outline, WEFT_NAME_VALUE, "Kv"))
+        script->action = "Kv";
+    TRY(name_parts(run, outline, error));
+    TRY(check_options(run, error));
+done:
+    weft_outline_free(&outline);
+    return status;
+}
+
+weft_status solve_script_try(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < run->options->n_kernels; ++i)
+        TRY(weft_library_add_directory(run->library, run->options->kernels[i], error));
+    TRY(try_out(run, error));
+done:
+    return status;
+}
+
+/* ---- the script and the mesh ------------------------------------------------------------------
+ */
+
+static bool find(const weft_compilation *compilation, const char *name, weft_name_info *out) {
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_compilation_name(compilation, i, out);
+        if (strcmp(out->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static weft_status check_names(const solve *run, weft_error *error) {
+    const weft_compilation *compilation = run->script.compilation;
+    weft_name_info info;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
+        if (find(compilation, taken[i], &info) && !(i == 0 && run->script.action))
+            return refuse(run,
+                          "give it another name: v, y and A are among those that stand in "
+                          "what solve puts behind a script",
+                          error, "the name '%s' is taken here", taken[i]);
+    for (size_t i = 0; i < 2; ++i)
+        if (!find(compilation, i ? "nodes" : "cells", &info) || info.kind != WEFT_NAME_INDEX)
+            return refuse(run, "write index cells, nodes;", error,
+                          "this script has no index set '%s'", i ? "nodes" : "cells");
+    return WEFT_OK;
+}
+
+static bool is_text(const char *a, const char *b) {
+    return a && strcmp(a, b) == 0;
+}
+
+static weft_status check_dofs(const solve *run, weft_error *error) {
+    const int width = run->mesh->dimension + 1;
+    weft_name_info dofs;
+    if (!find(run->script.compilation, "dofs", &dofs) || dofs.kind != WEFT_NAME_CONNECTIVITY ||
+        !is_text(dofs.over, "cells") || !is_text(dofs.to, "nodes"))
+        return refuse(run, "write connectivity dofs : cells -> nodes[d + 1];", error,
+                      "this script has no connectivity '%s' from cells to nodes", "dofs");
+    if (dofs.width == width)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "this script is for cells of %d nodes, and those of the mesh have %d",
+                   dofs.width, width);
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error, "with parameter d = 2; and nodes[d + 1] it serves triangles and "
+                           "tetrahedra: solve sets d");
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status check_matrix(solve *run, weft_error *error) {
+    const int width = run->mesh->dimension + 1;
+    weft_name_info K;
+    static const char hint[] =
+        "the local matrix of a cell of n nodes with c components each is real[n*c,n*c] over cells, "
+        "row i*c + k for component k of node i";
+    if (!find(run->script.compilation, run->script.matrix, &K) || K.sparse)
+        return refuse(run, "write K = ...; without A[dofs,dofs] +=, which solve does itself", error,
+                      "'%s' is no local matrix", run->script.matrix);
+    if (!is_text(K.over, "cells") || K.rank != 2 || K.sizes[0] != K.sizes[1] ||
+        K.sizes[0] % width != 0)
+        return refuse(run, hint, error, "'%s' has not the shape of a local matrix",
+                      run->script.matrix);
+    run->components = K.sizes[0] / width;
+    run->n_dofs = run->mesh->n_nodes * run->components;
+    if (run->components <= SOLVE_COMPONENTS_MAX && run->n_dofs <= INT32_MAX)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                          "%d components a node and %lld in all: at most %d and 2^31 - 1 can be",
+                          run->components, (long long)run->n_dofs, SOLVE_COMPONENTS_MAX);
+}
+
+static weft_status check_vector(const solve *run, weft_error *error) {
+    const int c = run->components;
+    const char *name = run->script.vector;
+    weft_name_info b;
+    if (!name)
+        return WEFT_OK;
+    const bool fine = find(run->script.compilation, name, &b) && is_text(b.over, "nodes") &&
+                      b.kind == WEFT_NAME_VALUE && !b.sparse &&
+                      (b.rank == 0 ? c == 1 : b.rank == 1 && b.sizes[0] == c && c > 1);
+    if (fine)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "'%s' has not the shape of a vector: the matrix has %d component%s a node", name,
+                   c, c == 1 ? "" : "s");
+    weft_error_place(error, run->options->script, NULL, 0, 0);
+    weft_error_hint(error,
+                    c == 1 ? "write %s[dofs] += ...; of a real[n] for the n nodes of a cell"
+                           : "write %s[dofs] += ...; of a real[n,%d] for the n nodes of a cell",
+                    name, c);
+    return WEFT_ERROR_INPUT;
+}
+
+/* K v by the script's own means: its shape, and that of its v. */
+static weft_status check_action(const solve *run, weft_error *error) {
+    const int c = run->components, width = run->mesh->dimension + 1;
+    weft_name_info v, Kv;
+    if (!run->script.action)
+        return WEFT_OK;
+    const bool fine = find(run->script.compilation, "v", &v) && is_text(v.over, "nodes") &&
+                      v.rank == (c > 1) && (c == 1 || v.sizes[0] == c) &&
+                      find(run->script.compilation, "Kv", &Kv) && is_text(Kv.over, "cells") &&
+                      Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width &&
+                      (c == 1 || Kv.sizes[1] == c);
+    return fine ? WEFT_OK
+                : refuse(run,
+                         "with c components, v is real[c] over nodes and Kv real[n,c] over cells; "
+                         "with one, real and real[n]",
+                         error, "'%s' has not the shape of K v", "Kv");
+}
+
+static weft_status check_sum(const solve *run, weft_error *error) {
+    weft_name_info sum;
+    if (!run->options->sum || (find(run->script.compilation, run->options->sum, &sum) &&
+                               is_text(sum.over, "cells") && sum.rank == 0 && !sum.sparse))
+        return WEFT_OK;
+    return refuse(run, "a number for each cell can be summed", error, "'%s' is no real over cells",
+                  run->options->sum);
+}
+
+weft_status solve_script_fit(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(compile(run, run->mesh->dimension, &run->script.compilation, error));
+    TRY(check_dofs(run, error));
+    TRY(check_matrix(run, error));
+    TRY(check_names(run, error));
+    TRY(check_vector(run, error));
+    TRY(check_action(run, error));
+    TRY(check_sum(run, error));
+    weft_name_info load;
+    run->script.has_load = find(run->script.compilation, "load", &load) &&
+                           load.kind == WEFT_NAME_INPUT && !load.over && load.rank == 0;
+done:
+    return status;
+}

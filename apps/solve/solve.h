@@ -1,0 +1,188 @@
+/** The app solve, in flow order:
+ *
+ *      options -> script -> mesh -> ordering -> dofs -> inputs -> operator -> right-hand side ->
+ * CG, or Newton's method -> errors -> output
+ *
+ *  It solves what a user's script states: K u = b with a local matrix K and a vector b, or with
+ *  --nonlinear r(u) = 0 with K its derivative. u has as many components a node as the script's K
+ *  says. Conditions are given for each component:
+ *      u_k = g_k                   on Dirichlet groups
+ *      the flux (traction) is g_k  on Neumann groups: int g_k v_k is added to b
+ *      flux + alpha u_k = g_k      on Robin groups */
+#ifndef SOLVE_H
+#define SOLVE_H
+
+#include "apps/common/fem.h"
+
+/* ---- options (solve_options.c) -------------------------------------------------------------- */
+
+enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8 };
+
+/** NAME=TEXT of --input, --define or --set. */
+typedef struct solve_binding {
+    char *name, *value; /* malloc'd */
+    int number;         /* of --set */
+    char origin[96];    /* "--input f", for messages */
+} solve_binding;
+
+typedef struct solve_bindings {
+    solve_binding *list;
+    int n;
+} solve_bindings;
+
+typedef struct solve_options {
+    app_run_options run;
+    const char *script, *matrix, *vector, *exact, *sum; /* borrowed from argv; may be NULL, but
+                                                           script */
+    const char *kernels[SOLVE_KERNELS_MAX];
+    int n_kernels;
+    solve_bindings inputs, defines, sets;
+    bool nonlinear;
+    double newton_tolerance;
+    int newton_iterations, load_steps;
+} solve_options;
+
+/** Read the command line. --help, --usage and --version print and exit.
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
+weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error);
+void solve_options_clear(solve_options *options);
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+/** What a script says that matters here (solve_script.c). */
+typedef struct solve_script {
+    char *text;                    /* malloc'd; without its return statements */
+    weft_text cells;               /* the same, with K = MATRIX behind it */
+    weft_compilation *compilation; /* of the text; keeps the names */
+    const char *matrix, *vector;   /* vector NULL: there is none */
+    const char *action;            /* Kv, or NULL */
+    bool has_d, has_u, has_load;   /* parameter d, inputs u and load */
+    int components;
+} solve_script;
+
+/** One component of a condition. */
+typedef struct solve_part {
+    const app_condition *condition;
+    const char *value;   /* borrowed from run->texts */
+    int component, part; /* into run->parts */
+} solve_part;
+
+/** An input list that the user has bound (solve_inputs.c). */
+typedef struct solve_input {
+    const char *name;
+    double *values;
+    weft_memory *memory;
+} solve_input;
+
+/** One Newton iteration: norms of the residual at free dofs, CG's iterations for the step after. */
+typedef struct solve_turn {
+    int step, iteration, cg_iterations;
+    double residual; /* relative to scale */
+    double scale;    /* the largest norm of r over all dofs in the load step, reactions included */
+    double damping;  /* of the step that led here; 1: whole */
+} solve_turn;
+
+/** Everything of one run, in the order in which it is made. Free with solve_clear. */
+typedef struct solve {
+    const solve_options *options; /* borrowed */
+    app_messages *messages;       /* borrowed */
+    weft_device *device;
+    weft_library *library;
+    weft_context context;
+    bool is_null; /* the device computes nothing */
+
+    solve_script script;
+    weft_mesh *mesh;
+    app_mesh_made mesh_made;
+    int components; /* of a node */
+    int64_t n_dofs; /* nodes * components */
+
+    weft_connectivity *cells; /* cells -> nodes */
+    app_part *parts;          /* [conditions]: facets of Neumann and Robin */
+    char **texts;             /* [n_texts] of the components of conditions */
+    int n_texts;
+    char **exact;       /* [components], or NULL */
+    solve_part *pieces; /* conditions, component by component */
+    int n_pieces;
+    int32_t *constrained; /* dofs, ascending */
+    double *given;        /* [n_constrained] their values, at full load */
+    int64_t n_constrained;
+    bool project; /* nothing fixes the constant of a scalar problem */
+
+    weft_memory *x, *u, *b, *load; /* coordinates, solution, right-hand side, load factor */
+    double *u_values, *b_values, load_value;
+    double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
+    weft_compilation *vector_compilation; /* of the script's vector */
+    weft_program *vector_program;
+    solve_input *inputs;
+    int n_inputs;
+    app_form *forms; /* of the operator: cells, then the Robin pieces */
+    int n_forms;
+    weft_symmetry *symmetry; /* of the first form */
+    double asymmetry;        /* the largest that it has shown */
+    weft_assembly assembly;
+    size_t foreseen_bytes;     /* on the device, at most */
+    weft_operator *op, *robin; /* robin: of the Robin forms alone, with --nonlinear */
+
+    weft_cg_result cg;
+    solve_turn *turns; /* [n_turns] */
+    int n_turns;
+    bool newton_converged, newton_to_rounding;
+    double l2_error, h1_error, energy, sum; /* NaN where they are not asked for */
+    double integral_u[SOLVE_COMPONENTS_MAX];
+    double *probes; /* [probes][components], NaN outside */
+    app_seconds seconds;
+} solve;
+
+void solve_clear(solve *run);
+
+/** Read the script, before there is a device. (solve_script.c)
+ *  Errors  what the parser says of the script; WEFT_ERROR_INPUT: it makes no matrix or vector */
+weft_status solve_script_read(solve *run, weft_error *error);
+/** Check that it compiles, before there is a mesh.  Errors  what the compiler says of the script */
+weft_status solve_script_try(solve *run, weft_error *error);
+/** Compile it for the mesh: components and names. */
+weft_status solve_script_fit(solve *run, weft_error *error);
+void solve_script_clear(solve_script *script);
+/** Compile every formula of the options for its errors; look at the files to be written.
+ * (solve_check.c) */
+weft_status solve_check(solve *run, weft_error *error);
+/** Read or make the mesh. */
+weft_status solve_mesh_make(solve *run, weft_error *error);
+/** Conditions by components, constrained dofs, connectivities. (solve_dofs.c) */
+weft_status solve_dofs_make(solve *run, weft_error *error);
+/** Coordinates, u, b, and the script's inputs. (solve_inputs.c) */
+weft_status solve_data_make(solve *run, weft_error *error);
+/** Evaluate a formula at the nodes; values [nodes] and memory are the caller's. */
+weft_status solve_evaluate(solve *run, const char *text, const char *origin, weft_memory *memory,
+                           double *values, weft_error *error);
+/** Evaluate what Dirichlet conditions give. (solve_dofs.c) */
+weft_status solve_dirichlet_make(solve *run, weft_error *error);
+/** Set those values in u_values, times the factor. */
+void solve_dirichlet_set(solve *run, double factor);
+/** Start the form of the cells: the script with its inputs, parameters and expressions.
+ * (solve_forms.c) */
+void solve_form_cells(solve *run, app_form *out);
+/** Make the operator, choosing its assembly where the user has not. Errors  WEFT_ERROR_INPUT: the
+ * matrix is not symmetric, or nothing fixes u */
+weft_status solve_operator_make(solve *run, weft_error *error);
+/** Is the tangent at the present u symmetric?  Errors  WEFT_ERROR_INPUT */
+weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error);
+/** The fluxes of conditions, and the program of the script's vector. (solve_load.c) */
+weft_status solve_load_make(solve *run, weft_error *error);
+/** b: the script's vector for the present u, plus fluxes times the factor. */
+weft_status solve_vector_make(solve *run, double factor, weft_error *error);
+/** K u = b. (solve_linear.c) */
+weft_status solve_linear(solve *run, weft_error *error);
+/** r(u) = 0. (solve_newton.c) */
+weft_status solve_newton(solve *run, weft_error *error);
+/** Errors, integrals, energy and probes. (solve_measure.c) */
+weft_status solve_measure(solve *run, weft_error *error);
+/** The result file, the report, JSON. (solve_report.c, solve_json.c) */
+weft_status solve_output_write(solve *run, weft_error *error);
+weft_status solve_report_print(const solve *run, weft_error *error);
+weft_status solve_json_write(const solve *run, weft_error *error);
+/** On the null device: what would be launched, on stdout. (solve_report.c) */
+weft_status solve_plan_print(solve *run, weft_error *error);
+
+#endif

@@ -1,0 +1,94 @@
+#include "apps/weft/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct argp_option table[] = {
+    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove the invalid entries alone", 0}, {0}};
+
+static const char doc[] =
+    "List, verify or clear the cache of compiled kernels."
+    "\v"
+    "The cache lies in $XDG_CACHE_HOME/weft, or in ~/.cache/weft. Every entry says what it is and "
+    "is "
+    "verified when it is loaded; removing entries is always safe. WEFT_CACHE=off runs without it, "
+    "WEFT_CACHE=read adds nothing to it.\n"
+    "\n"
+    "Exit status of verify: 0 all entries are valid, 1 some are not.\n"
+    "\n"
+    "Examples:\n"
+    "  weft cache list\n"
+    "  weft cache verify || weft cache clear --invalid\n"
+    "  weft cache clear";
+
+static const char *print_age(double seconds, char out[32]) {
+    if (seconds < 120)
+        snprintf(out, 32, "%.0f s", seconds);
+    else if (seconds < 2 * 3600)
+        snprintf(out, 32, "%.0f min", seconds / 60);
+    else if (seconds < 2 * 86400)
+        snprintf(out, 32, "%.0f h", seconds / 3600);
+    else
+        snprintf(out, 32, "%.0f d", seconds / 86400);
+    return out;
+}
+
+static void list_entries(const weft_cache_entry *entries, size_t n, bool only_invalid) {
+    char bytes[32], age[32];
+    double total = 0;
+    size_t n_invalid = 0;
+    for (size_t i = 0; i < n; ++i) {
+        total += (double)entries[i].bytes;
+        n_invalid += !entries[i].valid;
+        if (only_invalid && entries[i].valid)
+            continue;
+        printf("%s  %8s  %7s  %-7s  %s\n", entries[i].key,
+               app_print_bytes((double)entries[i].bytes, bytes),
+               print_age(entries[i].age_seconds, age), entries[i].valid ? "valid" : "INVALID",
+               entries[i].description);
+    }
+    printf("%zu %s, %s, %zu invalid\n", n, n == 1 ? "entry" : "entries",
+           app_print_bytes(total, bytes), n_invalid);
+}
+
+static weft_status show_entries(bool verify, int *code, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cache_entry *entries = NULL;
+    size_t n = 0;
+    char directory[4096];
+    TRY(weft_cache_directory(directory, sizeof directory, error));
+    TRY(weft_cache_list(NULL, &entries, &n, error));
+    printf("cache %s\n", directory);
+    list_entries(entries, n, verify);
+    for (size_t i = 0; verify && i < n; ++i)
+        if (!entries[i].valid)
+            *code = 1;
+done:
+    free(entries);
+    return status;
+}
+
+weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
+                            weft_error *error) {
+    static const char *const names[] = {"list", "verify", "clear"};
+    weft_status status = WEFT_OK;
+    weft_tool_options options = {.n_arguments_max = 1};
+    (void)messages;
+    TRY(weft_tool_read(table, "list|verify|clear", doc, argc, argv, &options, error));
+    const char *action = options.n_arguments > 0 ? options.arguments[0] : NULL;
+    if (!action) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "what should be done with the cache?");
+        weft_error_hint(error, "write weft cache list, weft cache verify or weft cache clear");
+    } else if (strcmp(action, "clear") == 0) {
+        size_t n = 0;
+        TRY(weft_cache_clear(NULL, options.invalid, &n, error));
+        printf("%zu %s removed\n", n, n == 1 ? "entry" : "entries");
+    } else if (strcmp(action, "list") == 0 || strcmp(action, "verify") == 0) {
+        TRY(show_entries(action[0] == 'v', code, error));
+    } else {
+        TRY(weft_tool_refuse("action", action, names, 3, error));
+    }
+done:
+    weft_tool_clear(&options);
+    return status;
+}

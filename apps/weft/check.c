@@ -1,0 +1,319 @@
+/* weft calibrate --check: predicted against measured, over scripts that are kept for it. */
+#include "apps/weft/embedded_check.h"
+#include "apps/weft/tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCRIPTS_MOST = 32, LEAST = 1 << 14, MOST = 1 << 23 /* instances */ };
+
+typedef struct checker {
+    const weft_tool_options *options;
+    const weft_library *library;
+    weft_device *device;
+    weft_tuning *tuning;
+    weft_arena *arena;
+    weft_cost_source source;
+    char identity[33];
+    json_t *json;   /* of --json; NULL: none */
+    double unfused; /* seconds of the script's best plan without fusions */
+    bool single;    /* now */
+    weft_search_case cases[SCRIPTS_MOST];
+    int n;
+    int within, n_ranked,
+        above; /* first within 5 % of the best; of ten covers and more: r >= 0.8 */
+} checker;
+
+static weft_status keep(checker *c, const char *name, const char *script,
+                        const weft_search_case *one_case, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_search_result *result = &one_case->result;
+    char hash[33];
+    for (int k = 0; k < result->n_measured; ++k) {
+        const weft_search_trial *one = &result->trials[k];
+        weft_hash(one->cover, strlen(one->cover), hash);
+        const weft_tuning_kernel kernel = {hash, name, one_case->instances, one->predicted,
+                                           one->measured};
+        TRY(weft_tuning_add_kernel(c->tuning, c->identity, &kernel, error));
+    }
+    const weft_search_trial *best = &result->trials[result->best];
+    const weft_tuning_winner winner = {script, weft_tuning_size_class(one_case->instances),
+                                       best->cover, best->predicted, best->measured};
+    TRY(weft_tuning_remember(c->tuning, c->identity, &winner, error));
+done:
+    return status;
+}
+
+static weft_status print_case(checker *c, const char *name, const weft_search_case *one,
+                              weft_error *error) {
+    const weft_search_result *result = &one->result;
+    const int n = result->n_measured;
+    double *values = calloc(2 * (size_t)(n > 0 ? n : 1), sizeof *values), error_sum = 0;
+    char seconds[32], note[32] = "";
+    if (!values)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    for (int k = 0; k < n; ++k) {
+        values[k] = result->trials[k].predicted;
+        values[n + k] = result->trials[k].measured;
+        error_sum += fabs(values[k] / values[n + k] - 1);
+    }
+    const double best = result->trials[result->best].measured;
+    const double first = result->trials[0].measured / best;
+    const double correlation = weft_rank_correlation(values, values + n, n);
+    c->within += first <= 1.05;
+    c->n_ranked += n >= 10;
+    c->above += n >= 10 && correlation >= 0.8;
+    if (!result->trials[0].all_measured)
+        snprintf(note, sizeof note, "  partly analytic");
+    printf("%-20s %9lld %4d %9s %8.2f %9.0f %% %8.2f %6d %7.2f%s\n", name,
+           (long long)one->instances, n, app_print_seconds(best, seconds), first,
+           100 * error_sum / n, correlation, result->best + 1,
+           c->unfused / result->trials[0].measured, note);
+    fflush(stdout);
+    free(values);
+    return WEFT_OK;
+}
+
+/* As many as move four times what the last cache holds, in kernels of their own; a power of 2. */
+static weft_status choose_instances(const checker *c, const weft_fragment *fragments, int n,
+                                    const weft_compile_options *options, int64_t *out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(c->device);
+    weft_compilation *compilation = NULL;
+    double bytes = 0;
+    *out = c->options->instances;
+    if (*out > 0)
+        return WEFT_OK;
+    TRY(weft_compile(c->library, limits, fragments, n, options, &compilation, error));
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        bytes += info.bytes_loaded + info.bytes_stored;
+    }
+    for (*out = LEAST; *out < MOST && bytes * (double)*out < 4.0 * (double)limits->l2_bytes;)
+        *out *= 2;
+done:
+    weft_compilation_free(&compilation);
+    return status;
+}
+
+static json_t *json_of_trial(const weft_search_trial *trial) {
+    json_t *kernels = json_array();
+    for (int i = 0; kernels && i < trial->n_parts; ++i)
+        json_array_append_new(
+            kernels,
+            json_pack("{s:f,s:f,s:f,s:f,s:i}", "transfer_seconds", trial->parts[i].transfer,
+                      "compute_seconds", trial->parts[i].compute, "bytes", trial->parts[i].bytes,
+                      "wait_seconds", trial->parts[i].waits, "barriers", trial->parts[i].barriers));
+    return json_pack("{s:s,s:f,s:f,s:b,s:o}", "cover", trial->cover, "predicted_seconds",
+                     trial->predicted, "measured_seconds", trial->measured, "calibrated",
+                     trial->all_measured, "kernels", kernels);
+}
+
+static weft_status add_json(checker *c, const char *name, const weft_search_case *one,
+                            weft_error *error) {
+    json_t *trials = json_array();
+    for (int k = 0; trials && k < one->result.n_measured; ++k)
+        json_array_append_new(trials, json_of_trial(&one->result.trials[k]));
+    json_t *script =
+        json_pack("{s:o,s:s,s:I,s:o,s:o}", "script", app_json_text(name), "type",
+                  c->single ? "float" : "double", "instances", (json_int_t)one->instances,
+                  "unfused_seconds", app_json_real(c->unfused), "covers", trials);
+    if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    return WEFT_OK;
+}
+
+/* The best of the ten plans predicted best in which every call has a kernel of its own. */
+static weft_status measure_unfused(checker *c, const weft_fragment *fragments, int n,
+                                   weft_compile_options options, int64_t instances,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_search_result result;
+    const weft_search_options how = {.most = 10, .instances = instances};
+    options.plan = WEFT_PLAN_UNFUSED;
+    TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena, &result,
+                           error));
+    c->unfused = result.n_measured > 0 ? result.trials[result.best].measured : NAN;
+done:
+    return status;
+}
+
+static weft_status check_script(checker *c, const char *name, const weft_fragment *fragments, int n,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    char hash[33];
+    weft_compile_options options = {.single = c->single,
+                                    .parameters = c->options->parameters,
+                                    .n_parameters = c->options->n_parameters,
+                                    .costs = &c->source};
+    weft_search_case *one = &c->cases[c->n];
+    TRY(choose_instances(c, fragments, n, &options, &one->instances, error));
+    options.instances = one->instances;
+    const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
+                                     .spread = c->options->tune > 0 ? 0 : 20,
+                                     .all = true,
+                                     .instances = one->instances};
+    TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena,
+                           &one->result, error));
+    TRY(measure_unfused(c, fragments, n, options, one->instances, error));
+    ++c->n;
+    TRY(print_case(c, name, one, error));
+    TRY(weft_script_hash(c->library, fragments, n, &options, hash, error));
+    TRY(keep(c, name, hash, one, error));
+    if (c->json)
+        TRY(add_json(c, name, one, error));
+done:
+    return status;
+}
+
+static const weft_embedded_file *find_kept(const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < weft_embedded_check_count; ++i) {
+        const char *kept = weft_embedded_check[i].name;
+        if (strncmp(kept, name, length) == 0 &&
+            (kept[length] == '\0' || strcmp(kept + length, ".weft") == 0))
+            return &weft_embedded_check[i];
+    }
+    return NULL;
+}
+
+/* The scripts that are named, those that are kept first, or all that are kept. */
+static weft_status check_scripts(checker *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_scripts scripts = {0};
+    for (size_t i = 0; c->options->n_arguments == 0 && i < weft_embedded_check_count; ++i) {
+        const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
+        if (c->n < SCRIPTS_MOST)
+            TRY(check_script(c, one.name, &one, 1, error));
+    }
+    for (int i = 0; i < c->options->n_arguments; ++i) {
+        const weft_embedded_file *kept = find_kept(c->options->arguments[i]);
+        if (kept) {
+            const weft_fragment one = {kept->name, kept->text};
+            TRY(check_script(c, one.name, &one, 1, error));
+            continue;
+        }
+        TRY(weft_tool_scripts_read(&c->options->arguments[i], 1, &scripts, error));
+        TRY(check_script(c, c->options->arguments[i], scripts.fragments, scripts.n, error));
+        weft_tool_scripts_clear(&scripts);
+    }
+done:
+    weft_tool_scripts_clear(&scripts);
+    return status;
+}
+
+/* Which terms help, remembered for the predictions to come. */
+static weft_status fit(checker *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_prediction_errors e;
+    double launch = 0;
+    bool found = false;
+    TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
+    weft_prediction_fit(c->cases, c->n, found ? launch : 0,
+                        (double)weft_device_limits(c->device)->l2_bytes, &e);
+    const weft_cost_terms *t = &e.terms;
+    printf(
+        "mean error %.1f %% by equation 3; alone with launches of %.2g us %.1f %%, with overlap in "
+        "part %.1f %%, with barriers %.1f %%, with waits together %.1f %%, with caches %.1f %%; "
+        "%.1f %% with those used:",
+        100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.barriers,
+        100 * e.together, 100 * e.cache, 100 * e.all);
+    if (t->launch_seconds > 0)
+        printf(" launches");
+    if (t->serial > 0)
+        printf(" overlap (%.2f of the smaller part adds to the larger)", t->serial);
+    if (t->serial_barrier > 0)
+        printf(" barriers (%.2f of it more for each between calls)", t->serial_barrier);
+    if (t->together > 0)
+        printf(" waits together (%.2f of those beside a longer one)", t->together);
+    if (t->cache_bytes > 0)
+        printf(" caches (%.2f of the time where all fits)", t->cache_factor);
+    printf(t->launch_seconds > 0 || t->serial > 0 || t->serial_barrier > 0 || t->together > 0 ||
+                   t->cache_bytes > 0
+               ? "\n"
+               : " none\n");
+    TRY(weft_tuning_set(c->tuning, c->identity, "term launch", t->launch_seconds, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term serial", t->serial, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term serial barrier", t->serial_barrier, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term together", t->together, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term cache bytes", t->cache_bytes, error));
+    TRY(weft_tuning_set(c->tuning, c->identity, "term cache factor", t->cache_factor, error));
+done:
+    return status;
+}
+
+weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
+                                     bool single, weft_routine_set *set, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compile_options options = {.single = single};
+    for (size_t i = 0; i < weft_embedded_check_count; ++i) {
+        const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
+        TRY(weft_routine_set_script(set, library, limits, &one, 1, &options, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_tool_check_read(const weft_tool_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_scripts scripts = {0};
+    for (int i = 0; i < options->n_arguments; ++i) {
+        if (find_kept(options->arguments[i]))
+            continue;
+        TRY(weft_tool_scripts_read(&options->arguments[i], 1, &scripts, error));
+        weft_tool_scripts_clear(&scripts);
+    }
+done:
+    weft_tool_scripts_clear(&scripts);
+    return status;
+}
+
+weft_status weft_tool_check(const weft_tool_options *options, const weft_library *library,
+                            weft_device *device, weft_tuning *tuning, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_measured_costs *costs = NULL;
+    const weft_limits *limits = weft_device_limits(device);
+    checker *c = calloc(1, sizeof *c);
+    if (!c)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
+    if (limits->kind == WEFT_DEVICE_NULL) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "the device %s: there is nothing to measure", limits->name);
+        goto done;
+    }
+    TRY(weft_arena_make(&c->arena, error));
+    weft_device_identity(device, c->identity);
+    TRY(weft_measured_costs_make(tuning, c->identity, limits, &costs, error));
+    c->source = weft_measured_costs_source(costs);
+    if (options->json) {
+        c->json = json_pack("{s:o,s:[]}", "device", app_json_text(limits->name), "scripts");
+        if (!c->json) {
+            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            goto done;
+        }
+    }
+    printf("%s, %d measured routines\n", limits->name, weft_measured_costs_size(costs));
+    for (int single = options->single; single < 2; ++single) {
+        c->single = single;
+        printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", single ? "float" : "double", "instances",
+               "run", "best", "first", "mean error", "rank r", "best's", "unfused");
+        TRY(check_scripts(c, error));
+    }
+    if (c->json)
+        TRY(app_json_write(options->json, c->json, error));
+    printf("%d of %d scripts: the first predicted is within 5 %% of the best; %d of %d with ten "
+           "covers "
+           "or more: rank correlation at least 0.8\n",
+           c->within, c->n, c->above, c->n_ranked);
+    TRY(fit(c, error));
+done:
+    weft_measured_costs_free(&costs);
+    weft_arena_free(&c->arena);
+    json_decref(c->json);
+    free(c);
+    return status;
+}

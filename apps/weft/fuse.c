@@ -1,0 +1,193 @@
+#include "apps/weft/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPILE_OPTIONS                                                                              \
+    {"set", TOOL_SET, "NAME=NUMBER", 0, "The value of a script's parameter; repeatable", 0},         \
+        {"define", TOOL_DEFINE, "NAME=EXPR", 0, "The text of a script's expression; repeatable", 0}, \
+        {"device", TOOL_DEVICE, "NAME", 0, "The device whose limits hold (default auto)", 0},        \
+        {"kernels",                                                                                  \
+         TOOL_KERNELS,                                                                               \
+         "DIR",                                                                                      \
+         0,                                                                                          \
+         "Add the functions of DIR/**/*.kernel.c, or replace shipped ones",                          \
+         0},                                                                                         \
+        {"variant",                                                                                  \
+         TOOL_VARIANT,                                                                               \
+         "FUNCTION=NUMBER",                                                                          \
+         0,                                                                                          \
+         "Take this variant (granularity) of a function, from 0; repeatable",                        \
+         0},                                                                                         \
+        {"routine",                                                                                  \
+         TOOL_ROUTINE,                                                                               \
+         "OPERATOR=NAME",                                                                            \
+         0,                                                                                          \
+         "What an operator is: a rows routine (for a GPU); repeatable",                              \
+         0},                                                                                         \
+        {"force",                                                                                    \
+         TOOL_FORCE,                                                                                 \
+         "FILE",                                                                                     \
+         0,                                                                                          \
+         "Take the kernels of a saved plan (--print plan --format json)",                            \
+         0},                                                                                         \
+        {"store",                                                                                    \
+         TOOL_STORE,                                                                                 \
+         "NAME",                                                                                     \
+         0,                                                                                          \
+         "What a loop reads and nothing else: stored before it (always), made anew in every turn "   \
+         "(never), or what is predicted to take less (auto, default)",                               \
+         0},                                                                                         \
+        {"turns", TOOL_TURNS, "N", 0, "Turns that a loop is expected to have (100)", 0},             \
+        {"max-fusion", TOOL_MAX_FUSION, "N", 0, "Calls of a candidate, at most (8)", 0},             \
+        {"n", TOOL_INSTANCES, "N", 0, "Instances that the plan is made for (a million)", 0},         \
+        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default), gathered or cells", 0}, {          \
+        "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
+    }
+
+static const struct argp_option fuse_table[] = {
+    {"print", TOOL_PRINT, "STAGE", 0,
+     "tokens, script, graph, fusions, implementations, cover, plan (default) or source", 0},
+    {"format", TOOL_FORMAT, "NAME", 0, "text (default), and for graph and plan also dot or json",
+     0},
+    {"plan", TOOL_PLAN, "NAME", 0, "fused (default) or unfused", 0},
+    {"tune", TOOL_TUNE, "N", 0,
+     "Measure up to N of the best covers on the device and remember the fastest", 0},
+    COMPILE_OPTIONS,
+    {0}};
+
+static const char fuse_doc[] =
+    "Compile a script and print one stage of the compilation."
+    "\v"
+    "SCRIPT.weft is a file, or a script shipped with Weft, or - for stdin; several are read "
+    "one after the other as one script.\n"
+    "\n"
+    "Examples:\n"
+    "  weft fuse poisson.weft\n"
+    "  weft fuse poisson.weft --set d=3 --print source\n"
+    "  weft fuse poisson.weft --print graph --format dot | dot -Tsvg > graph.svg\n"
+    "  weft fuse my.weft --define 'source=sin(pi*x)' --plan unfused --print plan\n"
+    "  weft fuse my.weft --device cuda --tune 20 --print cover\n"
+    "  weft fuse my.weft --format json > plan.json\n"
+    "  weft fuse my.weft --force plan.json --print source";
+
+static const struct argp_option explain_table[] = {
+    {"why", TOOL_WHY, "CALL CALL", 0,
+     "These two calls alone, and the best plans that have them together and apart", 0},
+    {"html", TOOL_HTML, "FILE", 0,
+     "Write a page for a browser: graph, kernels, times, source beside the script", 0},
+    COMPILE_OPTIONS,
+    {0}};
+
+static const char explain_doc[] =
+    "Say what the fused and the unfused plan do with a script, and why not more."
+    "\v"
+    "Prints the kernels of both plans with the bytes and operations of an instance, and for "
+    "every pair of calls whether they share a kernel, or the reason why not. "
+    "docs/reading-an-explanation.md goes through one.\n"
+    "\n"
+    "Examples:\n"
+    "  weft explain poisson.weft\n"
+    "  weft explain my.weft --device null:h200\n"
+    "  weft explain poisson.weft --why J K\n"
+    "  weft explain poisson.weft --html poisson.html";
+
+static weft_status print_compilation(const weft_tool_options *options, bool explain,
+                                     app_messages *messages, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_scripts scripts = {.n = 0};
+    weft_text out = {0};
+    char *forced = NULL;
+    weft_library *library = NULL;
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    weft_tool_tuned tuned = {0};
+    weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    weft_compile_options compile_options = {.plan = options->plan,
+                                            .scatter = options->scatter,
+                                            .single = options->single,
+                                            .store = options->store,
+                                            .turns = options->turns,
+                                            .max_fusion = options->max_fusion,
+                                            .instances = options->instances,
+                                            .expressions = options->expressions,
+                                            .n_expressions = options->n_expressions,
+                                            .parameters = options->parameters,
+                                            .n_parameters = options->n_parameters,
+                                            .variants = options->variants,
+                                            .n_variants = options->n_variants,
+                                            .operators = options->operators,
+                                            .n_operators = options->n_operators};
+    TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &scripts, error));
+    if (options->force != NULL)
+        TRY(weft_file_read(options->force, &forced, NULL, error));
+    compile_options.forced_plan = forced;
+    TRY(weft_tool_library_make(options, &library, error));
+    TRY(weft_device_open(options->device, &device_options, &device, error));
+    TRY(weft_tool_tune(&tuned, device, library, &scripts, &compile_options, options->tune, messages,
+                       error));
+    TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
+                     &compile_options, &compilation, error));
+    weft_tool_tune_told(&tuned, &compile_options, compilation, messages);
+    if (options->tune > 0)
+        TRY(weft_tool_kernels_keep(&tuned, device, compilation, &compile_options, error));
+    if (options->html != NULL)
+        TRY(weft_tool_page(options->html, &tuned, compilation, &compile_options, messages, error));
+    else if (options->why[0] != NULL)
+        TRY(weft_compilation_why(compilation, options->why[0], options->why[1], &out, error));
+    else if (explain) {
+        TRY(weft_compilation_explain(compilation, &out, error));
+        weft_tool_tune_explain(&compile_options, compilation, &out);
+    } else
+        TRY(weft_compilation_print(compilation, options->print, options->format, &out, error));
+    if ((explain && options->html == NULL && options->why[0] == NULL) ||
+        (!explain && strcmp(options->format, "text") == 0 &&
+         (strcmp(options->print, "plan") == 0 || strcmp(options->print, "implementations") == 0)))
+        TRY(weft_tool_figures(device, compilation, &out, error));
+    if (out.failed)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    else if (out.data)
+        fwrite(out.data, 1, out.length, stdout);
+done:
+    weft_compilation_free(&compilation);
+    weft_tool_tune_clear(&tuned);
+    weft_device_free(&device);
+    weft_library_free(&library);
+    weft_text_free(&out);
+    free(forced);
+    weft_tool_scripts_clear(&scripts);
+    return status;
+}
+
+static weft_status run_on_script(const struct argp_option *table, const char *doc, bool explain,
+                                 int argc, char **argv, app_messages *messages, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_options options = {.n_arguments_max = 8};
+    TRY(weft_tool_read(table, "SCRIPT.weft...", doc, argc, argv, &options, error));
+    if (options.n_arguments == 0) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "no script is given");
+        if (options.why[1])
+            weft_error_hint(error, "--why takes two calls, and '%s' was taken for the second",
+                            options.why[1]);
+        else
+            weft_error_hint(error, "write %s SCRIPT.weft, for example %s poisson.weft", argv[0],
+                            argv[0]);
+        goto done;
+    }
+    TRY(print_compilation(&options, explain, messages, error));
+done:
+    weft_tool_clear(&options);
+    return status;
+}
+
+weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error) {
+    (void)code;
+    return run_on_script(fuse_table, fuse_doc, false, argc, argv, messages, error);
+}
+
+weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error) {
+    (void)code;
+    return run_on_script(explain_table, explain_doc, true, argc, argv, messages, error);
+}

@@ -1,0 +1,84 @@
+#include "apps/weft/tool.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    weft_command run;
+    const char *summary;
+} commands[] = {
+    {"fuse", weft_tool_fuse, "Compile a script and print a stage of it: graph, plan, source, ..."},
+    {"explain", weft_tool_explain, "Say what the plans do with a script, and why not more"},
+    {"plan", weft_tool_plan, "Say what differs between two saved plans"},
+    {"library", weft_tool_library, "List and show the elementary functions"},
+    {"new", weft_tool_new, "Write a starting point: a function or a script of your own"},
+    {"test", weft_tool_test, "Run functions of yours against their references"},
+    {"compare", weft_tool_compare, "Say what became faster or slower between two studies"},
+    {"cache", weft_tool_cache, "List, verify or clear the compiled kernels"},
+    {"calibrate", weft_tool_calibrate, "Measure a device for the compiler's choices"},
+    {"tuning", weft_tool_tuning, "List, verify or clear what was measured on devices"},
+    {"devices", weft_tool_devices, "List the devices and their limits"},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(void) {
+    puts("Usage: weft COMMAND [OPTION...]\n"
+         "The compiler and tool driver of Weft.\n");
+    for (int i = 0; i < N_COMMANDS; ++i)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    puts("\n"
+         "  weft COMMAND --help   the options of a command, with examples\n"
+         "  weft --version        the version\n"
+         "\n"
+         "Examples:\n"
+         "  weft explain poisson.weft\n"
+         "  weft fuse poisson.weft --set d=3 --print source\n"
+         "  weft library show jacobian\n"
+         "  weft cache list\n"
+         "\n"
+         "Exit status: 0 done, 1 a check found something, 2 wrong usage or input, 3 the device "
+         "failed.");
+}
+
+static weft_status run_command(int argc, char **argv, app_messages *messages, int *code,
+                               weft_error *error) {
+    const char *names[N_COMMANDS];
+    for (int i = 0; i < N_COMMANDS; ++i) {
+        names[i] = commands[i].name;
+        if (strcmp(argv[1], names[i]) == 0) {
+            char title[64];
+            snprintf(title, sizeof title, "weft %s", names[i]);
+            argv[1] = title;
+            return commands[i].run(argc - 1, argv + 1, messages, code, error);
+        }
+    }
+    return weft_tool_refuse(argv[1][0] == '-' ? "option" : "command", argv[1], names, N_COMMANDS,
+                            error);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c) {
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+int main(int argc, char **argv) {
+    weft_status status = WEFT_OK;
+    weft_error error = {0};
+    app_messages messages;
+    int code = 0;
+    app_streams_guard();
+    TRY(app_messages_make(&messages, "weft", stderr, APP_NORMAL, &error));
+    if (argc < 2) {
+        status = weft_error_set(&error, WEFT_ERROR_USAGE, "no command is given");
+        weft_error_hint(&error, "weft --help lists the commands");
+    } else if (is_one_of(argv[1], "--help", "-?", "help")) {
+        print_help();
+    } else if (is_one_of(argv[1], "--version", "-V", "version")) {
+        puts("weft (Weft) " WEFT_VERSION);
+    } else {
+        TRY(run_command(argc, argv, &messages, &code, &error));
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        status = weft_error_set(&error, WEFT_ERROR_IO, "cannot write to standard output");
+done:
+    return status == WEFT_OK ? code : app_messages_fail(&messages, &error);
+}

@@ -1,0 +1,55 @@
+/* The scripts of a command line, read as one. */
+#include "apps/common/fem.h"
+#include "apps/weft/tool.h"
+
+#include <stdlib.h>
+
+/* Takes over the text. */
+static void add_fragment(weft_tool_scripts *scripts, const char *name, char *text) {
+    scripts->texts[scripts->n] = text;
+    scripts->fragments[scripts->n++] = (weft_fragment){name, text};
+}
+
+/* What no statement reads is returned. */
+static weft_status add_returns(weft_tool_scripts *scripts, const weft_outline *outline,
+                               weft_error *error) {
+    weft_text text = {0};
+    weft_outline_name name;
+    for (int i = 0; i < weft_outline_names(outline); ++i) {
+        weft_outline_tell(outline, i, &name);
+        if (name.kind == WEFT_NAME_VALUE && !name.in_loop && !name.read)
+            weft_text_add(&text, "%s%s", text.data ? ", " : "return ", name.name);
+    }
+    if (!text.data)
+        return WEFT_OK; /* the compiler says what is missing */
+    weft_text_add(&text, ";\n");
+    if (text.failed) {
+        weft_text_free(&text);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    }
+    add_fragment(scripts, "what is returned", text.data);
+    return WEFT_OK;
+}
+
+weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_outline *outline = NULL;
+    for (int i = 0; i < n; ++i) {
+        char *text = NULL;
+        TRY(app_script_read(names[i], &text, error));
+        add_fragment(out, names[i], text);
+    }
+    TRY(weft_outline_make(out->fragments, out->n, &outline, error));
+    if (!weft_outline_returns(outline))
+        TRY(add_returns(out, outline, error));
+done:
+    weft_outline_free(&outline);
+    return status;
+}
+
+void weft_tool_scripts_clear(weft_tool_scripts *scripts) {
+    for (int i = 0; i < scripts->n; ++i)
+        free(scripts->texts[i]);
+    scripts->n = 0;
+}

@@ -1,0 +1,182 @@
+#include "apps/weft/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct argp_option table[] = {
+    {"device", TOOL_DEVICE, "NAME", 0,
+     "Run on this device; repeatable (default host, and cuda where it is usable)", 0},
+    {"seed", TOOL_SEED, "NUMBER", 0, "Other random arguments (default 1)", 0},
+    {0}};
+
+static const char doc[] =
+    "Run the functions of DIR/**/*.kernel.c against their references."
+    "\v"
+    "Each function runs with every granularity (each of its bodies), in double and in float, with "
+    "small "
+    "sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 instances. The reference is "
+    "its 'threads 1' body as plain C in double precision, written by none of what writes the "
+    "devices' code; and '//@ example' lines, what the author has worked out by hand. Errors are "
+    "relative to the largest component of a result, or to 0.1.\n"
+    "\n"
+    "Examples:\n"
+    "  weft test .\n"
+    "  weft test my-kernels --device host --device cuda";
+
+enum { DEVICES_MOST = 8 };
+
+typedef struct tester {
+    const char *directory;
+    weft_library *library;
+    weft_device *host;
+    weft_device *devices[DEVICES_MOST];
+    const char *names[DEVICES_MOST];
+    int n_devices;
+    uint32_t seed;
+    int n_functions, n_runs, n_wrong;
+    int widths[3]; /* of the columns: functions, granularities, devices */
+} tester;
+
+static weft_status open_devices(tester *t, const weft_tool_options *options,
+                                const weft_device_options *device_options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_error reason = {0};
+    for (int i = 0; i < options->n_devices; ++i) {
+        if (strncmp(options->devices[i], "null", 4) == 0) {
+            status =
+                weft_error_set(error, WEFT_ERROR_USAGE,
+                               "the device %s computes nothing, so nothing can be tested on it",
+                               options->devices[i]);
+            weft_error_hint(error, "weft devices lists the others");
+            goto done;
+        }
+        t->names[i] = options->devices[i];
+        TRY(weft_device_open(t->names[i], device_options, &t->devices[i], error));
+        t->n_devices = i + 1;
+    }
+    if (options->n_devices > 0)
+        goto done;
+    t->names[0] = "host";
+    TRY(weft_device_open("host", device_options, &t->devices[0], error));
+    t->n_devices = 1;
+    if (weft_device_open("cuda", device_options, &t->devices[1], &reason) == WEFT_OK)
+        t->names[t->n_devices++] = "cuda";
+    else
+        printf("not on cuda: %s\n", reason.message);
+done:
+    return status;
+}
+
+/* Is this file of the library below the directory? Its name is the directory's, and a path. */
+static bool is_below(const char *file, const char *directory) {
+    size_t n = strlen(directory);
+    return strncmp(file, directory, n) == 0 && file[n] == '/';
+}
+
+static void widen(int *width, const char *text) {
+    const int length = (int)strlen(text);
+    *width = length > *width ? length : *width;
+}
+
+static void set_widths(tester *t) {
+    for (size_t i = 0; i < weft_library_size(t->library); ++i) {
+        weft_function_info info;
+        weft_library_info(t->library, i, &info);
+        if (!is_below(info.file, t->directory))
+            continue;
+        widen(&t->widths[0], info.name);
+        for (int variant = 0; variant < info.n_variants; ++variant)
+            widen(&t->widths[1], info.granularities[variant]);
+    }
+    for (int i = 0; i < t->n_devices; ++i)
+        widen(&t->widths[2], t->names[i]);
+}
+
+static void print_outcome(const tester *t, const weft_tool_trial *trial, int variant,
+                          const char *device, const weft_tool_outcome outcomes[2]) {
+    const bool wrong = outcomes[0].failure.data || outcomes[1].failure.data;
+    printf("%-5s  %-*s  threads %-*s  %-*s  double %.1e (%.0e)  float %.1e (%.0e)\n",
+           wrong ? "WRONG" : "ok", t->widths[0], trial->info.name, t->widths[1],
+           trial->info.granularities[variant], t->widths[2], device, outcomes[0].worst,
+           outcomes[0].tolerance, outcomes[1].worst, outcomes[1].tolerance);
+    for (int single = 0; single < 2; ++single)
+        if (outcomes[single].failure.data)
+            printf("    %s", outcomes[single].failure.data);
+}
+
+static weft_status test_variant(tester *t, const weft_tool_trial *trial, int device, int variant,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_outcome outcomes[2] = {{.worst = 0}, {.worst = 0}};
+    for (int single = 0; single < 2; ++single)
+        TRY(weft_tool_try(trial, t->devices[device], variant, single == 1, &outcomes[single],
+                          error));
+    print_outcome(t, trial, variant, t->names[device], outcomes);
+    ++t->n_runs;
+    t->n_wrong += outcomes[0].failure.data || outcomes[1].failure.data;
+done:
+    weft_text_free(&outcomes[0].failure);
+    weft_text_free(&outcomes[1].failure);
+    return status;
+}
+
+static weft_status test_function(tester *t, size_t i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_tool_trial trial = {.library = t->library, .host = t->host, .seed = t->seed};
+    weft_library_info(t->library, i, &trial.info);
+    if (!is_below(trial.info.file, t->directory))
+        return WEFT_OK;
+    ++t->n_functions;
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_trials_make(t->library, i, arena, &trial.trials, error));
+    TRY(weft_module_make(t->host, "reference", trial.trials.source, &trial.references, error));
+    for (int device = 0; device < t->n_devices; ++device)
+        for (int variant = 0; variant < trial.info.n_variants; ++variant)
+            TRY(test_variant(t, &trial, device, variant, error));
+done:
+    weft_module_free(&trial.references);
+    weft_arena_free(&arena);
+    return status;
+}
+
+static weft_status test_all(tester *t, const weft_tool_options *options,
+                            const weft_device_options *device_options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_fem_library_make(&t->library, error));
+    TRY(weft_library_add_directory(t->library, t->directory, error));
+    TRY(weft_device_open("host:1", device_options, &t->host, error));
+    TRY(open_devices(t, options, device_options, error));
+    set_widths(t);
+    for (size_t i = 0; i < weft_library_size(t->library); ++i)
+        TRY(test_function(t, i, error));
+    printf("%d function%s, %d granularit%s run, %d wrong\n", t->n_functions,
+           t->n_functions == 1 ? "" : "s", t->n_runs, t->n_runs == 1 ? "y" : "ies", t->n_wrong);
+done:
+    for (int i = 0; i < DEVICES_MOST; ++i)
+        weft_device_free(&t->devices[i]);
+    weft_device_free(&t->host);
+    weft_library_free(&t->library);
+    return status;
+}
+
+weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tool_options options = {.n_arguments_max = 1};
+    tester t = {.n_devices = 0};
+    weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    TRY(weft_tool_read(table, "DIR", doc, argc, argv, &options, error));
+    if (options.n_arguments == 0) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "no directory is given");
+        weft_error_hint(error, "write weft test DIR, for example weft test .");
+        goto done;
+    }
+    t.directory = options.arguments[0];
+    t.seed = (uint32_t)options.seed;
+    TRY(test_all(&t, &options, &device_options, error));
+    *code = t.n_wrong > 0;
+done:
+    weft_tool_clear(&options);
+    return status;
+}

@@ -1,0 +1,198 @@
+/** The tool weft: one file a subcommand. */
+#ifndef WEFT_TOOL_H
+#define WEFT_TOOL_H
+
+#include "apps/common/support.h"
+#include "fem/weft_fem.h"
+
+/** A subcommand. argv[0] is "weft NAME"; the exit code goes to *code, which is 0 before.
+ *  Errors  any; main prints them */
+typedef weft_status (*weft_command)(int argc, char **argv, app_messages *messages, int *code,
+                                    weft_error *error);
+
+weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error);
+weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error);
+weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *code,
+                          weft_error *error);
+weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *code,
+                           weft_error *error);
+weft_status weft_tool_compare(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
+                            weft_error *error);
+weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
+                                weft_error *error);
+/** weft calibrate --check: read the scripts for the errors of their text; then, on one device, run
+ *  them. (weft_check.c) */
+struct weft_tool_options;
+weft_status weft_tool_check_read(const struct weft_tool_options *options, weft_error *error);
+weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
+                            weft_device *device, weft_tuning *tuning, weft_error *error);
+/** weft calibrate --draw: for each script of what --check has written, a data file and scripts for
+ *  gnuplot of figures 4 and 5 of Fousek et al. 2011, into the folder --out, which is made; drawn
+ *  where gnuplot is installed. Nothing is written where the file is refused. (weft_draw.c)
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status weft_tool_draw(const struct weft_tool_options *options, const weft_monitor *monitor,
+                           weft_error *error);
+/** Add the routines of the scripts that are kept for it. */
+weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
+                                     bool single, weft_routine_set *set, weft_error *error);
+weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
+                             weft_error *error);
+weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
+                              weft_error *error);
+
+/** Several scripts, read one after the other as one. */
+typedef struct weft_tool_scripts {
+    weft_fragment fragments[9];
+    char *texts[9]; /* theirs, malloc'd */
+    int n;
+} weft_tool_scripts;
+/** Read files, shipped scripts, or "-" for stdin. Where nothing is returned, which is so of shipped
+ * pieces, what no statement uses is returned, by a fragment of its own. (weft_scripts.c) Errors
+ * WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY; what the parser
+ * says of them */
+weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
+                                   weft_error *error);
+void weft_tool_scripts_clear(weft_tool_scripts *scripts);
+
+/** Options of all subcommands, collected by one parser; each has its own table of those it takes.
+ */
+typedef struct weft_tool_options {
+    const char *print, *format, *device, *kernels; /* borrowed from argv; kernels may be NULL */
+    const char *devices[8];                        /* every --device; the last is device too */
+    int n_devices, seed;
+    weft_plan_kind plan;
+    weft_scatter scatter;
+    weft_store store;
+    bool single, invalid, again, check;
+    int tune;                               /* covers to be measured; 0: not given */
+    const char *why[2];                     /* two calls */
+    int n_why;                              /* how many were given */
+    const char *force, *html, *json, *draw; /* files; NULL: none */
+    const char *out;                        /* a folder */
+    int max_fusion, instances, turns;       /* 0: not given */
+    double seconds;                         /* 0: not given */
+    weft_expression *expressions;           /* malloc'd */
+    int n_expressions;
+    weft_parameter *parameters; /* malloc'd */
+    int n_parameters;
+    weft_variant_choice variants[16];
+    int n_variants;
+    weft_operator_choice operators[8];
+    int n_operators;
+    weft_arena *arena;        /* their names and texts */
+    const char *arguments[8]; /* what is no option; borrowed */
+    int n_arguments, n_arguments_max;
+} weft_tool_options;
+
+enum {
+    TOOL_PRINT = 0x100,
+    TOOL_FORMAT,
+    TOOL_PLAN,
+    TOOL_SET,
+    TOOL_DEFINE,
+    TOOL_DEVICE,
+    TOOL_KERNELS,
+    TOOL_SINGLE,
+    TOOL_SCATTER,
+    TOOL_INVALID,
+    TOOL_VARIANT,
+    TOOL_ROUTINE,
+    TOOL_SEED,
+    TOOL_SECONDS,
+    TOOL_AGAIN,
+    TOOL_CHECK,
+    TOOL_TUNE,
+    TOOL_WHY,
+    TOOL_FORCE,
+    TOOL_HTML,
+    TOOL_STORE,
+    TOOL_TURNS,
+    TOOL_JSON,
+    TOOL_DRAW,
+    TOOL_OUT,
+    TOOL_MAX_FUSION,
+    TOOL_INSTANCES
+};
+
+/** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
+ *  usage and doc are argp's. --help prints and exits. */
+weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
+                           int argc, char **argv, weft_tool_options *out, weft_error *error);
+void weft_tool_clear(weft_tool_options *options);
+/** The shipped functions, and those of --kernels. */
+weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
+                                   weft_error *error);
+/** Refuse a word with the nearest of n names and the whole list. what: "subcommand". */
+weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
+                             weft_error *error);
+
+/** What the tuning database says (weft_tuned.c). Start from {0}. */
+typedef struct weft_tool_tuned {
+    weft_tuning *tuning;
+    weft_measured_costs *costs;
+    weft_cost_source source;
+    weft_arena *arena;
+    char identity[33], script[33];
+} weft_tool_tuned;
+/** Set the options' costs, where the device was calibrated, and cover, where one is remembered for
+ *  the script. most > 0: measure that many covers first, print what came of it to stderr, and
+ * remember the best. tuned must outlive the compilation. Errors  WEFT_ERROR_UNSUPPORTED: most > 0,
+ * and the device is null, or the script has loops or operators */
+weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const weft_library *library,
+                           const weft_tool_scripts *scripts, weft_compile_options *options,
+                           int most, app_messages *messages, weft_error *error);
+/** Log (level info) what of it was used. */
+void weft_tool_tune_told(const weft_tool_tuned *tuned, const weft_compile_options *options,
+                         const weft_compilation *compilation, const app_messages *messages);
+/** Say whether times are measured or analytic. */
+void weft_tool_tune_explain(const weft_compile_options *options,
+                            const weft_compilation *compilation, weft_text *out);
+void weft_tool_tune_clear(weft_tool_tuned *tuned);
+/** The instances that a plan is made and measured for. */
+int64_t weft_tool_instances(const weft_compile_options *options);
+
+/** A function of the user's that is run against its reference. */
+typedef struct weft_tool_trial {
+    const weft_library *library;
+    weft_function_info info;
+    weft_trials trials;
+    weft_device *host; /* runs the references */
+    weft_module *references;
+    uint32_t seed;
+} weft_tool_trial;
+/** What came of one variant in one precision on one device. */
+typedef struct weft_tool_outcome {
+    double worst, tolerance; /* errors relative to the largest component of a result, or to 0.1 */
+    weft_text failure;       /* the first one; empty where all agree. The caller's to free */
+} weft_tool_outcome;
+/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 instances. (weft_trial.c)
+ *  Errors  those of compiling and of the devices; a difference is none: see out->failure */
+weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int variant,
+                          bool single, weft_tool_outcome *out, weft_error *error);
+
+/** For a GPU or null:h200: add what the compiled plan's kernels take of it, or why that is not
+ * known; for the host nothing. (weft_figures.c) */
+weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
+                              weft_text *out, weft_error *error);
+
+/** Measure each kernel of a plan alone and keep that in the tuning database. (weft_page.c)
+ *  Errors  those of weft_search_kernels and of the database */
+weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
+                                   const weft_compilation *compilation,
+                                   const weft_compile_options *options, weft_error *error);
+/** weft_compilation_html, with what weft_tool_kernels_keep has kept, into a file; - is stdout. dot of
+ *  Graphviz lays the graph out where it is installed.
+ *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
+weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
+                           const weft_compilation *compilation, const weft_compile_options *options,
+                           app_messages *messages, weft_error *error);
+
+#endif

@@ -1,0 +1,334 @@
+/* One variant of a function on one device, against its reference. */
+#include "apps/weft/tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rounding of a few dozen operations, and of quotients of random numbers that come near 0, stays
+ * below; a wrong formula does not. */
+static const double tolerance_double = 1e-11, tolerance_single = 1e-4;
+
+enum { ARGUMENTS = 12, LARGE = 1003 };
+
+/* The data of one trial: plain on the host, the device's beside. */
+typedef struct data {
+    weft_memory *plain[ARGUMENTS + 1], *memory[ARGUMENTS]; /* the last plain one: expected */
+} data;
+
+/* One size of everything. */
+typedef struct round_data {
+    const weft_tool_trial *trial;
+    weft_device *device;
+    weft_program *program;
+    data data[WEFT_TRIALS_MAX];
+    int64_t n;
+    int lanes;
+    bool single;
+} round_data;
+
+/* Numerical Recipes' linear congruence, in [-1, 1]: the same numbers on every machine. */
+static double next_random(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (double)(1u << 23) - 1.0;
+}
+
+/* Square matrices, and lists of a simplex' vertices, are kept from being singular. */
+static void fill(const weft_trial_operand *operand, int64_t n, bool positive, bool single,
+                 uint32_t *state, double *out) {
+    const int columns = operand->rank == 2 ? operand->sizes[1] : 0;
+    const int first = operand->rank == 2 ? operand->sizes[0] - columns : -1;
+    for (int64_t i = 0; i < n; ++i)
+        for (int c = 0; c < operand->n; ++c) {
+            double value = next_random(state);
+            if (positive)
+                value = 1 + 0.5 * value;
+            if ((first == 0 || first == 1) && c / columns - first == c % columns)
+                value += 2 + columns;
+            if (operand->values)
+                value = operand->values[c];
+            out[i * operand->n + c] = single ? (double)(float)value : value;
+        }
+}
+
+static double *values_of(const weft_memory *memory) {
+    return weft_memory_host(memory);
+}
+
+/* Results of the reference, or of the author, for every instance. */
+static weft_status expect(const round_data *r, int k, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_trial *trial = &r->trial->trials.list[k];
+    const data *d = &r->data[k];
+    const int m = trial->result.n;
+    weft_memory *arguments[ARGUMENTS + 1];
+    char kernel[32];
+    double *expected = values_of(d->plain[ARGUMENTS]);
+    for (int64_t i = 0; trial->result.values && i < r->n * m; ++i)
+        expected[i] = trial->result.values[i % m];
+    if (trial->result.values)
+        return WEFT_OK;
+    for (int i = 0; i < trial->n_arguments; ++i)
+        arguments[i] = d->plain[i];
+    arguments[trial->n_arguments] = d->plain[ARGUMENTS];
+    snprintf(kernel, sizeof kernel, "trial_%d", k);
+    const weft_launch launch = {.module = r->trial->references,
+                                .kernel = kernel,
+                                .arguments = arguments,
+                                .n_arguments = trial->n_arguments + 1,
+                                .n_instances = r->n,
+                                .lanes = 1};
+    TRY(weft_device_launch(r->trial->host, &launch, error));
+    TRY(weft_device_wait(r->trial->host, error));
+done:
+    return status;
+}
+
+static int64_t count_odd(const double *values, int64_t n) {
+    int64_t odd = 0;
+    for (int64_t i = 0; i < n; ++i)
+        odd += !isfinite(values[i]);
+    return odd;
+}
+
+/* Numbers of either sign, unless more of the results are numbers for positive ones. */
+static weft_status choose_values(const round_data *r, int k, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_trial *trial = &r->trial->trials.list[k];
+    int64_t odd[2] = {0, 0}, count = r->n * trial->result.n;
+    for (int turn = 0; turn < 3; ++turn) {
+        bool positive = turn == 1 || (turn == 2 && odd[1] < odd[0]);
+        uint32_t state = r->trial->seed + 7919u * (uint32_t)k + (uint32_t)r->n;
+        for (int i = 0; i < trial->n_arguments; ++i)
+            fill(&trial->arguments[i], r->n, positive, r->single, &state,
+                 values_of(r->data[k].plain[i]));
+        TRY(expect(r, k, error));
+        if (turn == 2 ||
+            (turn == 0 && count_odd(values_of(r->data[k].plain[ARGUMENTS]), count) == 0))
+            break;
+        odd[turn] = count_odd(values_of(r->data[k].plain[ARGUMENTS]), count);
+    }
+done:
+    return status;
+}
+
+static weft_status give(round_data *r, int k, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_trial_operand *operand = &r->trial->trials.list[k].arguments[i];
+    const int64_t blocks = (r->n + r->lanes - 1) / r->lanes;
+    const size_t count = (size_t)(blocks * r->lanes) * (size_t)operand->n;
+    const size_t bytes = count * (r->single ? sizeof(float) : sizeof(double));
+    char name[32];
+    double *values = malloc(count * sizeof *values);
+    if (!values)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    weft_interleave(values_of(r->data[k].plain[i]), r->n, operand->n, r->lanes, values);
+    for (size_t c = 0; r->single && c < count; ++c) { /* narrowed in place */
+        float value = (float)values[c];
+        memcpy((char *)values + c * sizeof value, &value, sizeof value);
+    }
+    snprintf(name, sizeof name, "a_%d_%d", k, i);
+    TRY(weft_memory_make(r->device, bytes, &r->data[k].memory[i], error));
+    TRY(weft_memory_write(r->data[k].memory[i], 0, values, bytes, error));
+    TRY(weft_program_bind(r->program, name, r->data[k].memory[i], error));
+done:
+    free(values);
+    return status;
+}
+
+static weft_status prepare(round_data *r, int k, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_trial *trial = &r->trial->trials.list[k];
+    for (int i = 0; i < trial->n_arguments; ++i)
+        TRY(weft_memory_make(r->trial->host,
+                             (size_t)r->n * (size_t)trial->arguments[i].n * sizeof(double),
+                             &r->data[k].plain[i], error));
+    TRY(weft_memory_make(r->trial->host, (size_t)r->n * (size_t)trial->result.n * sizeof(double),
+                         &r->data[k].plain[ARGUMENTS], error));
+    TRY(choose_values(r, k, error));
+    for (int i = 0; i < trial->n_arguments; ++i)
+        TRY(give(r, k, i, error));
+done:
+    return status;
+}
+
+/* A reduction's contributions become its one result; scale gets what its rounding goes with. */
+static void join(const weft_trial *trial, int64_t n, double *values, double *scale) {
+    const int m = trial->result.n;
+    for (int64_t i = 0; i < n; ++i)
+        for (int c = 0; c < m; ++c) {
+            double next = values[i * m + c], *all = &values[c];
+            *scale += trial->reduction == '+' ? fabs(next) : 0;
+            if (i > 0)
+                *all = trial->reduction == '+'   ? *all + next
+                       : trial->reduction == '*' ? *all * next
+                       : trial->reduction == '<' ? fmin(*all, next)
+                                                 : fmax(*all, next);
+        }
+}
+
+static void print_values(const weft_trial_operand *operand, const double *values, weft_text *out) {
+    weft_text_add(out, "%s = ", operand->name);
+    for (int c = 0; c < operand->n && c < 16; ++c)
+        weft_text_add(out, "%s%.9g", c ? ", " : operand->rank ? "[" : "", values[c]);
+    weft_text_add(out, "%s%s", operand->n > 16 ? ", ..." : "", operand->rank ? "]" : "");
+}
+
+static void describe(const round_data *r, int k, int64_t instance, int component, double got,
+                     double expected, double error, weft_text *out) {
+    const weft_trial *trial = &r->trial->trials.list[k];
+    weft_text_add(out, "%s%s", r->single ? "float" : "double",
+                  trial->line       ? ", example "
+                  : trial->sizes[0] ? ", "
+                                    : "");
+    weft_text_add(out, "%s: instance %lld of %lld", trial->sizes, (long long)instance,
+                  (long long)r->n);
+    if (trial->result.rank)
+        weft_text_add(out, ", component %d", component);
+    weft_text_add(out, ": %.9g, but the %s says %.9g (error %.2g)\n", got,
+                  trial->line ? "example" : "reference", expected, error);
+    if (trial->line || trial->reduction)
+        return;
+    weft_text_add(out, "        with ");
+    for (int i = 0; i < trial->n_arguments; ++i) {
+        weft_text_add(out, "%s", i ? ", " : "");
+        print_values(&trial->arguments[i],
+                     values_of(r->data[k].plain[i]) + instance * trial->arguments[i].n, out);
+    }
+    weft_text_add(out, "; --seed %u\n", r->trial->seed);
+}
+
+static void compare(const round_data *r, int k, const double *results, weft_tool_outcome *out) {
+    const weft_trial *trial = &r->trial->trials.list[k];
+    const int m = trial->result.n;
+    double *expected = values_of(r->data[k].plain[ARGUMENTS]), least = 0.1;
+    const bool uniform = trial->reduction || trial->n_arguments == 0;
+    if (trial->reduction)
+        join(trial, r->n, expected, &least);
+    for (int64_t i = 0; i < (uniform ? 1 : r->n); ++i) {
+        double scale = least;
+        for (int c = 0; c < m; ++c)
+            if (isfinite(expected[i * m + c]))
+                scale = fmax(scale, fabs(expected[i * m + c]));
+        for (int c = 0; c < m; ++c) {
+            const double a = results[i * m + c], b = expected[i * m + c];
+            const bool same = isfinite(b) ? false : isnan(b) ? isnan(a) : a == b;
+            const double e = same ? 0 : fabs(a - b) / scale;
+            if (!(e <= out->worst)) /* a NaN too */
+                out->worst = e;
+            if (!(e <= out->tolerance) && !out->failure.data)
+                describe(r, k, i, c, a, b, e, &out->failure);
+        }
+    }
+}
+
+static weft_status check(const round_data *r, int k, weft_tool_outcome *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_trial *trial = &r->trial->trials.list[k];
+    const bool uniform = trial->reduction || trial->n_arguments == 0;
+    const int64_t instances = uniform ? 1 : (r->n + r->lanes - 1) / r->lanes * r->lanes;
+    const size_t count = (size_t)instances * (size_t)trial->result.n;
+    char name[32];
+    double *values = malloc(count * sizeof *values), *results = malloc(count * sizeof *results);
+    snprintf(name, sizeof name, "r_%d", k);
+    if (!values || !results) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    TRY(weft_memory_read(weft_program_result(r->program, name), 0, values,
+                         count * (r->single ? sizeof(float) : sizeof(double)), error));
+    for (size_t i = count; r->single && i-- > 0;) { /* widened in place, from the end */
+        float value;
+        memcpy(&value, (const char *)values + i * sizeof value, sizeof value);
+        values[i] = value;
+    }
+    if (!uniform)
+        weft_deinterleave(values, r->n, trial->result.n, r->lanes, results);
+    compare(r, k, uniform ? values : results, out);
+done:
+    free(values);
+    free(results);
+    return status;
+}
+
+static weft_status run_round(round_data *r, weft_tool_outcome *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n_trials = r->trial->trials.n;
+    TRY(weft_program_size(r->program, "N", r->n, error));
+    for (int k = 0; k < n_trials; ++k)
+        TRY(prepare(r, k, error));
+    TRY(weft_program_run(r->program, error));
+    for (int k = 0; k < n_trials; ++k)
+        TRY(check(r, k, out, error));
+done:
+    for (int k = 0; k < n_trials; ++k)
+        for (int i = 0; i <= ARGUMENTS; ++i) {
+            weft_memory_free(&r->data[k].plain[i]);
+            if (i < ARGUMENTS)
+                weft_memory_free(&r->data[k].memory[i]);
+        }
+    return status;
+}
+
+static void print_type(const weft_trial_operand *operand, weft_text *out) {
+    weft_text_add(out, "real");
+    for (int i = 0; i < operand->rank; ++i)
+        weft_text_add(out, "%s%d%s", i ? "," : "[", operand->sizes[i],
+                      i + 1 == operand->rank ? "]" : "");
+}
+
+/* One call a trial, each with inputs of its own. */
+static void print_script(const weft_tool_trial *trial, weft_text *out) {
+    weft_text_add(out, "index N;\n");
+    for (int k = 0; k < trial->trials.n; ++k) {
+        const weft_trial *t = &trial->trials.list[k];
+        for (int i = 0; i < t->n_arguments; ++i) {
+            weft_text_add(out, "input a_%d_%d : ", k, i);
+            print_type(&t->arguments[i], out);
+            weft_text_add(out, " over N;\n");
+        }
+    }
+    for (int k = 0; k < trial->trials.n; ++k) {
+        const weft_trial *t = &trial->trials.list[k];
+        weft_text_add(out, "r_%d = %s(", k, trial->info.name);
+        for (int i = 0; i < t->n_arguments; ++i)
+            weft_text_add(out, "%sa_%d_%d", i ? ", " : "", k, i);
+        weft_text_add(out, "%s);\nreturn r_%d;\n",
+                      t->n_arguments || !t->keys[0] ? t->keys : t->keys + 2, k);
+    }
+}
+
+weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int variant,
+                          bool single, weft_tool_outcome *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text script = {0};
+    weft_compilation *compilation = NULL;
+    round_data r = {.trial = trial, .device = device, .single = single};
+    const weft_variant_choice choice = {trial->info.name, variant};
+    const weft_compile_options options = {
+        .plan = WEFT_PLAN_UNFUSED, .single = single, .variants = &choice, .n_variants = 1};
+    out->tolerance = single ? tolerance_single : tolerance_double;
+    print_script(trial, &script);
+    if (script.failed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    const weft_fragment fragment = {"a test of this function", script.data};
+    TRY(weft_compile(trial->library, weft_device_limits(device), &fragment, 1, &options,
+                     &compilation, error));
+    TRY(weft_program_make(device, compilation, &r.program, error));
+    r.lanes = weft_program_lanes(r.program);
+    const int64_t sizes[] = {1, r.lanes - 1, r.lanes, r.lanes + 1, LARGE};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        r.n = sizes[i];
+        if (r.n > 0)
+            TRY(run_round(&r, out, error));
+    }
+    if (out->failure.failed)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+done:
+    weft_program_free(&r.program);
+    weft_compilation_free(&compilation);
+    weft_text_free(&script);
+    return status;
+}

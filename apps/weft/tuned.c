@@ -1,0 +1,113 @@
+/* What the tuning database says of a device and a script, put into the compiler's options. */
+#include "apps/weft/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_INSTANCES = 1000000 };
+
+int64_t weft_tool_instances(const weft_compile_options *options) {
+    return options->instances > 0 ? options->instances : DEFAULT_INSTANCES;
+}
+
+static int size_class_of(const weft_compile_options *options) {
+    return weft_tuning_size_class(weft_tool_instances(options));
+}
+
+static void print_trials(const weft_search_result *result) {
+    char predicted[32], measured[32];
+    for (int k = 0; k < result->n_measured; ++k)
+        fprintf(stderr, "cover %d: predicted %s, measured %s%s\n", k,
+                app_print_seconds(result->trials[k].predicted, predicted),
+                app_print_seconds(result->trials[k].measured, measured),
+                k == result->best ? "  the best" : "");
+    if (result->n_measured < result->n)
+        fprintf(stderr, "what is left cannot win\n");
+}
+
+/* Measure the best covers and remember the winner. */
+static weft_status search(weft_tool_tuned *t, weft_device *device, const weft_library *library,
+                          const weft_tool_scripts *scripts, const weft_compile_options *options,
+                          int most, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_search_result result;
+    const weft_search_options how = {.most = most, .instances = options->instances};
+    TRY(weft_search_covers(device, library, scripts->fragments, scripts->n, options, &how, t->arena,
+                           &result, error));
+    print_trials(&result);
+    const weft_search_trial *best = &result.trials[result.best];
+    const weft_tuning_winner winner = {t->script, size_class_of(options), best->cover,
+                                       best->predicted, best->measured};
+    TRY(weft_tuning_describe(t->tuning, t->identity, weft_device_limits(device)->name, error));
+    TRY(weft_tuning_remember(t->tuning, t->identity, &winner, error));
+done:
+    return status;
+}
+
+weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_library *library,
+                           const weft_tool_scripts *scripts, weft_compile_options *options,
+                           int most, app_messages *messages, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tuning_winner winner;
+    weft_device_options how = weft_device_options_default(&messages->monitor);
+    const weft_limits *limits = weft_device_limits(device);
+    if (limits->kind == WEFT_DEVICE_NULL) {
+        if (most > 0)
+            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                    "the device %s: there is nothing to measure", limits->name);
+        return status;
+    }
+    if (most == 0 && how.cache == WEFT_CACHE_ON)
+        how.cache = WEFT_CACHE_READ; /* who only looks makes nothing */
+    TRY(weft_tuning_open(&how, &t->tuning, error));
+    TRY(weft_arena_make(&t->arena, error));
+    weft_device_identity(device, t->identity);
+    TRY(weft_measured_costs_make(t->tuning, t->identity, limits, &t->costs, error));
+    if (weft_measured_costs_size(t->costs) > 0) {
+        t->source = weft_measured_costs_source(t->costs);
+        options->costs = &t->source;
+    }
+    TRY(weft_script_hash(library, scripts->fragments, scripts->n, options, t->script, error));
+    if (most > 0)
+        TRY(search(t, device, library, scripts, options, most, error));
+    TRY(weft_tuning_recall(t->tuning, t->identity, t->script, size_class_of(options), t->arena,
+                           &winner, error));
+    options->cover = winner.cover;
+done:
+    return status;
+}
+
+void weft_tool_tune_told(const weft_tool_tuned *t, const weft_compile_options *options,
+                         const weft_compilation *compilation, const app_messages *messages) {
+    const bool recalled = weft_compilation_recalled(compilation);
+    if (t->costs && weft_measured_costs_size(t->costs) > 0)
+        weft_log(&messages->monitor, WEFT_LOG_INFO, "times of %d measured routines",
+                 weft_measured_costs_size(t->costs));
+    if (options->cover)
+        weft_log(&messages->monitor, WEFT_LOG_INFO,
+                 recalled
+                     ? "the cover that a search found best is used"
+                     : "the cover that a search found best is no longer among those looked at: "
+                       "the best predicted one is used");
+}
+
+void weft_tool_tune_explain(const weft_compile_options *options,
+                            const weft_compilation *compilation, weft_text *out) {
+    int n = 0;
+    const int measured = weft_compilation_measured(compilation, &n);
+    if (!options->costs)
+        weft_text_add(out, "\npredicted times: analytic, from the device's nominal figures\n");
+    else
+        weft_text_add(out,
+                      "\npredicted times: measured for every routine of %d of %d kernel%s, else "
+                      "analytic\n",
+                      measured, n, n == 1 ? "" : "s");
+    if (weft_compilation_recalled(compilation))
+        weft_text_add(out, "the plan is the one that a search found best\n");
+}
+
+void weft_tool_tune_clear(weft_tool_tuned *t) {
+    weft_measured_costs_free(&t->costs);
+    weft_arena_free(&t->arena);
+    weft_tuning_close(&t->tuning);
+}

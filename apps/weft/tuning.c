@@ -1,0 +1,94 @@
+#include "apps/weft/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct argp_option table[] = {
+    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove the damaged entries alone", 0}, {0}};
+
+static const char doc[] =
+    "List, verify or clear the tuning database: what was measured on the devices of this machine."
+    "\v"
+    "The database lies beside the kernel cache, in $XDG_CACHE_HOME/weft or ~/.cache/weft. weft "
+    "calibrate fills it; without it the compiler predicts from the device's nominal figures.\n"
+    "\n"
+    "Exit status of verify: 0 all entries are as they were written, 1 some are not.\n"
+    "\n"
+    "Examples:\n"
+    "  weft tuning list\n"
+    "  weft tuning verify || weft tuning clear --invalid\n"
+    "  weft tuning clear";
+
+static weft_status show(weft_tuning *tuning, weft_error *error) {
+    weft_tuning_device *list = NULL;
+    size_t n = 0;
+    weft_status status = weft_tuning_list(tuning, &list, &n, error);
+    for (size_t i = 0; status == WEFT_OK && i < n; ++i) {
+        printf("%s\n    %lld routines at %lld points, %lld kernels, %lld winners, %lld numbers",
+               list[i].description, (long long)list[i].n_routines, (long long)list[i].n_times,
+               (long long)list[i].n_kernels, (long long)list[i].n_winners,
+               (long long)list[i].n_numbers);
+        if (list[i].n_times > 0)
+            printf(", %.1f hours old", list[i].age_seconds / 3600);
+        printf("\n");
+    }
+    if (status == WEFT_OK)
+        printf("%zu %s\n", n, n == 1 ? "device" : "devices");
+    free(list);
+    return status;
+}
+
+static weft_status verify(weft_tuning *tuning, int *code, weft_error *error) {
+    int64_t n = 0, damaged = 0;
+    weft_status status = weft_tuning_verify(tuning, false, &n, &damaged, error);
+    if (status == WEFT_OK)
+        printf("%lld entries, %lld damaged\n", (long long)n, (long long)damaged);
+    *code = damaged > 0;
+    return status;
+}
+
+static weft_status clear(weft_tuning *tuning, bool only_invalid, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t n = 0, damaged = 0;
+    TRY(weft_tuning_verify(tuning, only_invalid, &n, &damaged, error));
+    if (!only_invalid)
+        TRY(weft_tuning_forget(tuning, NULL, error));
+    n = only_invalid ? damaged : n;
+    printf("%lld %s removed\n", (long long)n, n == 1 ? "entry" : "entries");
+done:
+    return status;
+}
+
+weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
+                             weft_error *error) {
+    static const char *const names[] = {"list", "verify", "clear"};
+    weft_status status = WEFT_OK;
+    weft_tuning *tuning = NULL;
+    weft_tool_options options = {.n_arguments_max = 1};
+    TRY(weft_tool_read(table, "list|verify|clear", doc, argc, argv, &options, error));
+    const char *action = options.n_arguments > 0 ? options.arguments[0] : NULL;
+    if (!action) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "what should be done with the tuning database?");
+        weft_error_hint(error, "write weft tuning list, weft tuning verify or weft tuning clear");
+        goto done;
+    }
+    if (strcmp(action, "list") != 0 && strcmp(action, "verify") != 0 &&
+        strcmp(action, "clear") != 0)
+        TRY(weft_tool_refuse("action", action, names, 3, error));
+    const weft_device_options where = weft_device_options_default(&messages->monitor);
+    TRY(weft_tuning_open(&where, &tuning, error));
+    const char *path = weft_tuning_path(tuning);
+    if (action[0] == 'l' || action[0] == 'v')
+        printf("tuning database %s\n", path[0] ? path : "in memory");
+    if (action[0] == 'l')
+        TRY(show(tuning, error));
+    else if (action[0] == 'v')
+        TRY(verify(tuning, code, error));
+    else
+        TRY(clear(tuning, options.invalid, error));
+done:
+    weft_tuning_close(&tuning);
+    weft_tool_clear(&options);
+    return status;
+}

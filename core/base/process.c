@@ -1,0 +1,327 @@
+/* Starts child programs, enforces their limits and collects them. */
+#include "core/core_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* How often a child that says nothing is looked after, and when its progress is first told. */
+static const int TICK_MILLISECONDS = 100;
+static const double FIRST_TOLD = 2, MOST_OUTPUT = 64e6;
+
+static bool is_variable(const char *entry, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static char **environment_make(const weft_process_start *start) {
+    size_t n = 0, used = 0;
+    while (environ && environ[n])
+        ++n;
+    char **environment = calloc(n + 3, sizeof *environment);
+    if (!environment)
+        return NULL;
+    for (size_t i = 0; i < n; ++i) {
+        bool language = is_variable(environ[i], "LC_ALL") || is_variable(environ[i], "LANGUAGE");
+        bool replaced = (start->english && language) ||
+                        (start->folder >= 0 && is_variable(environ[i], "TMPDIR"));
+        if (!replaced)
+            environment[used++] = environ[i];
+    }
+    static char english[] = "LC_ALL=C", here[] = "TMPDIR=.";
+    if (start->english)
+        environment[used++] = english;
+    if (start->folder >= 0)
+        environment[used++] = here;
+    return environment;
+}
+
+/* ---- in the child, between vfork and execve: system calls only ---- */
+
+/* The soft limit comes first: at the hard limit of processor time the signal is SIGKILL, which
+ * says nothing. */
+static int limit_set(int which, double most) {
+    struct rlimit limit;
+    if (most <= 0)
+        return 0;
+    if (getrlimit((__rlimit_resource_t)which, &limit) != 0)
+        return errno;
+    const rlim_t wanted = most < 9e18 ? (rlim_t)ceil(most) : RLIM_INFINITY;
+    if (wanted < limit.rlim_cur)
+        limit.rlim_cur = wanted;
+    if (limit.rlim_cur < limit.rlim_max)
+        limit.rlim_max = limit.rlim_cur + 1;
+    return setrlimit((__rlimit_resource_t)which, &limit) == 0 ? 0 : errno;
+}
+
+static int limits_set(const weft_process_limits *limits) {
+    int number = limit_set(RLIMIT_CPU, limits->cpu_seconds);
+    if (number == 0)
+        number = limit_set(RLIMIT_FSIZE, (double)limits->file_bytes);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (number == 0) /* a sanitizer's shadow memory is larger than any limit */
+        number = limit_set(RLIMIT_AS, (double)limits->memory_bytes);
+#endif
+    return number;
+}
+
+/* No handler of ours may run in the child, which shares our memory. */
+static void signals_reset(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    for (int number = 1; number < NSIG; ++number) {
+        struct sigaction action;
+        if (sigaction(number, NULL, &action) != 0)
+            continue;
+        if (action.sa_handler == SIG_IGN && number != SIGPIPE && number != SIGCHLD)
+            continue;
+        action.sa_handler = SIG_DFL;
+        action.sa_flags = 0;
+        sigaction(number, &action, NULL);
+    }
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The folder comes first: where our own streams are closed, its number may be 0, 1 or 2. */
+static int streams_set(const weft_process_start *start, int output) {
+    if (start->folder >= 0 && fchdir(start->folder) != 0)
+        return errno;
+    if (output == 1 ? fcntl(1, F_SETFD, 0) != 0 : dup2(output, 1) < 0)
+        return errno;
+    if (start->errors_too && dup2(1, 2) < 0)
+        return errno;
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0 || (nothing == 0 ? fcntl(0, F_SETFD, 0) != 0 : dup2(nothing, 0) < 0))
+        return errno;
+    return 0;
+}
+
+typedef struct launch {
+    const weft_process_start *start;
+    char *const *environment;
+    int output;
+    pid_t parent;
+    volatile int number; /* errno of the child; its memory is ours until it is another program */
+} launch;
+
+static void become(launch *l) {
+    setpgid(0, 0);
+    l->number = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == l->parent ? 0 : ESRCH;
+    if (l->number == 0)
+        l->number = streams_set(l->start, l->output);
+    if (l->number == 0)
+        l->number = limits_set(&l->start->limits);
+    if (l->number == 0) {
+        signals_reset();
+        execve(l->start->program, l->start->arguments, l->environment);
+        l->number = errno;
+    }
+    _exit(127);
+}
+
+/* vfork and not fork: copying the page tables of a process with a large mesh takes long, and is
+ * refused where memory may not be promised twice. posix_spawn, which does the same, sets no limits.
+ */
+static pid_t launch_child(launch *l) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    l->number = 0;
+    const pid_t child = vfork();
+    if (child == 0)
+        become(l);
+    if (child < 0)
+        l->number = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+/* ---- in the parent ---- */
+
+weft_status weft_process_begin(const weft_process_start *start, weft_process *out,
+                               weft_error *error) {
+    int ends[2] = {-1, -1};
+    char **environment = environment_make(start);
+    *out = (weft_process){.output = -1, .limits = start->limits};
+    if (!environment)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory to start %s",
+                              start->program);
+    launch l = {.start = start, .environment = environment, .parent = getpid()};
+    l.number = pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+    if (l.number == 0) {
+        l.output = ends[1];
+        out->pid = launch_child(&l);
+    }
+    free(environment);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (l.number == 0) {
+        setpgid(out->pid, out->pid); /* whichever of the two comes first */
+        out->output = ends[0];
+        out->began = out->told = weft_clock();
+        out->monitor = start->monitor;
+        out->phase = start->phase;
+        return WEFT_OK;
+    }
+    if (out->pid > 0)
+        waitpid(out->pid, NULL, 0);
+    if (ends[0] >= 0)
+        close(ends[0]);
+    out->pid = 0;
+    return weft_error_set(error, l.number == ENOMEM ? WEFT_ERROR_MEMORY : WEFT_ERROR_IO,
+                          "cannot start %s: %s", start->program, strerror(l.number));
+}
+
+/* An application that ignores SIGCHLD has its children reaped by the system: then the exit code is
+ * lost, and what the child made must speak for it. */
+static bool has_ended(weft_process *process) {
+    if (process->ended)
+        return true;
+    pid_t got = waitpid(process->pid, &process->how, WNOHANG);
+    if (got < 0 && errno != EINTR)
+        process->how = 0;
+    process->ended = got > 0 || (got < 0 && errno != EINTR);
+    return process->ended;
+}
+
+static void kill_all(const weft_process *process) {
+    kill(-process->pid, SIGKILL);
+    if (!process->ended)
+        kill(process->pid, SIGKILL);
+}
+
+/* False, with the child killed, where its time is over. */
+static bool in_time(weft_process *process) {
+    const double now = weft_clock(), passed = now - process->began;
+    if (process->limits.seconds > 0 && passed > process->limits.seconds) {
+        process->late = true;
+        kill_all(process);
+        return false;
+    }
+    if (process->phase && passed > FIRST_TOLD && now - process->told > 1) {
+        weft_progress(process->monitor, process->phase, floor(passed), 0);
+        process->told = now;
+    }
+    return true;
+}
+
+/* A child may leave a server behind that holds the pipe: its end counts, not the pipe's. */
+ssize_t weft_process_read(weft_process *process, void *out, size_t size) {
+    struct pollfd wanted = {.fd = process->output, .events = POLLIN};
+    for (;;) {
+        if (!in_time(process)) {
+            errno = ETIME;
+            return -1;
+        }
+        const bool ended = has_ended(process);
+        const int n = poll(&wanted, 1, TICK_MILLISECONDS);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        if (n > 0) {
+            const ssize_t got = read(process->output, out, size);
+            if (got >= 0 || errno != EINTR)
+                return got;
+        }
+        if (n == 0 && ended)
+            return 0;
+    }
+}
+
+void weft_process_end(weft_process *process, bool kill_it, weft_process_result *result) {
+    *result = (weft_process_result){0};
+    if (process->output >= 0)
+        close(process->output);
+    process->output = -1;
+    if (process->pid <= 0)
+        return;
+    if (kill_it && !has_ended(process))
+        kill_all(process);
+    long pause = 50000;
+    while (!has_ended(process)) {
+        const struct timespec time = {0, pause};
+        nanosleep(&time, NULL);
+        pause = pause < 20000000 ? pause * 3 / 2 : pause;
+        in_time(process);
+    }
+    result->signal = WIFSIGNALED(process->how) ? WTERMSIG(process->how) : 0;
+    result->exit_code = result->signal ? 128 + result->signal : WEXITSTATUS(process->how);
+    result->limit = process->late                        ? WEFT_LIMIT_SECONDS
+                    : result->exit_code == 128 + SIGXCPU ? WEFT_LIMIT_CPU
+                    : result->exit_code == 128 + SIGXFSZ ? WEFT_LIMIT_FILE
+                                                         : WEFT_LIMIT_NONE;
+    process->pid = 0;
+}
+
+weft_status weft_process_run(const weft_process_start *start, char *output, size_t size,
+                             weft_process_result *result, weft_error *error) {
+    weft_process process;
+    char rest[4096];
+    size_t used = 0;
+    double all = 0;
+    ssize_t n = 0;
+    output[0] = '\0';
+    *result = (weft_process_result){0};
+    weft_status status = weft_process_begin(start, &process, error);
+    if (status != WEFT_OK)
+        return status;
+    /* All of it is read, so that the child never waits; what fits is kept. */
+    do {
+        const bool fits = used + 1 < size;
+        n = fits ? weft_process_read(&process, output + used, size - 1 - used)
+                 : weft_process_read(&process, rest, sizeof rest);
+        if (fits && n > 0)
+            used += (size_t)n;
+        all += n > 0 ? (double)n : 0;
+    } while (n > 0 && all < MOST_OUTPUT);
+    output[used] = '\0';
+    for (size_t i = 0; i < used; ++i)
+        if (output[i] == '\0')
+            output[i] = '?';
+    weft_process_end(&process, n != 0, result);
+    if (n > 0)
+        result->limit = WEFT_LIMIT_OUTPUT;
+    return WEFT_OK;
+}
+
+const char *weft_process_why(const weft_process_result *result, const weft_process_limits *limits,
+                             char *out, size_t size) {
+    out[0] = '\0';
+    if (result->limit == WEFT_LIMIT_SECONDS)
+        snprintf(out, size, "was stopped after %g s", limits->seconds);
+    else if (result->limit == WEFT_LIMIT_CPU)
+        snprintf(out, size, "used more than %g s of processor time", limits->cpu_seconds);
+    else if (result->limit == WEFT_LIMIT_FILE)
+        snprintf(out, size, "wrote a file of more than %.0f MB", (double)limits->file_bytes / 1e6);
+    else if (result->limit == WEFT_LIMIT_OUTPUT)
+        snprintf(out, size, "printed more than %.0f MB", MOST_OUTPUT / 1e6);
+    return out;
+}
+
+weft_status weft_process_limit_read(const char *variable, double *value, weft_error *error) {
+    const char *text = getenv(variable);
+    if (!text || !*text)
+        return WEFT_OK;
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    if (end == text || *end || !isfinite(number) || number < 0) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "%s is '%.100s', which is not a number", variable,
+                       text);
+        weft_error_hint(error, "set %s to a number greater than 0, to 0 for no limit, or unset it",
+                        variable);
+        return WEFT_ERROR_USAGE;
+    }
+    *value = number;
+    return WEFT_OK;
+}

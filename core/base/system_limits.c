@@ -1,0 +1,108 @@
+#include "core/core_internal.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a control group allows, from one of its files; 0: no limit. */
+typedef double (*group_reader)(const char *folder);
+
+/* "QUOTA PERIOD" or "NUMBER"; "max" where there is no limit. Returns how many numbers were read. */
+static int read_numbers(const char *folder, const char *name, double values[2]) {
+    char path[1200], text[128] = "";
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    char *at = text;
+    for (int n = 0; n < 2; ++n) {
+        char *end = at;
+        values[n] = strtod(at, &end);
+        if (end == at)
+            return n;
+        at = end;
+    }
+    return 2;
+}
+
+static double group_processors(const char *folder) {
+    double values[2];
+    if (read_numbers(folder, "cpu.max", values) != 2 || values[0] <= 0 || values[1] <= 0)
+        return 0;
+    return values[0] / values[1];
+}
+
+static double group_memory(const char *folder) {
+    double values[2];
+    return read_numbers(folder, "memory.max", values) > 0 && values[0] > 0 ? values[0] : 0;
+}
+
+/* The smallest limit of this process's group and of those above it (control groups, version 2). */
+static double groups_limit(group_reader reader) {
+    char line[768], folder[1024] = "/sys/fs/cgroup";
+    const size_t top = strlen(folder);
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    if (file) {
+        while (fgets(line, sizeof line, file))
+            if (strncmp(line, "0::/", 4) == 0) {
+                line[strcspn(line, "\n")] = '\0';
+                snprintf(folder + top, sizeof folder - top, "%s", line + 3);
+            }
+        fclose(file);
+    }
+    double smallest = 0;
+    for (;;) {
+        double limit = reader(folder);
+        if (limit > 0 && (smallest <= 0 || limit < smallest))
+            smallest = limit;
+        char *slash = strrchr(folder, '/');
+        if (!slash || strlen(folder) <= top)
+            return smallest;
+        *slash = '\0';
+    }
+}
+
+/* Version 1, for the group that a container sees as its top. */
+static double old_group_processors(void) {
+    double quota[2], period[2];
+    if (read_numbers("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", quota) < 1 ||
+        read_numbers("/sys/fs/cgroup/cpu", "cpu.cfs_period_us", period) < 1 || quota[0] <= 0 ||
+        period[0] <= 0)
+        return 0;
+    return quota[0] / period[0];
+}
+
+static int affinity_count(void) {
+    for (int n = 1024; n <= 1 << 18; n *= 4) {
+        cpu_set_t *set = CPU_ALLOC((size_t)n);
+        if (!set)
+            break;
+        size_t size = CPU_ALLOC_SIZE((size_t)n);
+        int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
+        CPU_FREE(set);
+        if (count > 0)
+            return count;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < 4096 ? (int)online : 1;
+}
+
+int weft_threads_available(void) {
+    int count = affinity_count();
+    double limits[2] = {groups_limit(group_processors), old_group_processors()};
+    for (int i = 0; i < 2; ++i)
+        if (limits[i] > 0 && limits[i] < count)
+            count = limits[i] > 1 ? (int)(limits[i] + 0.999) : 1;
+    return count;
+}
+
+size_t weft_memory_available(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX / 4;
+    double limit = groups_limit(group_memory);
+    return limit > 0 && limit < (double)bytes ? (size_t)limit : bytes;
+}

@@ -1,0 +1,296 @@
+#include "core/cuda/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A recording is a graph that the stream's work is captured into, piece by piece: at a loop the
+ * capture of the graph round it ends, the conditional node is added behind what it ends with, and
+ * capture goes on in the node's body; at the loop's end it goes on behind the node. */
+
+enum {
+    RELAXED = 2,           /* CU_STREAM_CAPTURE_MODE_RELAXED: modules may be loaded meanwhile */
+    NODE_CONDITIONAL = 13, /* CU_GRAPH_NODE_TYPE_CONDITIONAL */
+    CONDITION_WHILE = 1    /* CU_GRAPH_COND_TYPE_WHILE */
+};
+
+/* ---- can it be done? --------------------------------------------------------------------------
+ */
+
+static bool available(weft_device *device) {
+    weft_cuda_state *state = device->state;
+    weft_error error = {0};
+    if (state->records == 0 && !state->driver.graphs) {
+        state->records = -1;
+        weft_log(device->monitor, WEFT_LOG_INFO,
+                 "%s: loops are not recorded: the driver is for CUDA %d.%d, graphs with loops need "
+                 "12.3 (NVIDIA driver 545 or later)",
+                 device->limits.name, state->driver_version / 1000,
+                 state->driver_version % 1000 / 10);
+    }
+    if (state->records == 0 && weft_cuda_enter(state, &error) == WEFT_OK) {
+        state->records = weft_cuda_condition_load(device, &error) == WEFT_OK ? 1 : -1;
+        weft_cuda_leave(state);
+        if (state->records < 0)
+            weft_log(device->monitor, WEFT_LOG_INFO, "%s: loops are not recorded: %s",
+                     device->limits.name, error.message);
+    }
+    return state->records > 0;
+}
+
+/* ---- recording --------------------------------------------------------------------------------
+ */
+
+/* What goes wrong in the driver spoils the recording: end answers it again. */
+static weft_status check(weft_cuda_state *state, weft_cu_result code, const char *what,
+                         weft_error *error) {
+    weft_error local = {0};
+    weft_status status = weft_cuda_check(state, code, what, &local);
+    if (status == WEFT_OK)
+        return status;
+    if (state->recorder && state->recorder->trouble.status == WEFT_OK)
+        state->recorder->trouble = local;
+    if (error)
+        *error = local;
+    return status;
+}
+
+static weft_cu_graph current_graph(const weft_cuda_recorder *recorder) {
+    return recorder->n_loops > 0 ? recorder->loops[recorder->n_loops - 1].graph : recorder->graph;
+}
+
+/* Capture into the innermost graph, behind node `after` (NULL: behind nothing). */
+static weft_status capture(weft_cuda_state *state, const weft_cu_node *after, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check(state,
+              state->driver.cuStreamBeginCaptureToGraph(state->stream,
+                                                        current_graph(state->recorder), after, NULL,
+                                                        after ? 1 : 0, RELAXED),
+              "recording", error));
+    state->recorder->capturing = true;
+done:
+    return status;
+}
+
+static weft_status end_capture(weft_cuda_state *state, weft_error *error) {
+    weft_cu_graph ignored = NULL;
+    const weft_cu_result code = state->driver.cuStreamEndCapture(state->stream, &ignored);
+    state->recorder->capturing = false;
+    state->recorder->broken |= code != 0;
+    return check(state, code, "ending a piece of a recording", error);
+}
+
+static weft_status begin(weft_device *device, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    weft_cuda_recorder *recorder = calloc(1, sizeof *recorder);
+    if (!recorder)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording");
+    status = weft_cuda_enter(state, error);
+    if (status != WEFT_OK) {
+        free(recorder);
+        return status;
+    }
+    state->recorder = recorder;
+    TRY(check(state, state->driver.cuGraphCreate(&recorder->graph, 0), "making a graph", error));
+    TRY(capture(state, NULL, error));
+done:
+    if (status != WEFT_OK)
+        weft_cuda_recorder_close(state);
+    weft_cuda_leave(state);
+    return status;
+}
+
+/* A launch of set_condition: the loop's next turn is decided by what the flag holds then. */
+static weft_status record_condition(weft_cuda_state *state, weft_cuda_loop *loop,
+                                    weft_error *error) {
+    void *parameters[] = {&loop->handle, &loop->flag};
+    weft_cu_configuration configuration = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = state->stream};
+    return check(
+        state,
+        state->driver.cuLaunchKernelEx(&configuration, state->set_condition, parameters, NULL),
+        "recording a loop's condition", error);
+}
+
+/* The conditional node goes behind what the capture ends with. */
+static weft_status add_loop(weft_cuda_state *state, weft_cuda_loop *loop, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cuda_driver *driver = &state->driver;
+    weft_cuda_recorder *recorder = state->recorder;
+    weft_cu_graph graph = NULL;
+    const weft_cu_node *after = NULL;
+    const weft_cu_edge *edges = NULL;
+    weft_cu_node last = NULL;
+    uint64_t number = 0;
+    size_t n_after = 0;
+    int capturing = 0;
+    weft_cu_node_parameters parameters = {.type = NODE_CONDITIONAL,
+                                          .handle = loop->handle,
+                                          .condition = CONDITION_WHILE,
+                                          .size = 1,
+                                          .context = state->context};
+    TRY(check(state,
+              driver->cuStreamGetCaptureInfo(state->stream, &capturing, &number, &graph, &after,
+                                             &edges, &n_after),
+              "recording a loop", error));
+    /* one stream: what it ends with is one node, the launch that has set the condition */
+    if (n_after == 1)
+        last = after[0];
+    TRY(end_capture(state, error));
+    TRY(check(state,
+              driver->cuGraphAddNode(&loop->node, current_graph(recorder), &last, NULL,
+                                     last ? 1 : 0, &parameters),
+              "adding a loop to a recording", error));
+    loop->graph = parameters.bodies[0];
+    recorder->n_loops += 1;
+    TRY(capture(state, NULL, error));
+done:
+    return status;
+}
+
+static weft_status begin_loop(weft_device *device, weft_memory *flag, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    weft_cuda_recorder *recorder = state->recorder;
+    const weft_cuda_array *array = flag->state;
+    if (recorder->n_loops == WEFT_CUDA_LOOPS)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "weft_recording_while: loops stand in loops at most %d deep",
+                              WEFT_CUDA_LOOPS);
+    TRY(weft_cuda_record_use(state, array, error));
+    TRY(weft_cuda_enter(state, error));
+    weft_cuda_loop *loop = &recorder->loops[recorder->n_loops];
+    *loop = (weft_cuda_loop){.flag = array->address};
+    status = check(state,
+                   state->driver.cuGraphConditionalHandleCreate(
+                       &loop->handle, current_graph(recorder), state->context, 0, 0),
+                   "making a loop's condition", error);
+    if (status == WEFT_OK)
+        status = record_condition(state, loop, error);
+    if (status == WEFT_OK)
+        status = add_loop(state, loop, error);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+static weft_status end_loop(weft_device *device, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    weft_cuda_recorder *recorder = state->recorder;
+    if (recorder->n_loops == 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "weft_recording_end_while without weft_recording_while");
+    weft_cuda_loop *loop = &recorder->loops[recorder->n_loops - 1];
+    TRY(weft_cuda_enter(state, error));
+    status = record_condition(state, loop, error);
+    if (status == WEFT_OK)
+        status = end_capture(state, error);
+    recorder->n_loops -= 1;
+    if (status == WEFT_OK)
+        status = capture(state, &loop->node, error);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+/* ---- its end ----------------------------------------------------------------------------------
+ */
+
+void weft_cuda_recorder_close(weft_cuda_state *state) {
+    weft_cuda_recorder *recorder = state->recorder;
+    weft_cu_graph ignored = NULL;
+    if (!recorder)
+        return;
+    if (recorder->capturing)
+        recorder->broken |= state->driver.cuStreamEndCapture(state->stream, &ignored) != 0;
+    /* Drivers crash (580 does) in destroying a graph into whose loop a capture failed: it is left,
+     * a few kB, once an error. */
+    if (recorder->graph && !recorder->broken)
+        (void)state->driver.cuGraphDestroy(recorder->graph);
+    state->recorder = NULL;
+    for (weft_cuda_array *a = recorder->arrays, *next; a; a = next) {
+        next = a->next;
+        weft_cuda_array_end(state, a);
+    }
+    for (weft_cuda_module *m = recorder->modules, *next; m; m = next) {
+        next = m->next;
+        weft_cuda_module_end(state, m);
+    }
+    for (weft_cuda_recording *r = recorder->recordings, *next; r; r = next) {
+        next = r->next;
+        weft_cuda_recording_end(state, r);
+    }
+    free(recorder->uses);
+    free(recorder);
+}
+
+static weft_status instantiate(weft_cuda_state *state, weft_cuda_recording *made,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cuda_driver *driver = &state->driver;
+    weft_cuda_recorder *recorder = state->recorder;
+    TRY(end_capture(state, error));
+    TRY(check(state, driver->cuGraphInstantiateWithFlags(&made->executable, recorder->graph, 0),
+              "making a recording runnable", error));
+    TRY(check(state, driver->cuGraphUpload(made->executable, state->stream),
+              "bringing a recording to the GPU", error));
+    made->graph = recorder->graph;
+    recorder->graph = NULL;
+    made->uses = recorder->uses;
+    made->n_uses = recorder->n_uses;
+    recorder->uses = NULL;
+done:
+    return status;
+}
+
+static weft_status finish(weft_cuda_state *state, weft_cuda_recording *made, weft_error *error) {
+    const weft_cuda_recorder *recorder = state->recorder;
+    if (recorder->trouble.status != WEFT_OK) {
+        if (error)
+            *error = recorder->trouble;
+        return recorder->trouble.status;
+    }
+    if (recorder->n_loops > 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "weft_recording_end: %d loop%s without weft_recording_end_while",
+                              recorder->n_loops, recorder->n_loops == 1 ? " is" : "s are");
+    return instantiate(state, made, error);
+}
+
+static weft_status end(weft_device *device, void **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    weft_error ignored;
+    weft_cuda_recording *made = calloc(1, sizeof *made);
+    if (!made)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording");
+    bool entered = weft_cuda_enter(state, status == WEFT_OK ? error : &ignored) == WEFT_OK;
+    if (status == WEFT_OK)
+        status = entered ? finish(state, made, error) : WEFT_ERROR_DEVICE;
+    weft_cuda_recorder_close(state);
+    if (made && status != WEFT_OK && made->executable)
+        (void)state->driver.cuGraphExecDestroy(made->executable);
+    if (entered)
+        weft_cuda_leave(state);
+    if (status != WEFT_OK)
+        goto done;
+    pthread_mutex_lock(&state->mutex);
+    made->next = state->recordings;
+    state->recordings = made;
+    pthread_mutex_unlock(&state->mutex);
+    *out = made;
+    made = NULL;
+done:
+    free(made);
+    return status;
+}
+
+const weft_recording_table weft_cuda_recording_table = {.available = available,
+                                                        .begin = begin,
+                                                        .loop = begin_loop,
+                                                        .end_loop = end_loop,
+                                                        .end = end,
+                                                        .run = weft_cuda_recording_run,
+                                                        .free = weft_cuda_recording_free};

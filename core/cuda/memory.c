@@ -1,0 +1,341 @@
+#include "core/cuda/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies go through two pinned buffers, so that one is filled while the other is on its way. */
+#define STAGE ((size_t)8 << 20)
+/* What one thread copies at a time; below twice that, one thread does it all. */
+#define PIECE ((size_t)1 << 20)
+enum {
+    LISTED = 5,
+    EVENT_WITHOUT_TIME = 2,
+    POOL_RESERVED = 5, /* CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT */
+    POOL_USED = 7,     /* CU_MEMPOOL_ATTR_USED_MEM_CURRENT */
+};
+
+static void list_add(weft_cuda_state *state, weft_cuda_array *array) {
+    pthread_mutex_lock(&state->mutex);
+    array->previous = &state->arrays;
+    array->next = state->arrays.next;
+    array->next->previous = array;
+    state->arrays.next = array;
+    pthread_mutex_unlock(&state->mutex);
+}
+
+static void list_remove(weft_cuda_state *state, weft_cuda_array *array) {
+    pthread_mutex_lock(&state->mutex);
+    array->previous->next = array->next;
+    array->next->previous = array->previous;
+    pthread_mutex_unlock(&state->mutex);
+}
+
+/* The largest arrays, descending. */
+static int largest(weft_cuda_state *state, size_t out[LISTED]) {
+    int n = 0;
+    pthread_mutex_lock(&state->mutex);
+    for (const weft_cuda_array *a = state->arrays.next; a != &state->arrays; a = a->next) {
+        int at = n;
+        while (at > 0 && out[at - 1] < a->bytes)
+            --at;
+        if (at == LISTED)
+            continue;
+        n += n < LISTED;
+        memmove(out + at + 1, out + at, (size_t)(n - 1 - at) * sizeof *out);
+        out[at] = a->bytes;
+    }
+    pthread_mutex_unlock(&state->mutex);
+    return n;
+}
+
+weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error *error) {
+    size_t sizes[LISTED];
+    char list[200] = "";
+    size_t used = 0;
+    int n = largest(device->state, sizes);
+    for (int i = 0; i < n; ++i) {
+        int length = snprintf(list + used, sizeof list - used, "%s%.3g MB",
+                              i == 0 ? "; the largest arrays: " : ", ", (double)sizes[i] * 1e-6);
+        used += length > 0 && (size_t)length < sizeof list - used ? (size_t)length : 0;
+    }
+    weft_error_set(error, WEFT_ERROR_MEMORY,
+                   "out of memory on %s: %.4g MB wanted, %.4g of %.4g MB in use here%s",
+                   device->limits.name, (double)bytes * 1e-6,
+                   (double)weft_device_bytes(device) * 1e-6,
+                   (double)device->limits.memory_bytes * 1e-6, list);
+    weft_error_hint(error, "take a smaller mesh, or an assembly that stores less: matrix-free "
+                           "stores no matrix (--assembly matrix-free); nvidia-smi shows what other "
+                           "processes hold");
+    return WEFT_ERROR_MEMORY;
+}
+
+static weft_cu_result allocate(weft_cuda_state *state, size_t bytes, weft_cu_pointer *address) {
+    const weft_cuda_driver *driver = &state->driver;
+    if (!state->pool)
+        return driver->cuMemAlloc(address, bytes);
+    weft_cu_result code =
+        driver->cuMemAllocFromPoolAsync(address, bytes, state->pool, state->stream);
+    if (code != WEFT_CU_OUT_OF_MEMORY)
+        return code;
+    /* What was freed may be in pieces that are too small: give it back and try once more. */
+    code = driver->cuStreamSynchronize(state->stream);
+    if (code == 0)
+        code = driver->cuMemPoolTrimTo(state->pool, 0);
+    return code == 0 ? driver->cuMemAllocFromPoolAsync(address, bytes, state->pool, state->stream)
+                     : code;
+}
+
+static weft_cu_result give_back(weft_cuda_state *state, weft_cu_pointer address) {
+    return state->pool ? state->driver.cuMemFreeAsync(address, state->stream)
+                       : state->driver.cuMemFree(address);
+}
+
+weft_status weft_cuda_memory_make(weft_memory *memory, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = memory->device->state;
+    weft_cuda_array *array = NULL;
+    size_t whole = memory->bytes + WEFT_PADDING;
+    TRY(weft_cuda_enter(state, error));
+    array = calloc(1, sizeof *array);
+    if (!array) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for an array");
+        goto leave;
+    }
+    weft_cu_result code = allocate(state, whole, &array->address);
+    if (code == WEFT_CU_OUT_OF_MEMORY) {
+        status = weft_cuda_memory_full(memory->device, memory->bytes, error);
+        goto leave;
+    }
+    status = weft_cuda_check(state, code, "making an array", error);
+    if (status != WEFT_OK)
+        goto leave;
+    code = state->driver.cuMemsetD8Async(array->address, 0, whole, state->stream);
+    status = weft_cuda_check(state, code, "clearing an array", error);
+    if (status != WEFT_OK) {
+        (void)give_back(state, array->address);
+        goto leave;
+    }
+    array->bytes = memory->bytes;
+    list_add(state, array);
+    memory->state = array;
+    array = NULL;
+leave:
+    weft_cuda_leave(state);
+done:
+    free(array);
+    return status;
+}
+
+weft_status weft_cuda_memory_wrap(weft_memory *memory, void *array, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_cuda_memory_make(memory, error));
+    if (memory->bytes > 0)
+        status = weft_cuda_memory_write(memory, 0, array, memory->bytes, error);
+    if (status != WEFT_OK)
+        weft_cuda_memory_free(memory);
+done:
+    return status;
+}
+
+void weft_cuda_memory_free(weft_memory *memory) {
+    weft_cuda_state *state = memory->device->state;
+    weft_cuda_array *array = memory->state;
+    if (!array)
+        return;
+    memory->state = NULL;
+    list_remove(state, array);
+    if (!weft_cuda_record_freed(state, array, NULL))
+        weft_cuda_array_end(state, array);
+}
+
+void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array) {
+    weft_error ignored;
+    /* Once the device has failed, its memory goes with the process. */
+    if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
+        (void)weft_cuda_check(state, give_back(state, array->address), "freeing an array",
+                              &ignored);
+        weft_cuda_leave(state);
+    }
+    free(array);
+}
+
+weft_status weft_cuda_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = to->device->state;
+    const weft_cuda_array *target = to->state, *source = from->state;
+    TRY(weft_cuda_enter(state, error));
+    status = weft_cuda_check(
+        state,
+        state->driver.cuMemcpyDtoDAsync(target->address, source->address, bytes, state->stream),
+        "copying an array", error);
+    if (status == WEFT_OK)
+        status = weft_cuda_record_use(state, target, error);
+    if (status == WEFT_OK)
+        status = weft_cuda_record_use(state, source, error);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+/* The GPU's free memory and what the pool holds unused; limits.memory_bytes where it does not
+ * answer. */
+size_t weft_cuda_memory_left(const weft_device *device) {
+    weft_cuda_state *state = device->state;
+    const weft_cuda_driver *driver = &state->driver;
+    weft_error ignored;
+    size_t left = 0, all = 0;
+    uint64_t reserved = 0, used = 0;
+    if (weft_cuda_enter(state, &ignored) != WEFT_OK)
+        return 0;
+    if (driver->cuMemGetInfo(&left, &all) != 0)
+        left = device->limits.memory_bytes;
+    if (state->pool && driver->cuMemPoolGetAttribute(state->pool, POOL_RESERVED, &reserved) == 0 &&
+        driver->cuMemPoolGetAttribute(state->pool, POOL_USED, &used) == 0 && reserved > used)
+        left += (size_t)(reserved - used);
+    weft_cuda_leave(state);
+    return left;
+}
+
+weft_status weft_cuda_memory_zero(weft_memory *memory, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = memory->device->state;
+    const weft_cuda_array *array = memory->state;
+    TRY(weft_cuda_enter(state, error));
+    if (memory->bytes > 0)
+        status = weft_cuda_check(
+            state, state->driver.cuMemsetD8Async(array->address, 0, memory->bytes, state->stream),
+            "clearing an array", error);
+    if (status == WEFT_OK)
+        status = weft_cuda_record_use(state, array, error);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+typedef struct copy_job {
+    char *to;
+    const char *from;
+    size_t n;
+} copy_job;
+
+static void copy_piece(void *user, int64_t i) {
+    const copy_job *job = user;
+    size_t first = (size_t)i * PIECE, left = job->n - first;
+    memcpy(job->to + first, job->from + first, left < PIECE ? left : PIECE);
+}
+
+static void copy_bytes(weft_device *device, void *to, const void *from, size_t n) {
+    copy_job job = {to, from, n};
+    weft_threads_run(n < 2 * PIECE ? NULL : device->threads, (int64_t)((n + PIECE - 1) / PIECE),
+                     copy_piece, &job);
+}
+
+/* Made with the first transfer. */
+static weft_status stages_make(weft_cuda_state *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < WEFT_CUDA_STAGES; ++i) {
+        if (!state->staged[i])
+            TRY(weft_cuda_check(state,
+                                state->driver.cuEventCreate(&state->staged[i], EVENT_WITHOUT_TIME),
+                                "making an event", error));
+        if (!state->stage[i])
+            TRY(weft_cuda_check(state, state->driver.cuMemHostAlloc(&state->stage[i], STAGE, 0),
+                                "making a pinned buffer of 8 MB", error));
+    }
+done:
+    return status;
+}
+
+void weft_cuda_stages_free(weft_cuda_state *state) {
+    for (int i = 0; i < WEFT_CUDA_STAGES; ++i) {
+        if (state->stage[i])
+            (void)state->driver.cuMemFreeHost(state->stage[i]);
+        if (state->staged[i])
+            (void)state->driver.cuEventDestroy(state->staged[i]);
+        state->stage[i] = NULL;
+        state->staged[i] = NULL;
+    }
+}
+
+static weft_status stage_wait(weft_cuda_state *state, int k, const char *what, weft_error *error) {
+    return weft_cuda_check(state, state->driver.cuEventSynchronize(state->staged[k]), what, error);
+}
+
+static weft_status write_stages(weft_device *device, weft_cu_pointer to, const char *from, size_t n,
+                                weft_error *error) {
+    static const char what[] = "writing an array";
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    const weft_cuda_driver *driver = &state->driver;
+    TRY(stages_make(state, error));
+    for (size_t at = 0, k = 0; at < n; at += STAGE, k ^= 1) {
+        size_t part = n - at < STAGE ? n - at : STAGE;
+        TRY(stage_wait(state, (int)k, what, error));
+        copy_bytes(device, state->stage[k], from + at, part);
+        TRY(weft_cuda_check(
+            state, driver->cuMemcpyHtoDAsync(to + at, state->stage[k], part, state->stream), what,
+            error));
+        TRY(weft_cuda_check(state, driver->cuEventRecord(state->staged[k], state->stream), what,
+                            error));
+    }
+done:
+    return status;
+}
+
+static weft_status read_stages(weft_device *device, char *to, weft_cu_pointer from, size_t n,
+                               weft_error *error) {
+    static const char what[] = "reading an array";
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    const weft_cuda_driver *driver = &state->driver;
+    TRY(stages_make(state, error));
+    /* One round more than there are parts: round i asks for part i and copies out part i - 1. */
+    for (size_t at = 0, k = 0; at < n + STAGE; at += STAGE, k ^= 1) {
+        if (at < n) {
+            size_t part = n - at < STAGE ? n - at : STAGE;
+            TRY(stage_wait(state, (int)k, what, error));
+            TRY(weft_cuda_check(
+                state, driver->cuMemcpyDtoHAsync(state->stage[k], from + at, part, state->stream),
+                what, error));
+            TRY(weft_cuda_check(state, driver->cuEventRecord(state->staged[k], state->stream), what,
+                                error));
+        }
+        if (at > 0) {
+            size_t before = at - STAGE, part = n - before < STAGE ? n - before : STAGE;
+            TRY(stage_wait(state, (int)(k ^ 1), what, error));
+            copy_bytes(device, to + before, state->stage[k ^ 1], part);
+        }
+    }
+done:
+    return status;
+}
+
+weft_status weft_cuda_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = memory->device->state;
+    const weft_cuda_array *array = memory->state;
+    TRY(weft_cuda_enter(state, error));
+    pthread_mutex_lock(&state->transfers);
+    status = write_stages(memory->device, array->address + offset, bytes, n, error);
+    pthread_mutex_unlock(&state->transfers);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+weft_status weft_cuda_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = memory->device->state;
+    const weft_cuda_array *array = memory->state;
+    TRY(weft_cuda_enter(state, error));
+    pthread_mutex_lock(&state->transfers);
+    status = read_stages(memory->device, bytes, array->address + offset, n, error);
+    pthread_mutex_unlock(&state->transfers);
+    weft_cuda_leave(state);
+done:
+    return status;
+}

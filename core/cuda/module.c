@@ -1,0 +1,195 @@
+#include "core/cuda/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+weft_status weft_cuda_compiler_open(weft_device *device, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    pthread_mutex_lock(&state->mutex);
+    if (!state->nvrtc.library)
+        status = weft_nvrtc_open(&state->nvrtc, error);
+    pthread_mutex_unlock(&state->mutex);
+    return status;
+}
+
+/* The cache and NVRTC are opened with the first module. */
+static weft_status prepare(weft_device *device, weft_error *error) {
+    weft_cuda_state *state = device->state;
+    pthread_mutex_lock(&state->mutex);
+    if (!state->cache_ready)
+        weft_cache_open(&state->cache, state->mode, state->cache_directory, device->monitor);
+    state->cache_ready = true;
+    pthread_mutex_unlock(&state->mutex);
+    return weft_cuda_compiler_open(device, error);
+}
+
+/* The first half of the key: source and architecture; the second: compiler and options. */
+static weft_status make_keys(const weft_cuda_state *state, const char *source, weft_entry *entry,
+                             weft_error *error) {
+    weft_text text = {0};
+    char compiler[512], second[33];
+    weft_text_add(&text, "weft cuda module, format %d|sm_%d|", WEFT_CACHE_FORMAT,
+                  state->architecture);
+    weft_text_add_bytes(&text, source, strlen(source));
+    if (text.failed) {
+        weft_text_free(&text);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel's source");
+    }
+    weft_hash(text.data, text.length, entry->source_key);
+    weft_text_free(&text);
+    weft_nvrtc_describe(&state->nvrtc, state->architecture, compiler, sizeof compiler);
+    weft_hash(compiler, strlen(compiler), second);
+    memcpy(entry->key, entry->source_key, 16);
+    memcpy(entry->key + 16, second, 16);
+    entry->key[32] = '\0';
+    return WEFT_OK;
+}
+
+static weft_status load(weft_cuda_state *state, weft_cuda_module *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char what[200];
+    snprintf(what, sizeof what,
+             "loading a module made by NVRTC %d.%d for sm_%d (the driver is for CUDA %d.%d)",
+             state->nvrtc.major, state->nvrtc.minor, state->architecture,
+             state->driver_version / 1000, state->driver_version % 1000 / 10);
+    TRY(weft_cuda_enter(state, error));
+    status = weft_cuda_check(state, state->driver.cuModuleLoadData(&out->handle, out->cubin.bytes),
+                             what, error);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
+/* A sound entry that the driver refuses is made anew. */
+static bool load_entry(weft_cuda_state *state, const weft_entry *entry, bool again,
+                       weft_cuda_module *out) {
+    weft_error error;
+    size_t size = 0;
+    unsigned char *payload = weft_cache_load(&state->cache, entry, again, &size);
+    if (!payload)
+        return false;
+    if (!weft_cubin_read(payload, size, &out->cubin)) {
+        free(payload);
+        return false;
+    }
+    if (load(state, out, &error) == WEFT_OK)
+        return true;
+    weft_cubin_free(&out->cubin);
+    if (!again)
+        weft_log(state->cache.monitor, WEFT_LOG_WARNING, "cache entry %s is not used: %s",
+                 entry->key, error.message);
+    return false;
+}
+
+static weft_status make(weft_cuda_state *state, weft_module *module, const char *source,
+                        weft_cuda_module *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_monitor *monitor = module->device->monitor;
+    weft_entry entry = {.kind = WEFT_ENTRY_CUDA_MODULE};
+    weft_cache_lock lock = {-1};
+    char name[64];
+    weft_source_name(module->name, name, sizeof name);
+    weft_source_keep(state->keep_directory, monitor, name, "cu", source);
+    TRY(prepare(module->device, error));
+    TRY(make_keys(state, source, &entry, error));
+    snprintf(entry.description, sizeof entry.description, "%.100s, NVRTC %d.%d, sm_%d",
+             module->name, state->nvrtc.major, state->nvrtc.minor, state->architecture);
+    module->cached = load_entry(state, &entry, false, out);
+    if (module->cached)
+        goto done;
+    double start = weft_clock();
+    lock = weft_cache_lock_take(&state->cache, entry.key);
+    /* Another process may have made it while we waited. */
+    module->cached = lock.file >= 0 && load_entry(state, &entry, true, out);
+    if (module->cached)
+        goto done;
+    weft_log(monitor, WEFT_LOG_DEBUG, "compiling %s with NVRTC %d.%d for sm_%d", module->name,
+             state->nvrtc.major, state->nvrtc.minor, state->architecture);
+    TRY(weft_nvrtc_compile(&state->nvrtc, state->architecture, name, source, &out->cubin, error));
+    TRY(load(state, out, error));
+    weft_cache_store(&state->cache, &entry, out->cubin.bytes, out->cubin.whole);
+    module->seconds = weft_clock() - start;
+done:
+    weft_cache_lock_give(&lock);
+    return status;
+}
+
+weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = module->device->state;
+    weft_cuda_module *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
+    TRY(make(state, module, source, made, error));
+    module->state = made;
+    made = NULL;
+done:
+    if (made)
+        weft_cubin_free(&made->cubin);
+    free(made);
+    return status;
+}
+
+void weft_cuda_module_free(weft_module *module) {
+    weft_cuda_module *made = module->state;
+    weft_cuda_state *state = module->device->state;
+    module->state = NULL;
+    if (made && !weft_cuda_record_freed(state, NULL, made))
+        weft_cuda_module_end(state, made);
+}
+
+void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *made) {
+    weft_error ignored;
+    if (weft_cuda_enter(state, &ignored) == WEFT_OK) {
+        /* Its kernels may still run. */
+        (void)weft_cuda_check(state, state->driver.cuStreamSynchronize(state->stream),
+                              "ending a module's kernels", &ignored);
+        if (!atomic_load(&state->broken))
+            (void)state->driver.cuModuleUnload(made->handle);
+        weft_cuda_leave(state);
+    }
+    weft_cubin_free(&made->cubin);
+    free(made);
+}
+
+bool weft_cuda_module_figures(const weft_module *module, const char *kernel,
+                              weft_kernel_figures *out) {
+    const weft_cuda_module *made = module->state;
+    return weft_cubin_figures(&made->cubin, kernel, out);
+}
+
+static void remember(weft_cuda_state *state, weft_cuda_module *made, const char *kernel,
+                     weft_cu_function function) {
+    pthread_mutex_lock(&state->mutex);
+    int n = atomic_load(&made->n_kernels);
+    if (n < WEFT_CUDA_KERNELS && strlen(kernel) < sizeof made->kernels[n].name) {
+        memcpy(made->kernels[n].name, kernel, strlen(kernel) + 1);
+        made->kernels[n].function = function;
+        atomic_store(&made->n_kernels, n + 1);
+    }
+    pthread_mutex_unlock(&state->mutex);
+}
+
+weft_status weft_cuda_module_kernel(const weft_module *module, const char *kernel,
+                                    weft_cu_function *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_module *made = module->state;
+    weft_cuda_state *state = module->device->state;
+    enum { NOT_FOUND = 500 };
+    const int n = atomic_load(&made->n_kernels);
+    for (int i = 0; i < n; ++i)
+        if (strcmp(made->kernels[i].name, kernel) == 0) {
+            *out = made->kernels[i].function;
+            return WEFT_OK;
+        }
+    weft_cu_result code = state->driver.cuModuleGetFunction(out, made->handle, kernel);
+    if (code == NOT_FOUND)
+        return weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s", module->name,
+                              kernel);
+    TRY(weft_cuda_check(state, code, "looking for a kernel", error));
+    remember(state, made, kernel, *out);
+done:
+    return status;
+}

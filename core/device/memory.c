@@ -1,0 +1,135 @@
+#include "core/core_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void count_bytes(weft_device *device, size_t bytes) {
+    size_t now = atomic_fetch_add(&device->bytes, bytes) + bytes;
+    size_t peak = atomic_load(&device->bytes_peak);
+    while (now > peak && !atomic_compare_exchange_weak(&device->bytes_peak, &peak, now))
+        ;
+}
+
+static weft_status make_memory(weft_device *device, void *array, size_t bytes, bool unset,
+                               weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t most = device->limits.memory_bytes, used = weft_device_bytes(device);
+    weft_memory *memory = NULL;
+    TRY(weft_recording_refuses(device, "making an array", error));
+    memory = calloc(1, sizeof *memory);
+    if (!memory) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        goto done;
+    }
+    if ((used > most || bytes > most - used) && device->table->memory_full) {
+        status = device->table->memory_full(device, bytes, error);
+        goto done;
+    }
+    if (used > most || bytes > most - used) {
+        status = weft_error_set(
+            error, WEFT_ERROR_MEMORY, "out of memory on %s: %.3g MB wanted, %.3g of %.3g MB in use",
+            device->limits.name, (double)bytes * 1e-6, (double)used * 1e-6, (double)most * 1e-6);
+        weft_error_hint(error,
+                        "take a smaller mesh, or an assembly that stores less (matrix-free)");
+        goto done;
+    }
+    memory->device = device;
+    memory->bytes = bytes;
+    memory->wrapped = array != NULL;
+    memory->unset = unset;
+    if (array)
+        TRY(device->table->memory_wrap(memory, array, error));
+    else
+        TRY(device->table->memory_make(memory, error));
+    count_bytes(device, bytes);
+    *out = memory;
+    memory = NULL;
+done:
+    free(memory);
+    return status;
+}
+
+weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out,
+                             weft_error *error) {
+    return make_memory(device, NULL, bytes, false, out, error);
+}
+
+weft_status weft_memory_make_unset(weft_device *device, size_t bytes, weft_memory **out,
+                                   weft_error *error) {
+    return make_memory(device, NULL, bytes, true, out, error);
+}
+
+weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
+                             weft_error *error) {
+    if (!array)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "there is no array to wrap");
+    return make_memory(device, array, bytes, false, out, error);
+}
+
+void weft_memory_free(weft_memory **memory) {
+    if (!memory || !*memory)
+        return;
+    (*memory)->device->table->memory_free(*memory);
+    atomic_fetch_sub(&(*memory)->device->bytes, (*memory)->bytes);
+    free(*memory);
+    *memory = NULL;
+}
+
+size_t weft_memory_bytes(const weft_memory *memory) {
+    return memory->bytes;
+}
+
+void *weft_memory_host(const weft_memory *memory) {
+    return memory->host;
+}
+
+static weft_status check_range(const weft_memory *memory, size_t offset, size_t n,
+                               weft_error *error) {
+    if (offset <= memory->bytes && n <= memory->bytes - offset)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_USAGE,
+                          "%zu bytes at %zu lie outside of a memory of %zu", n, offset,
+                          memory->bytes);
+}
+
+weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *bytes, size_t n,
+                              weft_error *error) {
+    weft_status status = check_range(memory, offset, n, error);
+    if (status == WEFT_OK)
+        status = weft_recording_refuses(memory->device, "writing an array", error);
+    if (status == WEFT_OK && n > 0 && memory->device->table->memory_write)
+        status = memory->device->table->memory_write(memory, offset, bytes, n, error);
+    return status;
+}
+
+weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
+                             weft_error *error) {
+    weft_status status = check_range(memory, offset, n, error);
+    if (status == WEFT_OK)
+        status = weft_recording_refuses(memory->device, "reading an array", error);
+    if (status != WEFT_OK || n == 0)
+        return status;
+    if (memory->device->table->memory_read)
+        return memory->device->table->memory_read(memory, offset, bytes, n, error);
+    memset(bytes, 0, n);
+    return WEFT_OK;
+}
+
+weft_status weft_memory_zero(weft_memory *memory, weft_error *error) {
+    if (memory->device->table->memory_zero)
+        return memory->device->table->memory_zero(memory, error);
+    return WEFT_OK;
+}
+
+weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                             weft_error *error) {
+    if (!to || !from || to->device != from->device)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "a copy needs two memories of the same device");
+    weft_status status = check_range(to, 0, bytes, error);
+    if (status == WEFT_OK)
+        status = check_range(from, 0, bytes, error);
+    if (status == WEFT_OK && to != from && bytes > 0 && to->device->table->memory_copy)
+        status = to->device->table->memory_copy(to, from, bytes, error);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* The options that generated code is compiled with, and the versions of compilers that need others.
+ */
+#include "core/core_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Never -ffast-math: at the link it would change the floating-point mode of the whole process. No
+ * -fno-signed-zeros either: 1/x and atan2 of a script keep their meaning. */
+static const char *const options[] = {
+    "-std=gnu17",         "-O3",   "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
+    "-ffp-contract=fast", "-pipe", "-w"};
+enum { N_OPTIONS = sizeof options / sizeof options[0] };
+
+typedef struct compiler_version {
+    bool is_clang;
+    int major; /* 0: neither gcc nor clang says such a line */
+} compiler_version;
+
+/* What versions of compilers need: an option besides, for vectors of at least so many bytes, or the
+ * reason for which they are not used. */
+typedef struct compiler_need {
+    bool is_clang;
+    int first, last; /* major versions */
+    int vector_bytes;
+    const char *option, *refused;
+} compiler_need;
+
+enum { ANY_VERSION = 1 << 20 };
+static const compiler_need needs[] = {
+    /* gcc, 12.2 to 14.2 at least, translates constant permutations of 8 doubles wrongly where lane
+     * 2 or 3 of the result is one of lanes 4 to 7:
+     *     __builtin_shuffle(x, (mask){0, 1, 2, 4, 4, 5, 6, 7}) is {0, 1, 2, 2, 5, 5, 6, 7}
+     * with AVX-512 at any level of optimisation. Generated text permutes nothing, but the two
+     * vectorizers do. It is made of vectors already, so they are off with every instruction set:
+     * docs/decisions.md has what that costs. */
+    {false, 0, ANY_VERSION, 0, "-fno-tree-vectorize", NULL},
+    {false, 0, ANY_VERSION, 0, "-fno-tree-slp-vectorize", NULL},
+    {true, 0, ANY_VERSION, 64, "-mprefer-vector-width=512", NULL},
+    /* They do not know the levels x86-64-v3 and x86-64-v4. */
+    {false, 0, 10, 0, NULL, "Weft needs gcc 11 or newer"},
+    {true, 0, 11, 0, NULL, "Weft needs clang 12 or newer"},
+};
+enum { N_NEEDS = sizeof needs / sizeof needs[0] };
+
+/* "gcc (Debian 12.2.0-14) 12.2.0" and "gcc (GCC) 11.5.0 2024 (Red Hat 11.5.0-5)" are "gcc 12.2.0"
+ * and "gcc 11.5.0"; "Debian clang version 14.0.6" is "clang 14.0.6". */
+static compiler_version read_version(const char *line, char *label, size_t size) {
+    const char *number = strstr(line, "version ");
+    const bool is_clang = strstr(line, "clang") != NULL;
+    if (number) {
+        number += strlen("version ");
+    } else {
+        const char *closed = strstr(line, ") ");
+        number = closed ? closed + 1 : line;
+        number += strcspn(number, "0123456789");
+    }
+    snprintf(label, size, "%s %.*s", is_clang ? "clang" : "gcc", (int)strcspn(number, " \t(-"),
+             number);
+    const bool is_known =
+        is_clang || strstr(line, "gcc") || strstr(line, "GCC") || strstr(line, "cc (");
+    return (compiler_version){is_clang, is_known ? (int)strtol(number, NULL, 10) : 0};
+}
+
+weft_status weft_compiler_options(const char *version, const weft_processor *processor, char *label,
+                                  size_t size, const char **out, weft_error *error) {
+    const compiler_version known = read_version(version, label, size);
+    int n = 0;
+    for (int i = 0; i < N_OPTIONS; ++i)
+        out[n++] = options[i];
+    out[n++] = processor->option;
+    for (int i = 0; i < N_NEEDS; ++i) {
+        const compiler_need *need = &needs[i];
+        if (need->is_clang != known.is_clang || known.major < need->first ||
+            known.major > need->last || processor->vector_bytes < need->vector_bytes)
+            continue;
+        if (need->refused && known.major > 0) {
+            weft_error_set(error, WEFT_ERROR_COMPILER, "%s is not used: %s", label, need->refused);
+            weft_error_hint(error, "set CC to another compiler");
+            return WEFT_ERROR_COMPILER;
+        }
+        if (need->option)
+            out[n++] = need->option;
+    }
+    out[n] = NULL;
+    _Static_assert(N_OPTIONS + 1 + N_NEEDS <= WEFT_COMPILER_OPTIONS, "room for every option");
+    return WEFT_OK;
+}

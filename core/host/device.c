@@ -1,0 +1,297 @@
+#include "core/core_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Blocks that one item of work holds at least, and that a launch (or a colour) must have before
+ * other threads are woken for it: below, waking costs more than it spares. */
+enum { BLOCKS_AN_ITEM = 128, BLOCKS_TO_SHARE = 512, ITEMS_A_THREAD = 8, FEW_ARGUMENTS = 64 };
+
+typedef struct host_state {
+    weft_host_compile *compile;
+} host_state;
+
+static weft_status host_memory_make(weft_memory *memory, weft_error *error) {
+    size_t most = memory->device->limits.memory_bytes;
+    if (memory->bytes < most)
+        memory->host = memory->unset ? weft_array_make_unset(memory->bytes)
+                                     : weft_array_make(memory->bytes, 1);
+    if (memory->host)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_MEMORY,
+                   "out of memory: %.3g MB wanted, this machine has %.3g MB",
+                   (double)memory->bytes * 1e-6, (double)most * 1e-6);
+    weft_error_hint(error, "take a smaller mesh, or an assembly that stores less (matrix-free)");
+    return WEFT_ERROR_MEMORY;
+}
+
+static weft_status host_memory_wrap(weft_memory *memory, void *array, weft_error *error) {
+    (void)error;
+    memory->host = array;
+    return WEFT_OK;
+}
+
+static void host_memory_free(weft_memory *memory) {
+    if (!memory->wrapped)
+        free(memory->host);
+}
+
+static weft_status host_memory_write(weft_memory *memory, size_t offset, const void *bytes,
+                                     size_t n, weft_error *error) {
+    (void)error;
+    memcpy((char *)memory->host + offset, bytes, n);
+    return WEFT_OK;
+}
+
+static weft_status host_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
+                                    weft_error *error) {
+    (void)error;
+    memcpy(bytes, (const char *)memory->host + offset, n);
+    return WEFT_OK;
+}
+
+static weft_status host_memory_zero(weft_memory *memory, weft_error *error) {
+    (void)error;
+    memset(memory->host, 0, memory->bytes);
+    return WEFT_OK;
+}
+
+static weft_status host_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
+                                    weft_error *error) {
+    (void)error;
+    memmove(to->host, from->host, bytes);
+    return WEFT_OK;
+}
+
+static weft_status host_module_make(weft_module *module, const char *source, weft_error *error) {
+    const host_state *state = module->device->state;
+    return weft_host_module_make(state->compile, module, source, error);
+}
+
+typedef struct host_run {
+    weft_host_kernel kernel;
+    void *const *arguments;
+    int64_t n_instances;
+    int64_t (*ranges)[2]; /* of one colour; NULL: blocks are cut evenly */
+    int64_t n_blocks, n_items;
+} host_run;
+
+static void run_range(void *user, int64_t i) {
+    const host_run *run = user;
+    if (run->ranges[i][0] < run->ranges[i][1])
+        run->kernel(run->arguments, run->n_instances, run->ranges[i][0], run->ranges[i][1]);
+}
+
+static void run_item(void *user, int64_t i) {
+    const host_run *run = user;
+    int64_t share = run->n_blocks / run->n_items, rest = run->n_blocks % run->n_items;
+    int64_t first = i * share + (i < rest ? i : rest);
+    run->kernel(run->arguments, run->n_instances, first, first + share + (i < rest));
+}
+
+static void run_blocks(weft_threads *threads, host_run *run) {
+    int64_t most = (int64_t)weft_threads_count(threads) * ITEMS_A_THREAD;
+    run->n_items = run->n_blocks / BLOCKS_AN_ITEM;
+    if (run->n_items > most)
+        run->n_items = most;
+    if (run->n_blocks < BLOCKS_TO_SHARE || weft_threads_count(threads) == 1)
+        run->n_items = 1;
+    if (run->n_blocks > 0)
+        weft_threads_run(threads, run->n_items, run_item, run);
+}
+
+static void run_colours(weft_threads *threads, host_run *run, const weft_schedule *schedule) {
+    for (int colour = 0; colour < schedule->n_colours; ++colour) {
+        int64_t first = schedule->colour_start[colour], last = schedule->colour_start[colour + 1];
+        int64_t n_blocks = 0;
+        run->ranges = schedule->ranges + first;
+        for (int64_t i = 0; i < last - first; ++i)
+            n_blocks += run->ranges[i][1] - run->ranges[i][0];
+        weft_threads_run(n_blocks < BLOCKS_TO_SHARE ? NULL : threads, last - first, run_range, run);
+    }
+}
+
+static weft_status host_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    void *few[FEW_ARGUMENTS];
+    void **arguments = few;
+    host_run run = {.n_instances = launch->n_instances, .n_blocks = n_blocks};
+    if (launch->cooperative)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "launch of %s: blocks on the host do not run all at once",
+                              launch->kernel);
+    run.kernel = weft_host_module_kernel(launch->module, launch->kernel);
+    if (!run.kernel) {
+        status = weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
+                                launch->module->name, launch->kernel);
+        goto done;
+    }
+    if (launch->n_arguments > FEW_ARGUMENTS)
+        arguments = malloc((size_t)launch->n_arguments * sizeof *arguments);
+    if (!arguments) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch");
+        goto done;
+    }
+    for (int i = 0; i < launch->n_arguments; ++i)
+        arguments[i] = launch->arguments[i]->host;
+    run.arguments = arguments;
+    if (launch->schedule)
+        run_colours(device->threads, &run, launch->schedule);
+    else
+        run_blocks(device->threads, &run);
+done:
+    if (arguments != few)
+        free(arguments);
+    return status;
+}
+
+static void host_close(weft_device *device) {
+    host_state *state = device->state;
+    if (state)
+        weft_host_compile_free(&state->compile);
+    free(state);
+    device->state = NULL;
+}
+
+static void host_identify(const weft_device *device, weft_text *out) {
+    weft_host_compile_identify(((const host_state *)device->state)->compile, out);
+}
+
+static const weft_device_table table = {
+    .memory_make = host_memory_make,
+    .memory_wrap = host_memory_wrap,
+    .memory_free = host_memory_free,
+    .memory_write = host_memory_write,
+    .memory_read = host_memory_read,
+    .memory_zero = host_memory_zero,
+    .memory_copy = host_memory_copy,
+    .module_make = host_module_make,
+    .module_free = weft_host_module_free,
+    .launch = host_launch,
+    .identify = host_identify,
+    .close = host_close,
+};
+
+/* Hertz, as the system states it; a nominal value where it does not. */
+static double clock_rate(void) {
+    double kilohertz = 0;
+    char text[64] = "";
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
+    if (file) {
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        kilohertz = strtod(text, NULL);
+        fclose(file);
+    }
+    return kilohertz > 0 ? kilohertz * 1e3 : 2.5e9;
+}
+
+/* The last level that the system tells of; that of a small core where it tells of none. */
+static size_t last_cache(void) {
+    static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                                 _SC_LEVEL2_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; ++i) {
+        long bytes = sysconf(levels[i]);
+        if (bytes > 0)
+            return (size_t)bytes;
+    }
+    return (size_t)1 << 20;
+}
+
+static void fill_limits(const weft_processor *processor, int threads, weft_limits *limits) {
+    long level_one = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    int lanes = processor->vector_bytes / (int)sizeof(double);
+    *limits = (weft_limits){
+        .kind = WEFT_DEVICE_HOST,
+        .lanes_double = lanes,
+        .lanes_float = 2 * lanes,
+        .threads = threads,
+        .multiprocessors = threads,
+        .register_bytes = (size_t)processor->vector_bytes * (size_t)processor->n_registers,
+        .onchip_bytes = level_one > 0 ? (size_t)level_one : 32768,
+        .l2_bytes = last_cache(),
+        .memory_bytes = weft_memory_available(),
+        /* A core draws about 12 GB/s, a socket not more than about 200; a fused multiply and add on
+         * each of two ports a cycle. */
+        .bandwidth = 12e9 * threads < 200e9 ? 12e9 * threads : 200e9,
+        .flops = 4.0 * lanes * clock_rate() * threads,
+        .launch_seconds = threads > 1 ? 3e-6 : 1e-7,
+    };
+    snprintf(limits->name, sizeof limits->name, "host: %s, %s, %d thread%s", processor->name,
+             processor->vectors, threads, threads == 1 ? "" : "s");
+}
+
+static weft_status count_threads(const char *argument, size_t length, int *threads,
+                                 weft_error *error) {
+    char *end = NULL;
+    errno = 0;
+    long value = argument[0] >= '0' && argument[0] <= '9' ? strtol(argument, &end, 10) : 0;
+    if (value < 1 || value > 1024 || errno != 0 || end != argument + length)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "host:%s: the number of threads is a whole number from 1 to 1024",
+                              argument);
+    *threads = (int)value;
+    return WEFT_OK;
+}
+
+/* The set of the device's name goes before that of the options, and this before the environment's.
+ */
+static weft_status choose_processor(const char *named, const weft_device_options *options,
+                                    weft_processor *processor, weft_error *error) {
+    const char *environment = getenv("WEFT_INSTRUCTIONS"), *wanted = named;
+    if (!wanted)
+        wanted = options->instructions;
+    if (!wanted && environment && environment[0])
+        wanted = environment;
+    weft_status status = weft_processor_read(wanted, processor, error);
+    if (status == WEFT_ERROR_USAGE && wanted == environment)
+        weft_error_hint(error, "the name is in the environment: change or unset WEFT_INSTRUCTIONS");
+    return status;
+}
+
+/* What follows "host:", or NULL: THREADS, SET or THREADS:SET; a set begins with a letter. */
+static weft_status read_argument(const char *argument, const weft_device_options *options,
+                                 int *threads, weft_processor *processor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *colon = argument ? strchr(argument, ':') : NULL;
+    const char *named = colon ? colon + 1 : NULL;
+    *threads = weft_threads_available();
+    if (argument && isalpha((unsigned char)argument[0]))
+        named = argument;
+    else if (argument)
+        TRY(count_threads(argument, colon ? (size_t)(colon - argument) : strlen(argument), threads,
+                          error));
+    TRY(choose_processor(named, options, processor, error));
+done:
+    return status;
+}
+
+weft_status weft_device_host_open(weft_device *device, const char *argument,
+                                  const weft_device_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int threads = 1;
+    host_state *state = NULL;
+    weft_processor processor;
+    TRY(read_argument(argument, options, &threads, &processor, error));
+    state = calloc(1, sizeof *state);
+    if (!state) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
+        goto done;
+    }
+    TRY(weft_host_compile_make(options, &processor, &state->compile, error));
+    if (threads > 1)
+        TRY(weft_threads_make(threads, &device->threads, error));
+    fill_limits(&processor, threads, &device->limits);
+    device->table = &table;
+    device->state = state;
+    state = NULL;
+done:
+    if (state)
+        weft_host_compile_free(&state->compile);
+    free(state);
+    return status;
+}

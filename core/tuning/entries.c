@@ -1,0 +1,192 @@
+/* What the tuning database holds: times, numbers, kernels and winners, as rows of its tables. */
+#include "core/tuning/database.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool is_time(double seconds) {
+    return isfinite(seconds) && seconds > 0;
+}
+
+static weft_status no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the tuning database");
+}
+
+weft_status weft_tuning_describe(weft_tuning *tuning, const char *device, const char *description,
+                                 weft_error *error) {
+    const tuning_value row[] = {{.text = device}, {.text = description}};
+    return weft_tuning_put(tuning, TUNING_DEVICES, row, 1, error);
+}
+
+weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
+                                  const weft_tuning_time *times, size_t n, weft_error *error) {
+    enum { WIDTH = 8 };
+    const int64_t now = (int64_t)time(NULL);
+    tuning_value *rows = calloc(n ? n * WIDTH : 1, sizeof *rows);
+    if (!rows)
+        return no_memory(error);
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; i < n && status == WEFT_OK; ++i) {
+        tuning_value *row = rows + i * WIDTH;
+        row[0].text = device;
+        row[1].text = times[i].routine;
+        row[2].number = times[i].point.instances;
+        row[3].number = times[i].point.threads;
+        row[4].number = times[i].point.iterations;
+        row[5].number = times[i].point.extra;
+        row[6].real = times[i].seconds;
+        row[7].number = now;
+        if (!is_time(times[i].seconds))
+            status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g s is no time",
+                                    times[i].routine, times[i].seconds);
+    }
+    if (status == WEFT_OK)
+        status = weft_tuning_put(tuning, TUNING_TIMES, rows, n, error);
+    free(rows);
+    return status;
+}
+
+weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const char *routine,
+                              weft_arena *arena, weft_tuning_time **out, size_t *n,
+                              weft_error *error) {
+    enum { WIDTH = 8 };
+    weft_status status = WEFT_OK;
+    const tuning_value keys[] = {{.text = device}, {.text = routine}};
+    tuning_value *rows = NULL;
+    size_t n_rows = 0;
+    TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, routine ? 2 : 1, arena, &rows, &n_rows,
+                         error));
+    weft_tuning_time *times = weft_arena_alloc(arena, n_rows + 1, sizeof *times);
+    if (!times)
+        return no_memory(error);
+    for (size_t i = 0; i < n_rows; ++i) {
+        const tuning_value *row = rows + i * WIDTH;
+        times[i] = (weft_tuning_time){
+            row[1].text, {row[2].number, row[3].number, row[4].number, row[5].number}, row[6].real};
+    }
+    *out = times;
+    *n = n_rows;
+done:
+    return status;
+}
+
+weft_status weft_tuning_set(weft_tuning *tuning, const char *device, const char *name, double value,
+                            weft_error *error) {
+    if (!isfinite(value))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g is no number", name, value);
+    const tuning_value row[] = {
+        {.text = device}, {.text = name}, {.real = value}, {.number = (int64_t)time(NULL)}};
+    return weft_tuning_put(tuning, TUNING_NUMBERS, row, 1, error);
+}
+
+weft_status weft_tuning_get(weft_tuning *tuning, const char *device, const char *name,
+                            double *value, bool *found, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const tuning_value keys[] = {{.text = device}, {.text = name}};
+    tuning_value *rows = NULL;
+    size_t n = 0;
+    weft_arena *arena = NULL;
+    *found = false;
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_tuning_find(tuning, TUNING_NUMBERS, keys, 2, arena, &rows, &n, error));
+    *found = n > 0;
+    if (*found)
+        *value = rows[2].real;
+done:
+    weft_arena_free(&arena);
+    return status;
+}
+
+weft_status weft_tuning_add_kernel(weft_tuning *tuning, const char *device,
+                                   const weft_tuning_kernel *kernel, weft_error *error) {
+    if (!is_time(kernel->measured) || !(kernel->predicted >= 0) || isinf(kernel->predicted))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g s predicted, %g s measured",
+                              kernel->name, kernel->predicted, kernel->measured);
+    const tuning_value row[] = {{.text = device},
+                                {.text = kernel->kernel},
+                                {.number = kernel->instances},
+                                {.text = kernel->name},
+                                {.real = kernel->predicted},
+                                {.real = kernel->measured},
+                                {.number = (int64_t)time(NULL)}};
+    return weft_tuning_put(tuning, TUNING_KERNELS, row, 1, error);
+}
+
+weft_status weft_tuning_kernels(weft_tuning *tuning, const char *device, weft_arena *arena,
+                                weft_tuning_kernel **out, size_t *n, weft_error *error) {
+    enum { WIDTH = 7 };
+    weft_status status = WEFT_OK;
+    const tuning_value keys[] = {{.text = device}};
+    tuning_value *rows = NULL;
+    size_t n_rows = 0;
+    TRY(weft_tuning_find(tuning, TUNING_KERNELS, keys, 1, arena, &rows, &n_rows, error));
+    weft_tuning_kernel *kernels = weft_arena_alloc(arena, n_rows + 1, sizeof *kernels);
+    if (!kernels)
+        return no_memory(error);
+    for (size_t i = 0; i < n_rows; ++i) {
+        const tuning_value *row = rows + i * WIDTH;
+        kernels[i] =
+            (weft_tuning_kernel){row[1].text, row[3].text, row[2].number, row[4].real, row[5].real};
+    }
+    *out = kernels;
+    *n = n_rows;
+done:
+    return status;
+}
+
+int weft_tuning_size_class(int64_t n) {
+    int class = 0;
+    for (; n >= 1024; n /= 4)
+        ++class;
+    return class;
+}
+
+weft_status weft_tuning_remember(weft_tuning *tuning, const char *device,
+                                 const weft_tuning_winner *winner, weft_error *error) {
+    if (!is_time(winner->seconds) || !(winner->predicted >= 0) || isinf(winner->predicted))
+        return weft_error_set(error, WEFT_ERROR_USAGE, "a winner of %g s", winner->seconds);
+    const tuning_value row[] = {{.text = device},
+                                {.text = winner->script},
+                                {.number = winner->size_class},
+                                {.text = winner->cover},
+                                {.real = winner->predicted},
+                                {.real = winner->seconds},
+                                {.number = (int64_t)time(NULL)}};
+    return weft_tuning_put(tuning, TUNING_WINNERS, row, 1, error);
+}
+
+weft_status weft_tuning_recall(weft_tuning *tuning, const char *device, const char *script,
+                               int size_class, weft_arena *arena, weft_tuning_winner *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const tuning_value keys[] = {{.text = device}, {.text = script}, {.number = size_class}};
+    tuning_value *row = NULL;
+    size_t n = 0;
+    *out = (weft_tuning_winner){.script = script, .size_class = size_class};
+    TRY(weft_tuning_find(tuning, TUNING_WINNERS, keys, 3, arena, &row, &n, error));
+    if (n > 0) {
+        out->cover = row[3].text;
+        out->predicted = row[4].real;
+        out->seconds = row[5].real;
+    }
+done:
+    return status;
+}
+
+void weft_device_identity(const weft_device *device, char out[33]) {
+    weft_text text = {0};
+    /* Without "cuda:0: ": which of several equal GPUs does not matter. */
+    const char *name = device->limits.name, *behind = strstr(name, ": ");
+    weft_text_add(&text, "format %d|kind %d|%s|", WEFT_TUNING_FORMAT, (int)device->limits.kind,
+                  behind && device->limits.kind == WEFT_DEVICE_CUDA ? behind : name);
+    if (device->table->identify)
+        device->table->identify(device, &text);
+    if (text.failed) /* a key that nothing was kept under */
+        weft_hash("", 0, out);
+    else
+        weft_hash(text.data, text.length, out);
+    weft_text_free(&text);
+}

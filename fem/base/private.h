@@ -1,0 +1,87 @@
+/** What the files of fem share and users do not see. */
+#ifndef WEFT_FEM_INTERNAL_H
+#define WEFT_FEM_INTERNAL_H
+
+#include "fem/weft_fem.h"
+
+#include <sys/types.h>
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+/** Add to the message of an error that is set already. */
+void weft_error_append(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
+/** Copy as much as fits, terminated. */
+void weft_copy_cut(char *out, size_t size, const char *text);
+
+/* ---- mesh ---------------------------------------------------------------------------------------
+ */
+
+/** Facet k is opposite vertex k; its vertices stand so that, seen from outside a positively
+ *  oriented cell, they run counterclockwise (2D: from vertex to vertex with the cell on the left).
+ */
+extern const int weft_facet_vertices_2[3][2];
+extern const int weft_facet_vertices_3[4][3];
+
+/** A mesh with room for these counts, x and cells and facets zero. *out untouched on error.
+ *  Errors WEFT_ERROR_MEMORY */
+weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
+                            int n_groups, int64_t n_group_facets, const char *source,
+                            weft_mesh **out, weft_error *error);
+/** weft_mesh_make for a reader that left out n_left_nodes unused nodes of the file already. */
+weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_t n_left_nodes,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** Bring the cells of each group into ascending order, each once. */
+void weft_group_cells_sort(weft_mesh *mesh);
+/** A hash of nodes and cells, 32 digits. */
+void weft_mesh_hash(const weft_mesh *mesh, char out[33]);
+/** Free the arrays and null them. */
+void weft_mesh_data_free(weft_mesh_data *data);
+/** Signed volume of one cell, positive when well oriented; nodes [d+1] of x [..][d]. */
+double weft_cell_volume(int dimension, const double *x, const int32_t *nodes);
+
+/** The facets of positively oriented cells. Free nodes and number with free(). */
+typedef struct weft_facets {
+    int64_t n_facets, n_boundary_facets;
+    int32_t *nodes;  /* [n_facets][d], from weft_array_make; the boundary first, by lowest node */
+    int32_t *number; /* [n_group_facets]: facet of each group facet, -1 where no cell has it */
+} weft_facets;
+/** What weft_facets_find saw and must not be. Cells and nodes count from 0. */
+typedef struct weft_facet_faults {
+    int64_t n_doubled, doubled,
+        original;       /* cells with the nodes of another: the first, and that other */
+    int64_t n_crowded;  /* facets of three cells or more */
+    int32_t crowded[3]; /* nodes of the first */
+} weft_facet_faults;
+/** Find the boundary and the facets of groups. data is borrowed; node numbers are in range, nodes
+ * of a cell distinct, n_cells < 2^31. Memory while it runs: 8 bytes a cell and 4 to 8 a node.
+ *  Errors WEFT_ERROR_MEMORY; *out untouched. Faults are no errors here. */
+weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
+                             weft_facet_faults *faults, weft_error *error);
+
+/** Where a mesh stream (mesh_stream.h) comes from. */
+typedef struct weft_stream_source {
+    const char *name;                                 /* for messages */
+    ssize_t (*read)(void *user, void *out, size_t n); /* 0 at the end, < 0 on errors */
+    void *user;
+    int64_t remaining;          /* bytes that can still come, or -1: unknown */
+    bool cut_short, told_error; /* out: it ended too early; it held an error, which was passed on */
+    int64_t n_left_nodes;       /* out: unused nodes of the file that were not sent */
+} weft_stream_source;
+/** Read a mesh as weft-gmsh sends it, before any check of the mesh itself. Survives any bytes.
+ *  Errors  what the stream reports, WEFT_ERROR_IO (damaged), WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor *monitor,
+                                  weft_mesh_data *out, weft_error *error);
+/** Write a mesh as weft-gmsh does, for readers in a process of their own: the start first, then
+ *  any number of messages, then the mesh.  Errors WEFT_ERROR_IO */
+weft_status weft_mesh_stream_start(int out, weft_error *error);
+weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_error *error);
+void weft_mesh_stream_log(int out, weft_log_level level, const char *message);
+/** Files through weft-gmsh. */
+weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** .vtkhdf files. */
+weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
+                                  weft_error *error);
+
+#endif

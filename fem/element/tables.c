@@ -1,0 +1,60 @@
+#include "fem/element/tables.h"
+
+static weft_status make_weights(void *user, const int *arguments, int n_arguments,
+                                weft_arena *arena, int *rank, int *sizes, double **values,
+                                weft_error *error) {
+    (void)user;
+    (void)n_arguments;
+    double *points = NULL;
+    *rank = 1;
+    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], &points, values,
+                                error);
+}
+
+static weft_status make_points(void *user, const int *arguments, int n_arguments, weft_arena *arena,
+                               int *rank, int *sizes, double **values, weft_error *error) {
+    (void)user;
+    (void)n_arguments;
+    double *weights = NULL;
+    *rank = 2;
+    sizes[1] = arguments[0];
+    return weft_quadrature_make(arena, arguments[0], arguments[1], &sizes[0], values, &weights,
+                                error);
+}
+
+static weft_status make_shape(void *user, const int *arguments, int n_arguments, weft_arena *arena,
+                              int *rank, int *sizes, double **values, weft_error *error) {
+    (void)user;
+    (void)n_arguments;
+    weft_status status = WEFT_OK;
+    double *points = NULL, *weights = NULL;
+    int d = arguments[0], q = 0;
+    TRY(weft_quadrature_make(arena, d, arguments[1], &q, &points, &weights, error));
+    double *shape = weft_arena_alloc(arena, (size_t)(d + 1) * (size_t)q, sizeof *shape);
+    if (!shape)
+        return weft_error_set(error, WEFT_ERROR_MEMORY,
+                              "out of memory for a table of shape functions");
+    for (int p = 0; p < q; ++p) {
+        double sum = 0;
+        for (int i = 0; i < d; ++i) {
+            shape[(i + 1) * q + p] = points[p * d + i];
+            sum += points[p * d + i];
+        }
+        shape[p] = 1 - sum;
+    }
+    *rank = 2;
+    sizes[0] = d + 1;
+    sizes[1] = q;
+    *values = shape;
+done:
+    return status;
+}
+
+weft_status weft_tables_register(weft_library *library, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_library_add_table(library, "simplex_weights", 2, make_weights, NULL, error));
+    TRY(weft_library_add_table(library, "simplex_points", 2, make_points, NULL, error));
+    TRY(weft_library_add_table(library, "simplex_shape", 2, make_shape, NULL, error));
+done:
+    return status;
+}

@@ -1,0 +1,42 @@
+/* Two ways to compute the same product, tried on one vector. */
+#include "fem/operator/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t n, double *apart,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)n * sizeof(double);
+    double *x = weft_array_make((size_t)n, sizeof *x), *y = weft_array_make((size_t)n, sizeof *y);
+    double sum = 0, difference = 0;
+    if (!x || !y) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to compare two vectors");
+        goto done;
+    }
+    TRY(weft_memory_read(a, 0, x, bytes, error));
+    TRY(weft_memory_read(b, 0, y, bytes, error));
+    for (int64_t i = 0; i < n; ++i) {
+        sum += x[i] * x[i];
+        difference += (x[i] - y[i]) * (x[i] - y[i]);
+    }
+    *apart = difference == 0 ? 0 : sqrt(difference / sum);
+done:
+    free(x);
+    free(y);
+    return status;
+}
+
+weft_status weft_trial_write(weft_memory *v, int64_t n, weft_error *error) {
+    uint64_t state = 1;
+    double *values = weft_array_make((size_t)n, sizeof *values);
+    if (!values)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a vector");
+    for (int64_t i = 0; i < n; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        values[i] = (double)(int64_t)state * 0x1p-63;
+    }
+    weft_status status = weft_memory_write(v, 0, values, (size_t)n * sizeof *values, error);
+    free(values);
+    return status;
+}

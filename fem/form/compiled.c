@@ -1,0 +1,138 @@
+#include "fem/operator/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "poisson.weft + product.weft" */
+static void add_names(weft_text *text, const weft_fragment *fragments, int n_fragments) {
+    for (int i = 0; i < n_fragments; ++i)
+        weft_text_add(text, "%s%s", i > 0 ? " + " : "", fragments[i].name);
+}
+
+/* "poisson.weft + product.weft: 1 kernel: jacobian_tform_dshape_mvmul (3 calls, 60 B loaded, ..."
+ */
+static void tell_plan(const weft_context *context, const weft_fragment *fragments, int n_fragments,
+                      const weft_compilation *compilation) {
+    weft_text text = {0};
+    const int n = weft_compilation_kernels(compilation);
+    add_names(&text, fragments, n_fragments);
+    weft_text_add(&text, ": %d kernel%s", n, n == 1 ? "" : "s");
+    for (int i = 0; i < n; ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        weft_text_add(&text, "%s%s (%d call%s, %.0f B loaded, %.0f B stored, %.0f flop of %s)",
+                      i > 0 ? ", " : ": ", info.name, info.n_calls, info.n_calls == 1 ? "" : "s",
+                      info.bytes_loaded, info.bytes_stored, info.flops, info.index_set);
+    }
+    if (!text.failed)
+        weft_log(context->monitor, WEFT_LOG_INFO, "%s", text.data);
+    weft_text_free(&text);
+}
+
+/* For the report alone, which whoever has installed a monitor may print. Where the script has no
+ * unfused plan on this device, nothing is added. */
+static weft_status add_saving(weft_context *context, const weft_fragment *fragments,
+                              int n_fragments, const weft_compilation *compilation,
+                              weft_error *error) {
+    weft_saving *sum = &context->saving, one;
+    weft_error reason = {0};
+    weft_text names = {0};
+    if (context->monitor == NULL || context->plan != WEFT_PLAN_FUSED)
+        return WEFT_OK;
+    const weft_status status = weft_compilation_saving(compilation, &one, &reason);
+    if (status == WEFT_ERROR_MEMORY)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "%s", reason.message);
+    if (status != WEFT_OK)
+        return WEFT_OK;
+    add_names(&names, fragments, n_fragments);
+    if (!sum->calls[0] && one.calls[0] && !names.failed) {
+        memcpy(sum->calls, one.calls, sizeof one.calls);
+        memcpy(sum->index_set, one.index_set, sizeof one.index_set);
+        sum->bytes = one.bytes;
+        sum->bytes_unfused = one.bytes_unfused;
+        snprintf(context->saving_script, sizeof context->saving_script, "%s", names.data);
+    }
+    weft_text_free(&names);
+    sum->n_calls += one.n_calls;
+    sum->n_kernels += one.n_kernels;
+    sum->n_unfused += one.n_unfused;
+    return WEFT_OK;
+}
+
+weft_status weft_compiled_make(weft_context *context, const weft_fragment *fragments,
+                               int n_fragments, const weft_compile_options *options,
+                               weft_compiled *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled made = {0};
+    weft_compile_options planned = *options;
+    weft_arena *arena = NULL;
+    planned.plan = context->plan;
+    double start = weft_clock();
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));
+    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,
+                     &planned, &made.compilation, error));
+    TRY(add_saving(context, fragments, n_fragments, made.compilation, error));
+    context->plan_seconds += weft_clock() - start;
+    start = weft_clock();
+    weft_progress(context->monitor, "compiling kernel", context->n_kernels + 1, 0);
+    TRY(weft_program_make(context->device, made.compilation, &made.program, error));
+    context->compile_seconds += weft_clock() - start;
+    context->n_kernels += weft_compilation_kernels(made.compilation);
+    tell_plan(context, fragments, n_fragments, made.compilation);
+    *out = made;
+    made = (weft_compiled){0};
+done:
+    weft_arena_free(&arena);
+    weft_compiled_free(&made);
+    return status;
+}
+
+void weft_compiled_free(weft_compiled *compiled) {
+    weft_program_free(&compiled->program);
+    weft_compilation_free(&compiled->compilation);
+}
+
+weft_compile_options weft_form_options(const weft_form *form) {
+    return (weft_compile_options){.expressions = form->expressions,
+                                  .n_expressions = form->n_expressions,
+                                  .parameters = form->parameters,
+                                  .n_parameters = form->n_parameters};
+}
+
+weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
+                                     weft_connectivity *rows, bool is_first, weft_scatter scatter,
+                                     weft_compiled *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool blocks = weft_form_components(form) > 1;
+    const char *const tails[] = {"continue_matrix.weft",
+                                 blocks ? "matrix_blocks.weft" : "matrix.weft"};
+    const weft_parameter width = {"block_rows", weft_connectivity_width(rows)};
+    weft_parameter room[WEFT_PARAMETERS_MAX];
+    weft_fragment fragments[3] = {{form->name, form->text}};
+    weft_compile_options options = weft_form_options(form);
+    int n = 1;
+    for (int i = is_first; i < 2; ++i)
+        fragments[n++] = (weft_fragment){tails[i], weft_fem_script(tails[i])};
+    options.scatter = scatter;
+    if (blocks)
+        TRY(weft_options_add(&options, room, &width, 1, error));
+    TRY(weft_compiled_make(context, fragments, n, &options, out, error));
+    TRY(weft_compiled_bind_form(out, form, error));
+    if (blocks)
+        TRY(weft_program_bind_connectivity(out->program, "rows_of", rows, error));
+done:
+    return status;
+}
+
+weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (form->dofs)
+        TRY(weft_program_bind_connectivity(compiled->program, "dofs", form->dofs, error));
+    for (int i = 0; i < form->n_inputs; ++i)
+        TRY(weft_program_bind(compiled->program, form->inputs[i].name, form->inputs[i].memory,
+                              error));
+done:
+    return status;
+}

@@ -1,0 +1,64 @@
+/* What forms with several components a node add to those with one: rows of matrices, and scripts
+ * that say components. Local matrices have row i*c + k for component k of node i, and so have
+ * vectors: lists of components, node by node, which conjugate gradients take for plain numbers. */
+#include "fem/operator/private.h"
+
+#include <stdlib.h>
+
+int weft_form_components(const weft_form *form) {
+    return form->components > 1 ? form->components : 1;
+}
+
+int64_t weft_form_equations(const weft_form *form) {
+    return weft_connectivity_to(form->dofs) * weft_form_components(form);
+}
+
+weft_status weft_equations_make(weft_device *device, const weft_form *form, weft_equations *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_form_components(form), width = weft_connectivity_width(form->dofs);
+    const int64_t n_cells = weft_connectivity_from(form->dofs);
+    const int32_t *nodes = weft_connectivity_indices(form->dofs);
+    int64_t n = 0;
+    *out = (weft_equations){.connectivity = form->dofs};
+    if (c == 1)
+        return WEFT_OK;
+    out->connectivity = NULL;
+    if (__builtin_mul_overflow(n_cells, (int64_t)width * c, &n) ||
+        weft_form_equations(form) > INT32_MAX)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "%lld nodes of %d components are more than 2^31 - 1 dofs",
+                              (long long)weft_connectivity_to(form->dofs), c);
+    out->indices = weft_array_make((size_t)n, sizeof *out->indices);
+    if (!out->indices)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the dofs of cells");
+    for (int64_t i = 0; i < n; ++i)
+        out->indices[i] = nodes[i / c] * c + (int32_t)(i % c);
+    TRY(weft_connectivity_make(device, out->indices, n_cells, width * c, weft_form_equations(form),
+                               &out->connectivity, error));
+    out->is_own = true;
+done:
+    return status;
+}
+
+void weft_equations_free(weft_equations *equations) {
+    if (equations->is_own)
+        weft_connectivity_free(&equations->connectivity);
+    free(equations->indices);
+    *equations = (weft_equations){0};
+}
+
+weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],
+                             const weft_parameter *more, int n, weft_error *error) {
+    if (options->n_parameters + n > WEFT_PARAMETERS_MAX)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "more than %d parameters are given to a form",
+                              WEFT_PARAMETERS_MAX - n);
+    for (int i = 0; i < options->n_parameters; ++i)
+        room[i] = options->parameters[i];
+    for (int i = 0; i < n; ++i)
+        room[options->n_parameters + i] = more[i];
+    options->parameters = room;
+    options->n_parameters += n;
+    return WEFT_OK;
+}

@@ -1,0 +1,34 @@
+#include "fem/operator/private.h"
+
+weft_status weft_form_run(weft_context *context, const weft_form *form,
+                          const char *const *output_names, weft_memory *const *outputs,
+                          int n_outputs, const char *index_set, int64_t n_instances,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled compiled = {0};
+    weft_text returns = {0};
+    for (int i = 0; i < n_outputs; ++i)
+        weft_text_add(&returns, "%s %s", i ? "," : "return", output_names[i]);
+    weft_text_add(&returns, ";\n");
+    if (returns.failed) {
+        status =
+            weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script %s", form->name);
+        goto done;
+    }
+    weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
+    weft_compile_options options = weft_form_options(form);
+    /* run once: where stores are atomic, the same bits every time are worth a gather */
+    if (weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA)
+        options.scatter = WEFT_SCATTER_GATHERED;
+    TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));
+    TRY(weft_compiled_bind_form(&compiled, form, error));
+    if (index_set)
+        TRY(weft_program_size(compiled.program, index_set, n_instances, error));
+    for (int i = 0; i < n_outputs; ++i)
+        TRY(weft_program_bind(compiled.program, output_names[i], outputs[i], error));
+    TRY(weft_program_run(compiled.program, error));
+done:
+    weft_compiled_free(&compiled);
+    weft_text_free(&returns);
+    return status;
+}

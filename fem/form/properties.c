@@ -1,0 +1,109 @@
+/* Forms that promise something, run to see. */
+#include "fem/operator/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct weft_symmetry {
+    weft_compiled check;
+};
+
+/* A report names a kernel of the problem, not of a check. */
+static weft_status check_make(weft_context *context, const weft_fragment *fragments,
+                              int n_fragments, const weft_compile_options *options,
+                              weft_compiled *out, weft_error *error) {
+    const weft_status status =
+        weft_compiled_make(context, fragments, n_fragments, options, out, error);
+    context->saving.calls[0] = '\0';
+    return status;
+}
+
+weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fragment fragments[] = {{form->name, form->text},
+                                       {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
+    const weft_compile_options options = weft_form_options(form);
+    weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
+    if (!symmetry)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form");
+    TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
+    TRY(weft_compiled_bind_form(&symmetry->check, form, error));
+    *out = symmetry;
+    symmetry = NULL;
+done:
+    weft_symmetry_free(&symmetry);
+    return status;
+}
+
+weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const char *const names[] = {"apart", "whole", "total"};
+    weft_program *program = symmetry->check.program;
+    double values[3] = {0};
+    TRY(weft_program_run(program, error));
+    for (int i = 0; i < 3; ++i)
+        TRY(weft_memory_read(weft_program_result(program, names[i]), 0, &values[i],
+                             sizeof values[i], error));
+    const double apart = values[0], whole = values[1], total = values[2];
+    if (isnan(total))
+        *out = NAN;
+    else /* squares that overflow say nothing */
+        *out = apart > 0 && isfinite(whole) ? sqrt(apart / whole) : 0;
+done:
+    return status;
+}
+
+void weft_symmetry_free(weft_symmetry **symmetry) {
+    if (!symmetry || !*symmetry)
+        return;
+    weft_compiled_free(&(*symmetry)->check);
+    free(*symmetry);
+    *symmetry = NULL;
+}
+
+weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_symmetry *symmetry = NULL;
+    TRY(weft_symmetry_make(context, form, &symmetry, error));
+    TRY(weft_symmetry_measure(symmetry, out, error));
+done:
+    weft_symmetry_free(&symmetry);
+    return status;
+}
+
+weft_status weft_form_action_apart(weft_context *context, const weft_form *form, double *out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled check = {0};
+    weft_memory *v = NULL;
+    weft_text name = {0};
+    const char *tail = weft_form_components(form) > 1 ? "action_blocks.weft" : "action.weft";
+    const int64_t n = weft_form_equations(form);
+    double apart = 0, whole = 0;
+    weft_text_add(&name, "action = %s;\n", form->action);
+    if (name.failed) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a script");
+        goto done;
+    }
+    const weft_fragment fragments[] = {
+        {form->name, form->text}, {"action", name.data}, {tail, weft_fem_script(tail)}};
+    const weft_compile_options options = weft_form_options(form);
+    TRY(weft_memory_make(context->device, (size_t)n * sizeof(double), &v, error));
+    TRY(weft_trial_write(v, n, error));
+    TRY(check_make(context, fragments, 3, &options, &check, error));
+    TRY(weft_compiled_bind_form(&check, form, error));
+    TRY(weft_program_bind(check.program, "v", v, error));
+    TRY(weft_program_run(check.program, error));
+    TRY(weft_memory_read(weft_program_result(check.program, "apart"), 0, &apart, sizeof apart,
+                         error));
+    TRY(weft_memory_read(weft_program_result(check.program, "whole"), 0, &whole, sizeof whole,
+                         error));
+    *out = apart > 0 ? sqrt(apart / whole) : apart;
+done:
+    weft_compiled_free(&check);
+    weft_memory_free(&v);
+    weft_text_free(&name);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* What is known of a device and of a form's plans, for everything that fem compiles: measured
+ * costs, covers that a search found best, and that search. */
+#include "fem/operator/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_context_tuning {
+    weft_tuning *tuning;
+    weft_measured_costs *costs;
+    weft_cost_source source;
+    char identity[33];
+    int most;          /* covers to be measured; 0: no search */
+    int64_t instances; /* cells */
+};
+
+weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(context->device);
+    weft_device_options options = weft_device_options_default(context->monitor);
+    struct weft_context_tuning *made = NULL;
+    if (limits->kind == WEFT_DEVICE_NULL)
+        return WEFT_OK;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for measured times");
+    if (most == 0 && options.cache == WEFT_CACHE_ON)
+        options.cache = WEFT_CACHE_READ; /* who only looks makes nothing */
+    made->most = most;
+    made->instances = n_cells;
+    weft_device_identity(context->device, made->identity);
+    TRY(weft_tuning_open(&options, &made->tuning, error));
+    TRY(weft_measured_costs_make(made->tuning, made->identity, limits, &made->costs, error));
+    made->source = weft_measured_costs_source(made->costs);
+    if (most > 0)
+        TRY(weft_tuning_describe(made->tuning, made->identity, limits->name, error));
+    if (weft_measured_costs_size(made->costs) > 0)
+        weft_log(context->monitor, WEFT_LOG_INFO, "plans by the times of %d measured routines",
+                 weft_measured_costs_size(made->costs));
+    weft_context_tune_free(context);
+    context->tuning = made;
+    made = NULL;
+done:
+    if (made) {
+        weft_measured_costs_free(&made->costs);
+        weft_tuning_close(&made->tuning);
+    }
+    free(made);
+    return status;
+}
+
+void weft_context_tune_free(weft_context *context) {
+    if (!context->tuning)
+        return;
+    weft_measured_costs_free(&context->tuning->costs);
+    weft_tuning_close(&context->tuning->tuning);
+    free(context->tuning);
+    context->tuning = NULL;
+}
+
+/* Scripts whose data cannot be made up keep their predicted plan. */
+static weft_status search(const weft_context *context, const char *script,
+                          const weft_fragment *fragments, int n_fragments,
+                          const weft_compile_options *options, int size_class, weft_arena *arena,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const struct weft_context_tuning *t = context->tuning;
+    weft_search_result result;
+    const weft_search_options how = {.most = t->most, .instances = options->instances};
+    status = weft_search_covers(context->device, context->library, fragments, n_fragments, options,
+                                &how, arena, &result, error);
+    if (status == WEFT_ERROR_UNSUPPORTED)
+        return WEFT_OK;
+    TRY(status);
+    const weft_search_trial *best = &result.trials[result.best];
+    weft_log(
+        context->monitor, WEFT_LOG_INFO,
+        "%s: %d covers measured, the fastest was predicted as number %d: %.3g s, the first %.3g "
+        "s",
+        fragments[0].name, result.n_measured, result.best + 1, best->measured,
+        result.trials[0].measured);
+    const weft_tuning_winner winner = {script, size_class, best->cover, best->predicted,
+                                       best->measured};
+    TRY(weft_tuning_remember(t->tuning, t->identity, &winner, error));
+done:
+    return status;
+}
+
+weft_status weft_context_tuned(const weft_context *context, const weft_fragment *fragments,
+                               int n_fragments, weft_compile_options *options, weft_arena *arena,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const struct weft_context_tuning *t = context->tuning;
+    weft_tuning_winner winner;
+    char script[33];
+    if (!t)
+        return WEFT_OK;
+    if (options->instances == 0)
+        options->instances = t->instances;
+    if (weft_measured_costs_size(t->costs) > 0)
+        options->costs = &t->source;
+    const int size_class = weft_tuning_size_class(options->instances);
+    TRY(weft_script_hash(context->library, fragments, n_fragments, options, script, error));
+    TRY(weft_tuning_recall(t->tuning, t->identity, script, size_class, arena, &winner, error));
+    if (!winner.cover && t->most > 0) {
+        TRY(search(context, script, fragments, n_fragments, options, size_class, arena, error));
+        TRY(weft_tuning_recall(t->tuning, t->identity, script, size_class, arena, &winner, error));
+    }
+    options->cover = winner.cover;
+    if (winner.cover)
+        weft_log(context->monitor, WEFT_LOG_INFO,
+                 "%s: the cover that a search found best is remembered", fragments[0].name);
+done:
+    return status;
+}

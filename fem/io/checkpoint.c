@@ -1,0 +1,302 @@
+/* Checkpoints: a result file with the lists as nodal fields, and in /Weft/Checkpoint what they
+ * belong to, with a hash over all of it. */
+#include "fem/io/child_process.h"
+#include "fem/io/result.h"
+#include "fem/io/vtkhdf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECKPOINT_VERSION "1"
+enum { HASH = 33, NOTES = 5 };
+
+/* Attributes, all text. */
+static const char *const note_names[NOTES] = {"Version", "Step", "Mesh", "Problem", "Hash"};
+
+typedef struct content {
+    const char *path;
+    const weft_mesh *mesh;
+    const weft_checkpoint *checkpoint;
+    const char *notes[NOTES];
+    const weft_field *fields;
+    const char *temporary;
+} content;
+
+static weft_status no_memory(const char *path, weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path);
+}
+
+/* ---- what is hashed ----------------------------------------------------------------------------
+ */
+
+void weft_mesh_hash(const weft_mesh *mesh, char out[HASH]) {
+    char both[2 * HASH];
+    weft_hash(mesh->x, (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x, both);
+    weft_hash(mesh->cells,
+              (size_t)mesh->n_cells * (size_t)(mesh->dimension + 1) * sizeof *mesh->cells,
+              both + HASH);
+    weft_hash(both, sizeof both, out);
+}
+
+/* Of the notes before the hash and of the lists. */
+static weft_status hash_all(const content *c, char out[HASH], weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    char one[HASH];
+    for (int i = 0; i < NOTES - 1; ++i)
+        weft_text_add(&text, "%s\n", c->notes[i]);
+    for (int i = 0; i < c->checkpoint->n_lists; ++i) {
+        weft_hash(c->checkpoint->lists[i],
+                  (size_t)c->mesh->n_nodes * sizeof *c->checkpoint->lists[i], one);
+        weft_text_add(&text, "%s %s\n", c->checkpoint->names[i], one);
+    }
+    if (text.failed)
+        status = no_memory(c->path, error);
+    else
+        weft_hash(text.data, text.length, out);
+    weft_text_free(&text);
+    return status;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+static bool write_note(hid_t group, const char *name, const char *value) {
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), attribute = -1;
+    if (type >= 0 && space >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0)
+        attribute = H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    /* what fails is left open: HDF5 forgets why when anything is closed, and this process ends */
+    return attribute >= 0 && H5Awrite(attribute, type, value) >= 0 && H5Aclose(attribute) >= 0 &&
+           H5Sclose(space) >= 0 && H5Tclose(type) >= 0;
+}
+
+/* In the child. */
+static weft_status write_notes(const content *c, const char *temporary, weft_error *error) {
+    hid_t file = H5Fopen(temporary, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t group =
+        file < 0 ? -1 : H5Gcreate2(file, "Weft/Checkpoint", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = group >= 0;
+    for (int i = 0; good && i < NOTES; ++i)
+        good = write_note(group, note_names[i], c->notes[i]);
+    if (!good) {
+        const weft_status status =
+            weft_hdf5_unwritten(c->path, "the checkpoint could not be written", error);
+        if (status == WEFT_ERROR_IO)
+            weft_error_hint(error, "see that the disk has room; a text that is too long for HDF5, "
+                                   "above 64 kB, is another cause");
+        return status;
+    }
+    if (H5Gclose(group) < 0 || H5Fclose(file) < 0)
+        return weft_hdf5_unwritten(c->path, "the file could not be closed", error);
+    return WEFT_OK;
+}
+
+static weft_status write_apart(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const content *c = user;
+    const weft_result_content fields = {
+        .path = c->path, .mesh = c->mesh, .fields = c->fields, .n_fields = c->checkpoint->n_lists};
+    (void)out;
+    TRY(weft_vtkhdf_write(c->temporary, &fields, error));
+    TRY(write_notes(c, c->temporary, error));
+done:
+    return status;
+}
+
+static weft_status fill(void *user, const weft_temporary *temporary, weft_error *error) {
+    content *c = user;
+    c->temporary = temporary->name;
+    return weft_apart_run(write_apart, c, c->path, error);
+}
+
+weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
+                                  const weft_checkpoint *checkpoint, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = checkpoint->n_lists;
+    char mesh_hash[HASH], hash[HASH], step[32];
+    weft_field *fields = calloc((size_t)n + 1, sizeof *fields);
+    if (!fields)
+        return no_memory(path, error);
+    for (int i = 0; i < n; ++i)
+        fields[i] = (weft_field){
+            .name = checkpoint->names[i], .n_components = 1, .values = checkpoint->lists[i]};
+    (void)snprintf(step, sizeof step, "%" PRId64, checkpoint->step);
+    weft_mesh_hash(mesh, mesh_hash);
+    content c = {.path = path,
+                 .mesh = mesh,
+                 .checkpoint = checkpoint,
+                 .notes = {CHECKPOINT_VERSION, step, mesh_hash, checkpoint->problem, hash},
+                 .fields = fields};
+    TRY(hash_all(&c, hash, error));
+    TRY(weft_result_place(path, true, fill, &c, error));
+done:
+    free(fields);
+    return status;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+/* The text of an attribute, malloc'd; NULL: there is none, or no memory. */
+static char *read_note(hid_t group, const char *name, bool *no_room) {
+    hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    const size_t size = type < 0 ? 0 : H5Tget_size(type);
+    char *out = NULL;
+    if (type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+        H5Tis_variable_str(type) == 0 && H5Sget_simple_extent_npoints(space) == 1 && size < 1 << 20)
+        *no_room = (out = calloc(size + 1, 1)) == NULL;
+    if (out && H5Aread(attribute, type, out) < 0) {
+        free(out);
+        out = NULL;
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return out;
+}
+
+static weft_status refuse(const char *path, const char *what, const char *hint, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s: %s", path, what);
+    weft_error_hint(error, "%s", hint);
+    return WEFT_ERROR_INPUT;
+}
+
+/* Whose is it? */
+static weft_status compare_notes(const char *path, const char *problem, char *const notes[NOTES],
+                                 const char *mesh_hash, weft_error *error) {
+    if (strcmp(notes[0], CHECKPOINT_VERSION) != 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "%s: a checkpoint of version %.20s, where version " CHECKPOINT_VERSION
+                       " is read",
+                       path, notes[0]);
+        weft_error_hint(error, "restart it with the Weft that wrote it");
+        return WEFT_ERROR_INPUT;
+    }
+    if (strcmp(notes[2], mesh_hash) != 0)
+        return refuse(path, "the checkpoint of another mesh",
+                      "give the mesh, --size, --refine and --ordering of the run that wrote it (a "
+                      "GPU orders meshes that a host does not)",
+                      error);
+    if (strcmp(notes[3], problem) != 0) {
+        weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "%s: the checkpoint of another problem: it was written with %.700s; this run "
+            "has %.700s",
+            path, notes[3], problem);
+        weft_error_hint(error, "give the options of the run that wrote it");
+        return WEFT_ERROR_INPUT;
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], weft_error *error) {
+    hid_t group = H5Gopen2(file, "Weft/Checkpoint", H5P_DEFAULT);
+    bool whole = true, no_room = false;
+    if (group < 0)
+        return refuse(path, "this is no checkpoint",
+                      "give a file that --checkpoint wrote; --output writes results", error);
+    for (int i = 0; i < NOTES; ++i) {
+        if (!no_room)
+            notes[i] = read_note(group, note_names[i], &no_room);
+        whole &= notes[i] != NULL;
+    }
+    H5Gclose(group);
+    if (no_room)
+        return no_memory(path, error);
+    return whole ? WEFT_OK
+                 : refuse(path, "the checkpoint is damaged", "restart from an earlier one", error);
+}
+
+static weft_status read_lists(hid_t file, const content *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_vtkhdf_reader reader = {.path = c->path, .file = file, .error = error};
+    for (int i = 0; i < c->checkpoint->n_lists; ++i) {
+        char name[160];
+        (void)snprintf(name, sizeof name, "VTKHDF/PointData/%s", c->checkpoint->names[i]);
+        TRY(weft_vtkhdf_read_set(&reader, name, c->mesh->n_nodes, 0, H5T_NATIVE_DOUBLE,
+                                 c->checkpoint->lists[i]));
+    }
+done:
+    return status;
+}
+
+static weft_status read_file(hid_t file, const char *path, const weft_mesh *mesh,
+                             weft_checkpoint *checkpoint, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *notes[NOTES] = {NULL};
+    char mesh_hash[HASH], hash[HASH];
+    TRY(read_notes(file, path, notes, error));
+    weft_mesh_hash(mesh, mesh_hash);
+    TRY(compare_notes(path, checkpoint->problem, notes, mesh_hash, error));
+    const content c = {.path = path,
+                       .mesh = mesh,
+                       .checkpoint = checkpoint,
+                       .notes = {notes[0], notes[1], notes[2], notes[3], notes[4]}};
+    TRY(read_lists(file, &c, error));
+    TRY(hash_all(&c, hash, error));
+    if (strcmp(hash, notes[4]) != 0)
+        TRY(refuse(path, "the checkpoint is damaged: its hash is another",
+                   "restart from an earlier one", error));
+    checkpoint->step = strtoll(notes[1], NULL, 10);
+done:
+    for (int i = 0; i < NOTES; ++i)
+        free(notes[i]);
+    return status;
+}
+
+typedef struct reading {
+    const char *path;
+    const weft_mesh *mesh;
+    weft_checkpoint *checkpoint;
+} reading;
+
+/* In the child: the step, then the lists, whose memory here is a copy of the caller's. */
+static weft_status read_apart(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const reading *r = user;
+    const size_t bytes = (size_t)r->mesh->n_nodes * sizeof(double);
+    weft_hdf5_silence();
+    hid_t file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) {
+        status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, "this is no whole checkpoint", error);
+        if (status == WEFT_ERROR_INPUT)
+            weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
+                                   "--checkpoint wrote");
+        return status;
+    }
+    TRY(read_file(file, r->path, r->mesh, r->checkpoint, error));
+    TRY(weft_apart_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
+    for (int i = 0; i < r->checkpoint->n_lists; ++i)
+        TRY(weft_apart_write(out, r->checkpoint->lists[i], bytes, error));
+done:
+    return status;
+}
+
+weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
+                                 weft_checkpoint *checkpoint, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)mesh->n_nodes * sizeof(double);
+    weft_apart apart = WEFT_APART_NONE;
+    reading r = {path, mesh, checkpoint};
+    TRY(weft_file_unlocked(path, false, error));
+    TRY(weft_apart_start(read_apart, &r, path, &apart, error));
+    int64_t step = 0;
+    bool whole = weft_apart_read(&apart, &step, sizeof step);
+    for (int i = 0; whole && i < checkpoint->n_lists; ++i)
+        whole = weft_apart_read(&apart, checkpoint->lists[i], bytes);
+    TRY(weft_apart_end(&apart, false, path, error));
+    if (!whole)
+        status = weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: it was read in part", path);
+    else
+        checkpoint->step = step;
+done:
+    (void)weft_apart_end(&apart, true, path, NULL);
+    return status;
+}

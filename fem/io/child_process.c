@@ -1,0 +1,172 @@
+/* A call in a child process: forked, waited for, its end made a status. */
+#include "fem/io/child_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Shared with the child. */
+struct weft_apart_page {
+    volatile bool done;
+    weft_status status;
+    weft_error error;
+};
+
+/* ---- the child ------------------------------------------------------------------------------- */
+
+/* A library that calls exit() must not run what this program left for its own end. */
+static void leave(void) {
+    _exit(255);
+}
+
+static bool is_debugged(void) {
+    const char *level = getenv("WEFT_LOG");
+    return level && strcmp(level, "debug") == 0;
+}
+
+static void set_signals(void) {
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+    static const int defaults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    sigset_t none;
+    /* The parent decides what to do about them, and we end with it. */
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; ++i)
+        signal(ignored[i], SIG_IGN);
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; ++i)
+        signal(defaults[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+__attribute__((noreturn)) static void run_child(weft_apart_call call, void *user, int out,
+                                                pid_t parent, struct weft_apart_page *page) {
+    const struct rlimit no_core = {0, 0};
+    set_signals();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(255);
+    if (!is_debugged()) {
+        const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+        setrlimit(RLIMIT_CORE, &no_core);
+        if (nowhere >= 0 && (dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0))
+            _exit(255);
+    }
+    if (atexit(leave) == 0) {
+        page->status = call(user, out, &page->error);
+        page->done = true;
+    }
+    _exit(0);
+}
+
+weft_status weft_apart_write(int out, const void *bytes, size_t n, weft_error *error) {
+    const char *from = bytes;
+    while (n > 0) {
+        const ssize_t written = write(out, from, n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return weft_error_set(error, WEFT_ERROR_IO, "a pipe is closed: %s", strerror(errno));
+        from += written;
+        n -= (size_t)written;
+    }
+    return WEFT_OK;
+}
+
+/* ---- the parent ------------------------------------------------------------------------------ */
+
+weft_status weft_apart_start(weft_apart_call call, void *user, const char *path, weft_apart *out,
+                             weft_error *error) {
+    int ends[2] = {-1, -1};
+    const pid_t parent = getpid();
+    *out = WEFT_APART_NONE;
+    void *page =
+        mmap(NULL, sizeof *out->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED && pipe2(ends, O_CLOEXEC) == 0) {
+        out->pid = fork();
+        if (out->pid == 0)
+            run_child(call, user, ends[1], parent, page);
+    } else {
+        out->pid = -1;
+    }
+    const int number = errno;
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (out->pid > 0) {
+        out->page = page;
+        out->from = ends[0];
+        return WEFT_OK;
+    }
+    if (ends[0] >= 0)
+        close(ends[0]);
+    if (page != MAP_FAILED)
+        munmap(page, sizeof *out->page);
+    *out = WEFT_APART_NONE;
+    weft_error_set(error, WEFT_ERROR_MEMORY, "%s: a process for it could not be started: %s", path,
+                   strerror(number));
+    weft_error_hint(error,
+                    "free some memory, or raise the limits on memory and processes (ulimit)");
+    return WEFT_ERROR_MEMORY;
+}
+
+bool weft_apart_read(const weft_apart *apart, void *out, size_t n) {
+    char *to = out;
+    while (n > 0) {
+        const ssize_t got = read(apart->from, to, n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        to += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+static weft_status explain_end(int how, const char *path, weft_error *error) {
+    if (WIFSIGNALED(how))
+        weft_error_set(error, WEFT_ERROR_MEMORY, "%s: HDF5 crashed (signal %d) on it", path,
+                       WTERMSIG(how));
+    else
+        weft_error_set(error, WEFT_ERROR_MEMORY, "%s: HDF5 gave up on it (exit code %d)", path,
+                       WIFEXITED(how) ? WEXITSTATUS(how) : -1);
+    weft_error_hint(error, "memory has run out, or the file that is read is damaged");
+    return WEFT_ERROR_MEMORY;
+}
+
+weft_status weft_apart_end(weft_apart *apart, bool kill_it, const char *path, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int how = 0;
+    if (apart->from >= 0)
+        close(apart->from);
+    if (apart->pid > 0) {
+        if (kill_it)
+            kill(apart->pid, SIGKILL);
+        while (waitpid(apart->pid, &how, 0) < 0 && errno == EINTR)
+            ;
+    }
+    struct weft_apart_page *page = apart->page;
+    *apart = WEFT_APART_NONE;
+    if (!page)
+        return WEFT_OK;
+    if (page->done)
+        status = page->status;
+    else if (page->error.message[0])
+        status = page->error.status;
+    else
+        status = explain_end(how, path, &page->error);
+    if (status != WEFT_OK && error)
+        *error = page->error;
+    munmap(page, sizeof *page);
+    return status;
+}
+
+weft_status weft_apart_run(weft_apart_call call, void *user, const char *path, weft_error *error) {
+    weft_apart apart;
+    const weft_status status = weft_apart_start(call, user, path, &apart, error);
+    return status == WEFT_OK ? weft_apart_end(&apart, false, path, error) : status;
+}

@@ -1,0 +1,106 @@
+#include "fem/base/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "square:N", with N all digits. */
+static weft_status parse_n(const char *name, const char *digits, int64_t *n, weft_error *error) {
+    char *end = NULL;
+    errno = 0;
+    long long value = strtoll(digits, &end, 10);
+    if (strspn(digits, "0123456789") != strlen(digits) || end == digits || errno != 0) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "`%s`: `%s` is no number of cells a side", name,
+                       digits);
+        weft_error_hint(error, "write a whole number from 1 on, such as square:32 or cube:16");
+        return WEFT_ERROR_USAGE;
+    }
+    *n = value;
+    return WEFT_OK;
+}
+
+static bool ends_with(const char *name, const char *ending) {
+    size_t length = strlen(name), n = strlen(ending);
+    return length > n && strcmp(name + length - n, ending) == 0;
+}
+
+/* Gmsh opens a missing or an empty file and says nothing: look first. */
+static weft_status check_file(const char *path, weft_error *error) {
+    struct stat info;
+    const char *cause = NULL;
+    if (stat(path, &info) != 0)
+        cause = strerror(errno);
+    else if (S_ISDIR(info.st_mode))
+        cause = strerror(EISDIR);
+    else if (!S_ISREG(info.st_mode))
+        cause = "no regular file";
+    else if (access(path, R_OK) != 0)
+        cause = strerror(errno);
+    if (cause) {
+        weft_error_set(error, WEFT_ERROR_IO, "cannot read %s: %s", path, cause);
+        weft_error_hint(error,
+                        "check the name, the folder it is looked for in, and who may read it");
+        return WEFT_ERROR_IO;
+    }
+    if (info.st_size > 0)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s is empty", path);
+    weft_error_hint(error, "write it again: whatever wrote it stopped before its first byte");
+    return WEFT_ERROR_INPUT;
+}
+
+bool weft_mesh_is_gmsh(const char *name) {
+    static const char *const endings[] = {".geo", ".msh", ".unv", ".bdf", ".nas", ".vtk", ".mesh"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i)
+        if (ends_with(name, endings[i]))
+            return true;
+    return false;
+}
+
+static weft_status refuse_name(const char *name, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is not a mesh that Weft reads", name);
+    if (ends_with(name, ".inp") || ends_with(name, ".su2"))
+        weft_error_hint(error, "Gmsh writes this format and does not read it: convert the file to "
+                               ".msh, .vtk or .bdf, as with meshio");
+    else
+        weft_error_hint(error, "give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or "
+                               "square:N or cube:N");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *options,
+                                const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
+    static const weft_mesh_options usual = {0};
+    weft_status status = WEFT_OK;
+    int64_t n = 0;
+    if (!options)
+        options = &usual;
+    if (strncmp(name, "square:", 7) == 0) {
+        TRY(parse_n(name, name + 7, &n, error));
+        TRY(weft_mesh_make_square(n, out, error));
+    } else if (strncmp(name, "cube:", 5) == 0) {
+        TRY(parse_n(name, name + 5, &n, error));
+        TRY(weft_mesh_make_cube(n, out, error));
+    } else if (isnan(options->size) || isinf(options->size)) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh",
+                                options->size);
+    } else if (weft_mesh_is_gmsh(name)) {
+        TRY(check_file(name, error));
+        TRY(weft_mesh_read_gmsh(name, options, monitor, out, error));
+    } else if (ends_with(name, ".vtkhdf")) {
+        TRY(check_file(name, error));
+        TRY(weft_mesh_read_vtkhdf(name, monitor, out, error));
+    } else {
+        status = refuse_name(name, error);
+    }
+done:
+    return status;
+}
+
+weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
+                           weft_mesh **out, weft_error *error) {
+    return weft_mesh_read_with(name, &(weft_mesh_options){.size = size}, monitor, out, error);
+}

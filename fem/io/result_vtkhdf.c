@@ -1,0 +1,297 @@
+/* Mesh, groups and fields into a VTKHDF file. */
+#include "fem/io/result.h"
+#include "fem/io/vtkhdf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 1 << 14 };
+
+typedef struct writer {
+    const char *path;
+    const weft_mesh *mesh;
+    const weft_result_content *content;
+    hid_t file, access;
+    hid_t vtk, points, cells, weft; /* groups */
+    weft_error *error;
+} writer;
+
+static weft_status failed(const writer *w, const char *what) {
+    return weft_hdf5_unwritten(w->path, what, w->error);
+}
+
+/* A data set [n][width] (width 0: [n]) of `type` in the file. */
+static weft_status make_set(const writer *w, hid_t group, const char *name, hid_t type, int64_t n,
+                            int width, hid_t *out) {
+    hsize_t extent[2] = {(hsize_t)n, (hsize_t)width};
+    hid_t space = H5Screate_simple(width > 0 ? 2 : 1, extent, NULL);
+    hid_t set = space < 0
+                    ? -1
+                    : H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    /* asked for at once: HDF5 forgets why when anything is closed */
+    const weft_status status = set < 0 ? failed(w, "a data set could not be made") : WEFT_OK;
+    if (space >= 0)
+        H5Sclose(space);
+    if (set >= 0)
+        *out = set;
+    return status;
+}
+
+/* All at once, HDF5 converting on the way. */
+static weft_status write_set(const writer *w, hid_t group, const char *name, hid_t type,
+                             hid_t memory_type, int64_t n, int width, const void *values) {
+    hid_t set = -1;
+    weft_status status = make_set(w, group, name, type, n, width, &set);
+    if (status != WEFT_OK)
+        return status;
+    if (n > 0 && H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        status = failed(w, "values could not be written");
+    if (H5Dclose(set) < 0 && status == WEFT_OK)
+        status = failed(w, "values could not be written");
+    return status;
+}
+
+/* Values that are made piece by piece, so that no second copy of the mesh is in memory. */
+typedef void (*fill_piece)(const weft_mesh *mesh, int64_t first, int64_t n, void *out);
+
+static weft_status write_rows(const writer *w, hid_t set, hid_t memory_type, int64_t first,
+                              int64_t n, int width, const void *values) {
+    hsize_t start[2] = {(hsize_t)first, 0}, count[2] = {(hsize_t)n, (hsize_t)width};
+    hid_t file_space = H5Dget_space(set);
+    hid_t memory_space = H5Screate_simple(width > 0 ? 2 : 1, count, NULL);
+    bool good = file_space >= 0 && memory_space >= 0 &&
+                H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+                H5Dwrite(set, memory_type, memory_space, file_space, H5P_DEFAULT, values) >= 0;
+    const weft_status status = good ? WEFT_OK : failed(w, "values could not be written");
+    if (file_space >= 0)
+        H5Sclose(file_space);
+    if (memory_space >= 0)
+        H5Sclose(memory_space);
+    return status;
+}
+
+static weft_status write_pieces(const writer *w, const char *name, hid_t type, hid_t memory_type,
+                                int64_t n, int width, fill_piece fill) {
+    weft_status status = WEFT_OK;
+    hid_t set = -1;
+    void *piece = malloc(PIECE * 3 * sizeof(double));
+    if (!piece)
+        return weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+    TRY(make_set(w, w->vtk, name, type, n, width, &set));
+    for (int64_t first = 0; first < n; first += PIECE) {
+        int64_t count = n - first < PIECE ? n - first : PIECE;
+        fill(w->mesh, first, count, piece);
+        TRY(write_rows(w, set, memory_type, first, count, width, piece));
+    }
+done:
+    if (set >= 0 && H5Dclose(set) < 0 && status == WEFT_OK)
+        status = failed(w, "values could not be written");
+    free(piece);
+    return status;
+}
+
+static void fill_points(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
+    double(*points)[3] = out;
+    int d = mesh->dimension;
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < 3; ++k)
+            points[i][k] = k < d ? mesh->x[(first + i) * d + k] : 0;
+}
+
+static void fill_offsets(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
+    int64_t *offsets = out;
+    for (int64_t i = 0; i < n; ++i)
+        offsets[i] = (first + i) * (mesh->dimension + 1);
+}
+
+static void fill_types(const weft_mesh *mesh, int64_t first, int64_t n, void *out) {
+    (void)first;
+    memset(out, mesh->dimension == 2 ? VTK_TRIANGLE_TYPE : VTK_TETRAHEDRON_TYPE, (size_t)n);
+}
+
+/* extent 0: one value. */
+static weft_status write_attribute(const writer *w, hid_t group, const char *name, hid_t type,
+                                   hsize_t extent, hid_t memory_type, const void *value) {
+    hid_t space = extent ? H5Screate_simple(1, &extent, NULL) : H5Screate(H5S_SCALAR);
+    hid_t attribute =
+        space < 0 ? -1 : H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0;
+    const weft_status status = good ? WEFT_OK : failed(w, "an attribute could not be written");
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    if (space >= 0)
+        H5Sclose(space);
+    return status;
+}
+
+static weft_status open_groups(writer *w, const char *temporary) {
+    w->access = H5Pcreate(H5P_FILE_ACCESS);
+    if (w->access < 0 || H5Pset_fclose_degree(w->access, H5F_CLOSE_STRONG) < 0)
+        return failed(w, "HDF5 did not start");
+    /* headers with checksums, so that a damaged file is noticed when it is read; but not where the
+       number of steps is written without HDF5 */
+    H5Pset_libver_bounds(w->access, w->content->is_series ? H5F_LIBVER_EARLIEST : H5F_LIBVER_V18,
+                         H5F_LIBVER_V18);
+    w->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, w->access);
+    if (w->file < 0)
+        return failed(w, "the file could not be made");
+    w->vtk = H5Gcreate2(w->file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    w->points = H5Gcreate2(w->file, "VTKHDF/PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    w->cells = H5Gcreate2(w->file, "VTKHDF/CellData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    w->weft = H5Gcreate2(w->file, "Weft", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (w->vtk < 0 || w->points < 0 || w->cells < 0 || w->weft < 0)
+        return failed(w, "a group could not be made");
+    return WEFT_OK;
+}
+
+static weft_status write_mesh(const writer *w) {
+    static const int64_t version[2] = {1, 0};
+    static const char kind[] = "UnstructuredGrid";
+    weft_status status = WEFT_OK;
+    const weft_mesh *m = w->mesh;
+    int64_t n_ids = m->n_cells * (m->dimension + 1);
+    hid_t text = H5Tcopy(H5T_C_S1), i64 = H5T_STD_I64LE;
+    if (text < 0 || H5Tset_size(text, sizeof kind - 1) < 0 || H5Tset_strpad(text, H5T_STR_NULLPAD))
+        status = failed(w, "HDF5 did not start");
+    if (status == WEFT_OK)
+        status = write_attribute(w, w->vtk, "Type", text, 0, text, kind);
+    if (text >= 0)
+        H5Tclose(text);
+    TRY(status);
+    TRY(write_attribute(w, w->vtk, "Version", i64, 2, H5T_NATIVE_INT64, version));
+    TRY(write_set(w, w->vtk, "NumberOfPoints", i64, H5T_NATIVE_INT64, 1, 0, &m->n_nodes));
+    TRY(write_set(w, w->vtk, "NumberOfCells", i64, H5T_NATIVE_INT64, 1, 0, &m->n_cells));
+    TRY(write_set(w, w->vtk, "NumberOfConnectivityIds", i64, H5T_NATIVE_INT64, 1, 0, &n_ids));
+    TRY(write_pieces(w, "Points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, m->n_nodes, 3, fill_points));
+    TRY(write_set(w, w->vtk, "Connectivity", i64, H5T_NATIVE_INT32, n_ids, 0, m->cells));
+    TRY(write_pieces(w, "Offsets", i64, H5T_NATIVE_INT64, m->n_cells + 1, 0, fill_offsets));
+    TRY(write_pieces(w, "Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, m->n_cells, 0, fill_types));
+done:
+    return status;
+}
+
+static weft_status write_group_arrays(const writer *w, char (*names)[WEFT_GROUP_NAME_BYTES],
+                                      int64_t *numbers) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *m = w->mesh;
+    int n = m->n_groups;
+    hid_t text = H5Tcopy(H5T_C_S1), i64 = H5T_STD_I64LE, native = H5T_NATIVE_INT64;
+    if (text < 0 || H5Tset_size(text, WEFT_GROUP_NAME_BYTES) < 0) {
+        status = failed(w, "HDF5 did not start");
+        goto done;
+    }
+    for (int g = 0; g < n; ++g) {
+        memcpy(names[g], m->groups[g].name, WEFT_GROUP_NAME_BYTES);
+        numbers[g] = m->groups[g].dimension;
+        numbers[n + g] = m->groups[g].first_facet;
+        numbers[2 * n + g] = m->groups[g].n_facets;
+    }
+    TRY(write_set(w, w->weft, "GroupNames", text, text, n, 0, names));
+    TRY(write_set(w, w->weft, "GroupDimensions", i64, native, n, 0, numbers));
+    TRY(write_set(w, w->weft, "GroupFirst", i64, native, n, 0, numbers + n));
+    TRY(write_set(w, w->weft, "GroupCount", i64, native, n, 0, numbers + 2 * n));
+done:
+    if (text >= 0)
+        H5Tclose(text);
+    return status;
+}
+
+static weft_status write_groups(const writer *w) {
+    static const int64_t version = 1;
+    weft_status status = WEFT_OK;
+    const weft_mesh *m = w->mesh;
+    size_t n = (size_t)m->n_groups;
+    int64_t n_numbers = 0;
+    char(*names)[WEFT_GROUP_NAME_BYTES] = calloc(n + 1, sizeof *names);
+    int64_t *numbers = calloc(3 * n + 1, sizeof *numbers);
+    if (!names || !numbers) {
+        status = weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+        goto done;
+    }
+    for (size_t g = 0; g < n; ++g)
+        if (m->groups[g].first_facet + m->groups[g].n_facets > n_numbers)
+            n_numbers = m->groups[g].first_facet + m->groups[g].n_facets;
+    TRY(write_attribute(w, w->weft, "Version", H5T_STD_I64LE, 0, H5T_NATIVE_INT64, &version));
+    TRY(write_set(w, w->weft, "Facets", H5T_STD_I32LE, H5T_NATIVE_INT32, m->n_facets, m->dimension,
+                  m->facets));
+    TRY(write_set(w, w->weft, "GroupFacets", H5T_STD_I32LE, H5T_NATIVE_INT32, n_numbers, 0,
+                  m->group_facets));
+    TRY(write_group_arrays(w, names, numbers));
+done:
+    free(names);
+    free(numbers);
+    return status;
+}
+
+static weft_status write_mask(const writer *w, int g, const char *name, uint8_t *piece) {
+    weft_status status = WEFT_OK;
+    const int64_t n = w->mesh->n_cells;
+    hid_t set = -1;
+    TRY(make_set(w, w->cells, name, H5T_STD_U8LE, n, 0, &set));
+    for (int64_t first = 0; first < n; first += PIECE) {
+        const int64_t count = n - first < PIECE ? n - first : PIECE;
+        weft_mask_fill(w->mesh, g, first, count, piece);
+        TRY(write_rows(w, set, H5T_NATIVE_UINT8, first, count, 0, piece));
+    }
+done:
+    if (set >= 0 && H5Dclose(set) < 0 && status == WEFT_OK)
+        status = failed(w, "values could not be written");
+    return status;
+}
+
+/* Groups of cells, as ParaView sees them. */
+static weft_status write_masks(const writer *w) {
+    weft_status status = WEFT_OK;
+    const int n = w->mesh->n_groups;
+    hid_t text = -1;
+    uint8_t *piece = malloc(PIECE);
+    char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n + 1, sizeof *names);
+    if (!piece || !names) {
+        status = weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+        goto done;
+    }
+    weft_mask_names(w->content, names);
+    for (int g = 0; g < n; ++g)
+        if (names[g][0])
+            TRY(write_mask(w, g, names[g], piece));
+    text = H5Tcopy(H5T_C_S1);
+    if (text < 0 || H5Tset_size(text, WEFT_MASK_NAME_BYTES) < 0)
+        TRY(failed(w, "HDF5 did not start"));
+    TRY(write_set(w, w->weft, "GroupCellData", text, text, n, 0, names));
+done:
+    if (text >= 0)
+        H5Tclose(text);
+    free(piece);
+    free(names);
+    return status;
+}
+
+static weft_status write_fields(const writer *w) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < w->content->n_fields; ++i) {
+        const weft_field *field = &w->content->fields[i];
+        const int width = field->n_components > 1 ? field->n_components : 0;
+        TRY(write_set(w, field->on_cells ? w->cells : w->points, field->name, H5T_IEEE_F64LE,
+                      H5T_NATIVE_DOUBLE, field->on_cells ? w->mesh->n_cells : w->mesh->n_nodes,
+                      width, field->values));
+    }
+done:
+    return status;
+}
+
+weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *content,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    writer w = {content->path, content->mesh, content, -1, -1, -1, -1, -1, -1, error};
+    weft_hdf5_silence();
+    TRY(open_groups(&w, temporary));
+    TRY(write_mesh(&w));
+    TRY(write_groups(&w));
+    TRY(write_masks(&w));
+    TRY(write_fields(&w));
+    /* closing the file closes what is open in it, and writes what is not yet written */
+    if (H5Fclose(w.file) < 0)
+        status = failed(&w, "the file could not be closed");
+done:
+    return status; /* after an error nothing is closed: this process ends */
+}

@@ -1,0 +1,237 @@
+/* Mesh, groups of cells and fields into a .vtu file: the XML format of VTK with raw, appended data,
+ * which every version of VTK and ParaView reads.
+ *
+ *      <VTKFile> ... <DataArray type= Name= format="appended" offset="BYTES"/> ...
+ *      <AppendedData encoding="raw">_  for each array: its bytes as uint64, then the values
+ *
+ * Source  VTK User's Guide, "VTK File Formats", section XML file formats */
+#include "fem/io/result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 14, ROW_BYTES_MAX = 32 }; /* rows at a time; of arrays that are made here */
+
+typedef struct vtu_array {
+    const char *name, *type;
+    int width;         /* components, as VTK sees them; 0: one, of an array without that notion */
+    size_t row_bytes;  /* of one point or cell */
+    int64_t n;         /* rows */
+    const void *bytes; /* all of it, or NULL: made by fill, piece by piece */
+    void (*fill)(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out);
+    int group;
+    uint64_t offset;
+} vtu_array;
+
+typedef struct vtu_writer {
+    const weft_result_content *content;
+    int file, number; /* number: errno of what failed first, or 0 */
+    vtu_array *arrays;
+    int n_arrays, n_point_arrays, n_cell_arrays; /* point data, cell data, then points and cells */
+    char (*names)[WEFT_MASK_NAME_BYTES];         /* of groups */
+    weft_text head;
+} vtu_writer;
+
+static void fill_points(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+    double(*points)[3] = out;
+    const int d = mesh->dimension;
+    (void)group;
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < 3; ++k)
+            points[i][k] = k < d ? mesh->x[(first + i) * d + k] : 0;
+}
+
+static void fill_offsets(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+    int64_t *offsets = out;
+    (void)group;
+    for (int64_t i = 0; i < n; ++i)
+        offsets[i] = (first + i + 1) * (mesh->dimension + 1);
+}
+
+static void fill_types(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+    enum { TRIANGLE = 5, TETRAHEDRON = 10 };
+    (void)group;
+    (void)first;
+    memset(out, mesh->dimension == 2 ? TRIANGLE : TETRAHEDRON, (size_t)n);
+}
+
+static void fill_mask(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out) {
+    weft_mask_fill(mesh, group, first, n, out);
+}
+
+/* ---- what there is ----------------------------------------------------------------------------
+ */
+
+static void add_fields(vtu_writer *w, bool on_cells) {
+    const weft_mesh *mesh = w->content->mesh;
+    for (int i = 0; i < w->content->n_fields; ++i) {
+        const weft_field *field = &w->content->fields[i];
+        if (field->on_cells == on_cells)
+            w->arrays[w->n_arrays++] =
+                (vtu_array){.name = field->name,
+                            .type = "Float64",
+                            .width = field->n_components,
+                            .row_bytes = (size_t)field->n_components * sizeof(double),
+                            .n = on_cells ? mesh->n_cells : mesh->n_nodes,
+                            .bytes = field->values};
+    }
+}
+
+static void list_arrays(vtu_writer *w) {
+    const weft_mesh *mesh = w->content->mesh;
+    const size_t vertices = (size_t)mesh->dimension + 1;
+    add_fields(w, false);
+    w->n_point_arrays = w->n_arrays;
+    add_fields(w, true);
+    for (int g = 0; g < mesh->n_groups; ++g)
+        if (w->names[g][0])
+            w->arrays[w->n_arrays++] = (vtu_array){.name = w->names[g],
+                                                   .type = "UInt8",
+                                                   .width = 1,
+                                                   .row_bytes = 1,
+                                                   .n = mesh->n_cells,
+                                                   .fill = fill_mask,
+                                                   .group = g};
+    w->n_cell_arrays = w->n_arrays - w->n_point_arrays;
+    w->arrays[w->n_arrays++] = (vtu_array){.name = "Points",
+                                           .type = "Float64",
+                                           .width = 3,
+                                           .row_bytes = 3 * sizeof(double),
+                                           .n = mesh->n_nodes,
+                                           .fill = fill_points};
+    w->arrays[w->n_arrays++] = (vtu_array){.name = "connectivity",
+                                           .type = "Int32",
+                                           .row_bytes = vertices * sizeof(int32_t),
+                                           .n = mesh->n_cells,
+                                           .bytes = mesh->cells};
+    w->arrays[w->n_arrays++] = (vtu_array){.name = "offsets",
+                                           .type = "Int64",
+                                           .row_bytes = sizeof(int64_t),
+                                           .n = mesh->n_cells,
+                                           .fill = fill_offsets};
+    w->arrays[w->n_arrays++] = (vtu_array){
+        .name = "types", .type = "UInt8", .row_bytes = 1, .n = mesh->n_cells, .fill = fill_types};
+    uint64_t offset = 0;
+    for (int i = 0; i < w->n_arrays; ++i) {
+        w->arrays[i].offset = offset;
+        offset += sizeof(uint64_t) + (uint64_t)w->arrays[i].n * w->arrays[i].row_bytes;
+    }
+}
+
+/* ---- the head ---------------------------------------------------------------------------------
+ */
+
+static void add_escaped(weft_text *out, const char *name) {
+    for (; *name; ++name) {
+        const char *entity = *name == '&'   ? "&amp;"
+                             : *name == '<' ? "&lt;"
+                             : *name == '>' ? "&gt;"
+                             : *name == '"' ? "&quot;"
+                                            : NULL;
+        if (entity)
+            weft_text_add(out, "%s", entity);
+        else /* control characters cannot stand in XML at all */
+            weft_text_add(out, "%c", (unsigned char)*name < 0x20 ? '?' : *name);
+    }
+}
+
+static void add_section(vtu_writer *w, const char *section, int first, int n) {
+    weft_text *out = &w->head;
+    weft_text_add(out, "      <%s>\n", section);
+    for (int i = first; i < first + n; ++i) {
+        const vtu_array *array = &w->arrays[i];
+        weft_text_add(out, "        <DataArray type=\"%s\" Name=\"", array->type);
+        add_escaped(out, array->name);
+        weft_text_add(out, "\"");
+        if (array->width > 0)
+            weft_text_add(out, " NumberOfComponents=\"%d\"", array->width);
+        weft_text_add(out, " format=\"appended\" offset=\"%" PRIu64 "\"/>\n", array->offset);
+    }
+    weft_text_add(out, "      </%s>\n", section);
+}
+
+static void write_head(vtu_writer *w) {
+    const weft_mesh *mesh = w->content->mesh;
+    const int n_data = w->n_point_arrays + w->n_cell_arrays;
+    const char *order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "LittleEndian" : "BigEndian";
+    weft_text_add(&w->head,
+                  "<?xml version=\"1.0\"?>\n"
+                  "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
+                  "header_type=\"UInt64\">\n"
+                  "  <UnstructuredGrid>\n"
+                  "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
+                  order, mesh->n_nodes, mesh->n_cells);
+    add_section(w, "PointData", 0, w->n_point_arrays);
+    add_section(w, "CellData", w->n_point_arrays, w->n_cell_arrays);
+    add_section(w, "Points", n_data, 1);
+    add_section(w, "Cells", n_data + 1, 3);
+    weft_text_add(&w->head, "    </Piece>\n  </UnstructuredGrid>\n"
+                            "  <AppendedData encoding=\"raw\">\n   _");
+}
+
+/* ---- the data ---------------------------------------------------------------------------------
+ */
+
+static void write_bytes(vtu_writer *w, const void *bytes, size_t n) {
+    const char *from = bytes;
+    while (n > 0 && w->number == 0) {
+        const ssize_t written = write(w->file, from, n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            w->number = written < 0 ? errno : ENOSPC;
+            return;
+        }
+        from += written;
+        n -= (size_t)written;
+    }
+}
+
+static void write_array(vtu_writer *w, const vtu_array *array, void *piece) {
+    const uint64_t bytes = (uint64_t)array->n * array->row_bytes;
+    write_bytes(w, &bytes, sizeof bytes);
+    if (array->bytes) {
+        write_bytes(w, array->bytes, bytes);
+        return;
+    }
+    for (int64_t first = 0; first < array->n && w->number == 0; first += PIECE) {
+        const int64_t n = array->n - first < PIECE ? array->n - first : PIECE;
+        array->fill(w->content->mesh, array->group, first, n, piece);
+        write_bytes(w, piece, (size_t)n * array->row_bytes);
+    }
+}
+
+weft_status weft_vtu_write(int file, const weft_result_content *content, weft_error *error) {
+    static const char end[] = "\n  </AppendedData>\n</VTKFile>\n";
+    weft_status status = WEFT_OK;
+    const size_t n_groups = (size_t)content->mesh->n_groups;
+    vtu_writer w = {.content = content, .file = file};
+    void *piece = malloc((size_t)PIECE * ROW_BYTES_MAX);
+    w.names = calloc(n_groups + 1, sizeof *w.names);
+    w.arrays = calloc(n_groups + (size_t)content->n_fields + 4, sizeof *w.arrays);
+    if (!piece || !w.names || !w.arrays)
+        goto no_memory;
+    weft_mask_names(content, w.names);
+    list_arrays(&w);
+    write_head(&w);
+    if (w.head.failed)
+        goto no_memory;
+    write_bytes(&w, w.head.data, w.head.length);
+    for (int i = 0; i < w.n_arrays; ++i)
+        write_array(&w, &w.arrays[i], piece);
+    write_bytes(&w, end, sizeof end - 1);
+    if (w.number != 0)
+        status = weft_cannot_write(content->path, w.number, error);
+done:
+    free(piece);
+    free(w.names);
+    free(w.arrays);
+    weft_text_free(&w.head);
+    return status;
+no_memory:
+    status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", content->path);
+    goto done;
+}

@@ -1,0 +1,64 @@
+/* Writes what mesh_stream.c reads, in a process that reads a mesh for this one. */
+#include "fem/io/child_process.h"
+#include "fem/base/private.h"
+#include "fem/io/stream.h"
+
+#include <string.h>
+
+static weft_status write_record(int out, weft_stream_kind kind, const void *bytes, uint64_t n,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_stream_record record = {.kind = (uint32_t)kind, .bytes = n};
+    TRY(weft_apart_write(out, &record, sizeof record, error));
+    TRY(weft_apart_write(out, bytes, n, error));
+done:
+    return status;
+}
+
+weft_status weft_mesh_stream_start(int out, weft_error *error) {
+    weft_stream_start start = {.version = WEFT_STREAM_VERSION,
+                               .byte_order = WEFT_STREAM_BYTE_ORDER};
+    memcpy(start.magic, WEFT_STREAM_MAGIC, sizeof start.magic);
+    return weft_apart_write(out, &start, sizeof start, error);
+}
+
+void weft_mesh_stream_log(int out, weft_log_level level, const char *message) {
+    weft_stream_log record = {.level = (int32_t)level};
+    weft_copy_cut(record.message, sizeof record.message, message);
+    (void)write_record(out, WEFT_STREAM_LOG, &record, sizeof record, NULL);
+}
+
+static weft_status write_group(int out, const weft_group *group, weft_error *error) {
+    weft_stream_group record = {.dimension = group->dimension,
+                                .first_facet = group->first_facet,
+                                .n_facets = group->n_facets,
+                                .first_cell = group->first_cell,
+                                .n_cells = group->n_cells};
+    memcpy(record.name, group->name, sizeof record.name);
+    return write_record(out, WEFT_STREAM_GROUP, &record, sizeof record, error);
+}
+
+weft_status weft_mesh_stream_write(int out, const weft_mesh_data *data, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const uint64_t d = (uint64_t)data->dimension, id = sizeof(int32_t);
+    const weft_stream_header header = {.dimension = data->dimension,
+                                       .n_groups = data->n_groups,
+                                       .n_nodes = data->n_nodes,
+                                       .n_cells = data->n_cells,
+                                       .n_group_facets = data->n_group_facets,
+                                       .n_group_cells = data->n_group_cells};
+    TRY(write_record(out, WEFT_STREAM_HEADER, &header, sizeof header, error));
+    TRY(write_record(out, WEFT_STREAM_COORDINATES, data->x,
+                     (uint64_t)data->n_nodes * d * sizeof *data->x, error));
+    TRY(write_record(out, WEFT_STREAM_CELLS, data->cells, (uint64_t)data->n_cells * (d + 1) * id,
+                     error));
+    TRY(write_record(out, WEFT_STREAM_GROUP_FACETS, data->group_facet_nodes,
+                     (uint64_t)data->n_group_facets * d * id, error));
+    TRY(write_record(out, WEFT_STREAM_GROUP_CELLS, data->group_cells,
+                     (uint64_t)data->n_group_cells * id, error));
+    for (int g = 0; g < data->n_groups; ++g)
+        TRY(write_group(out, &data->groups[g], error));
+    TRY(write_record(out, WEFT_STREAM_END, NULL, 0, error));
+done:
+    return status;
+}

@@ -1,0 +1,267 @@
+/* A mesh from a VTKHDF file: one of ours with its groups, or an UnstructuredGrid of simplices.
+ * Nothing in the file is trusted: extents are compared before anything is read. */
+#include "fem/io/child_process.h"
+#include "fem/io/result.h"
+#include "fem/io/vtkhdf.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static weft_status refuse(const weft_vtkhdf_reader *r, const char *hint, const char *what) {
+    weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED, "%s: %s", r->path, what);
+    weft_error_hint(r->error, "%s", hint);
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static bool exists(const weft_vtkhdf_reader *r, const char *name) {
+    return H5Lexists(r->file, name, H5P_DEFAULT) > 0;
+}
+
+static weft_status read_count(const weft_vtkhdf_reader *r, const char *name, int64_t limit,
+                              int64_t *out) {
+    int64_t rows = -1;
+    hid_t set = -1;
+    weft_status status = weft_vtkhdf_open_set(r, name, &rows, 0, &set);
+    if (status != WEFT_OK)
+        return status;
+    if (rows != 1)
+        status = refuse(r, "write it as one piece", "it is in several pieces, or has none");
+    else if (H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
+        status = weft_vtkhdf_damaged(r, "a count cannot be read");
+    else if (*out < 0 || *out > limit)
+        status = weft_vtkhdf_damaged(r, "a count is absurd");
+    H5Dclose(set);
+    return status;
+}
+
+/* The attribute Type, of fixed or variable length, into out. */
+static bool read_type(const weft_vtkhdf_reader *r, char *out, size_t size) {
+    hid_t attribute = H5Aopen_by_name(r->file, "VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                H5Sget_simple_extent_npoints(space) == 1;
+    out[0] = '\0';
+    if (good && H5Tis_variable_str(type) > 0) {
+        char *text = NULL;
+        good = H5Aread(attribute, type, &text) >= 0 && text;
+        if (good)
+            weft_copy_cut(out, size, text);
+        if (text)
+            H5free_memory(text);
+    } else if (good) {
+        good = H5Tget_size(type) < size && H5Aread(attribute, type, out) >= 0;
+        if (good)
+            out[H5Tget_size(type)] = '\0';
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return good;
+}
+
+static weft_status open_file(weft_vtkhdf_reader *r) {
+    char type[64];
+    r->access = H5Pcreate(H5P_FILE_ACCESS);
+    if (r->access < 0 || H5Pset_fclose_degree(r->access, H5F_CLOSE_STRONG) < 0)
+        return weft_vtkhdf_damaged(r, "HDF5 did not start");
+    r->file = H5Fopen(r->path, H5F_ACC_RDONLY, r->access);
+    if (r->file < 0)
+        return weft_vtkhdf_damaged(r, "this is no whole HDF5 file");
+    if (!exists(r, "VTKHDF"))
+        return refuse(r, "save it from ParaView as VTKHDF, or give the .msh or .geo file",
+                      "this is an HDF5 file, and has no group VTKHDF");
+    if (!read_type(r, type, sizeof type))
+        return weft_vtkhdf_damaged(r, "VTKHDF has no attribute Type");
+    if (strcmp(type, "UnstructuredGrid") == 0)
+        return WEFT_OK;
+    char what[160];
+    snprintf(what, sizeof what, "it holds %s, and a mesh is UnstructuredGrid", type);
+    return refuse(r,
+                  "in ParaView, make it an unstructured grid of triangles or tetrahedra "
+                  "(filter Tetrahedralize) and save it again",
+                  what);
+}
+
+static const char *vtk_type_name(int type) {
+    static const char *const names[] = {"empty cells", "vertices",    "poly-vertices", "lines",
+                                        "poly-lines",  "triangles",   "strips",        "polygons",
+                                        "pixels",      "quadrangles", "tetrahedra",    "voxels",
+                                        "hexahedra",   "wedges",      "pyramids"};
+    return type < (int)(sizeof names / sizeof *names) ? names[type] : "cells of another type";
+}
+
+/* The highest dimension with cells wins; lower ones are left out, other shapes refused. */
+static weft_status check_types(weft_vtkhdf_reader *r, int64_t *n_wanted) {
+    int64_t counts[256] = {0};
+    for (int64_t i = 0; i < r->n_cells; ++i)
+        ++counts[r->types[i]];
+    for (int type = 0; type < 256; ++type) {
+        if (counts[type] == 0 || type == 1 || type == 3 || type == VTK_TRIANGLE_TYPE ||
+            type == VTK_TETRAHEDRON_TYPE)
+            continue;
+        weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
+                       "%s: it has %lld %s (VTK type %d), and Weft takes triangles or tetrahedra",
+                       r->path, (long long)counts[type], vtk_type_name(type), type);
+        weft_error_hint(r->error, "in ParaView, apply the filter Tetrahedralize and save it again");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    r->data.dimension = counts[VTK_TETRAHEDRON_TYPE] > 0 ? 3 : 2;
+    *n_wanted = counts[r->data.dimension == 3 ? VTK_TETRAHEDRON_TYPE : VTK_TRIANGLE_TYPE];
+    if (*n_wanted < r->n_cells)
+        weft_log(r->monitor, WEFT_LOG_INFO, "%s: %lld cells of lower dimension left out", r->path,
+                 (long long)(r->n_cells - *n_wanted));
+    return WEFT_OK;
+}
+
+/* Cells of a file that holds others too: by its offsets. */
+static weft_status pick_cells(weft_vtkhdf_reader *r) {
+    weft_status status = WEFT_OK;
+    int width = r->data.dimension + 1;
+    int wanted = width == 3 ? VTK_TRIANGLE_TYPE : VTK_TETRAHEDRON_TYPE;
+    int64_t *offsets = malloc(((size_t)r->n_cells + 1) * sizeof *offsets);
+    int32_t *ids = malloc(((size_t)r->n_ids + 1) * sizeof *ids), *cell = r->data.cells;
+    if (!offsets || !ids) {
+        status = weft_vtkhdf_no_memory(r);
+        goto done;
+    }
+    TRY(weft_vtkhdf_read_set(r, "VTKHDF/Offsets", r->n_cells + 1, 0, H5T_NATIVE_INT64, offsets));
+    TRY(weft_vtkhdf_read_set(r, "VTKHDF/Connectivity", r->n_ids, 0, H5T_NATIVE_INT32, ids));
+    for (int64_t i = 0; i < r->n_cells; ++i) {
+        if (r->types[i] != wanted)
+            continue;
+        if (offsets[i] < 0 || offsets[i] > r->n_ids - width ||
+            offsets[i + 1] - offsets[i] != width) {
+            status = weft_vtkhdf_damaged(r, "offsets do not fit the cells");
+            goto done;
+        }
+        memcpy(cell, ids + offsets[i], (size_t)width * sizeof *cell);
+        cell += width;
+    }
+done:
+    free(offsets);
+    free(ids);
+    return status;
+}
+
+static weft_status read_cells(weft_vtkhdf_reader *r) {
+    weft_status status = WEFT_OK;
+    int64_t n_wanted = 0;
+    r->types = malloc((size_t)r->n_cells + 1);
+    if (!r->types)
+        return weft_vtkhdf_no_memory(r);
+    TRY(weft_vtkhdf_read_set(r, "VTKHDF/Types", r->n_cells, 0, H5T_NATIVE_UINT8, r->types));
+    TRY(check_types(r, &n_wanted));
+    int64_t width = r->data.dimension + 1;
+    r->data.n_cells = n_wanted;
+    r->data.cells = weft_array_make_unset((uint64_t)(n_wanted * width) * sizeof(int32_t));
+    if (!r->data.cells) {
+        status = weft_vtkhdf_no_memory(r);
+        goto done;
+    }
+    if (n_wanted == r->n_cells && r->n_ids == n_wanted * width)
+        TRY(weft_vtkhdf_read_set(r, "VTKHDF/Connectivity", r->n_ids, 0, H5T_NATIVE_INT32,
+                                 r->data.cells));
+    else
+        TRY(pick_cells(r));
+done:
+    return status;
+}
+
+/* Three columns in the file; two of them here in 2D, when the third is zero. */
+static weft_status read_points(weft_vtkhdf_reader *r) {
+    double *x = weft_array_make_unset((uint64_t)r->n_points * 3 * sizeof *x);
+    r->data.x = x;
+    r->data.n_nodes = r->n_points;
+    if (!x)
+        return weft_vtkhdf_no_memory(r);
+    weft_status status =
+        weft_vtkhdf_read_set(r, "VTKHDF/Points", r->n_points, 3, H5T_NATIVE_DOUBLE, x);
+    if (status != WEFT_OK || r->data.dimension == 3)
+        return status;
+    double off = 0, extent = 0;
+    for (int64_t i = 0; i < r->n_points; ++i) {
+        extent = fmax(extent, fmax(fabs(x[3 * i] - x[0]), fabs(x[3 * i + 1] - x[1])));
+        off = fmax(off, fabs(x[3 * i + 2]));
+    }
+    if (off > 1e-10 * extent)
+        return refuse(r, "a flat mesh goes into the plane z = 0; for a body, save its tetrahedra",
+                      "it has triangles and no tetrahedra, and they leave the plane z = 0");
+    for (int64_t i = 0; i < r->n_points; ++i)
+        for (int k = 0; k < 2; ++k)
+            x[2 * i + k] = x[3 * i + k];
+    memset(x + 2 * r->n_points, 0, (size_t)r->n_points * sizeof *x);
+    return WEFT_OK;
+}
+
+static weft_status read_data(weft_vtkhdf_reader *r) {
+    weft_status status = WEFT_OK;
+    TRY(open_file(r));
+    TRY(read_count(r, "VTKHDF/NumberOfPoints", INT32_MAX, &r->n_points));
+    TRY(read_count(r, "VTKHDF/NumberOfCells", INT32_MAX, &r->n_cells));
+    TRY(read_count(r, "VTKHDF/NumberOfConnectivityIds", (int64_t)INT32_MAX * 256, &r->n_ids));
+    TRY(read_cells(r));
+    TRY(read_points(r));
+    TRY(weft_vtkhdf_read_groups(r));
+done:
+    return status;
+}
+
+/* ---- in a process of its own ----------------------------------------------------------------- */
+
+static void log_to_stream(void *user, weft_log_level level, const char *message) {
+    weft_mesh_stream_log(*(const int *)user, level, message);
+}
+
+static weft_status read_apart(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_monitor monitor = {log_to_stream, NULL, &out};
+    weft_vtkhdf_reader r = {
+        .path = user, .monitor = &monitor, .file = -1, .access = -1, .error = error};
+    weft_hdf5_silence();
+    TRY(weft_mesh_stream_start(out, error));
+    TRY(read_data(&r));
+    TRY(weft_mesh_stream_write(out, &r.data, error));
+done:
+    return status;
+}
+
+static ssize_t read_child(void *user, void *out, size_t n) {
+    const weft_apart *apart = user;
+    ssize_t got;
+    do
+        got = read(apart->from, out, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_apart apart = WEFT_APART_NONE;
+    weft_mesh_data data = {0};
+    weft_error of_child = {0};
+    weft_stream_source source = {path, read_child, &apart, -1, false, false, 0};
+    TRY(weft_file_unlocked(path, false, error));
+    TRY(weft_apart_start(read_apart, (void *)(uintptr_t)path, path, &apart, error));
+    status = weft_mesh_stream_read(&source, monitor, &data, error);
+    const bool kill_it = status != WEFT_OK && !source.cut_short;
+    const weft_status ended = weft_apart_end(&apart, kill_it, path, &of_child);
+    if (source.cut_short && ended != WEFT_OK) {
+        status = ended;
+        if (error)
+            *error = of_child;
+    }
+    TRY(status);
+    TRY(weft_mesh_make(&data, path, monitor, out, error));
+done:
+    weft_mesh_data_free(&data);
+    return status;
+}

@@ -1,0 +1,133 @@
+#include "fem/base/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void list_names(const weft_mesh *mesh, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        const char *name = mesh->groups[g].name;
+        size_t length = strlen(name), lead = used > 0 ? 2 : 0;
+        if (used + lead + length + 6 > size) {
+            memcpy(out + used, ", ...", 6);
+            return;
+        }
+        memcpy(out + used, ", ", lead);
+        memcpy(out + used + lead, name, length + 1);
+        used += lead + length;
+    }
+}
+
+static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_error *error) {
+    char list[700];
+    size_t n = (size_t)mesh->n_groups;
+    list_names(mesh, list, sizeof list);
+    if (n == 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT, "%s has no groups, so no group `%s`", mesh->source,
+                       name);
+        weft_error_hint(error,
+                        "name its boundary in the .geo file, such as "
+                        "Physical %s(\"%s\") = {...}; or use the group `boundary`, "
+                        "which is all of it",
+                        mesh->dimension == 2 ? "Curve" : "Surface", name);
+        return WEFT_ERROR_INPUT;
+    }
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s has no group `%s`; it has %s", mesh->source, name,
+                   list);
+    const char **names = malloc(n * sizeof *names);
+    const char *nearest = NULL;
+    for (size_t g = 0; names && g < n; ++g)
+        names[g] = mesh->groups[g].name;
+    if (names)
+        nearest = weft_nearest_name(name, names, n);
+    if (nearest)
+        weft_error_hint(error, "did you mean `%s`?", nearest);
+    else
+        weft_error_hint(error, "`boundary` is the whole boundary");
+    free(names);
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
+                            weft_error *error) {
+    int other = -1;
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        if (strcmp(mesh->groups[g].name, name) != 0)
+            continue;
+        if (mesh->groups[g].dimension == mesh->dimension - 1) {
+            *group = g;
+            return WEFT_OK;
+        }
+        other = g;
+    }
+    if (strcmp(name, "boundary") == 0) {
+        *group = -1;
+        return WEFT_OK;
+    }
+    if (other < 0)
+        return group_missing(mesh, name, error);
+    bool flat = mesh->dimension == 2;
+    weft_error_set(error, WEFT_ERROR_INPUT, "group `%s` of %s has dimension %d, and facets have %d",
+                   name, mesh->source, mesh->groups[other].dimension, mesh->dimension - 1);
+    weft_error_hint(error, "conditions stand on Physical %s groups", flat ? "Curve" : "Surface");
+    return WEFT_ERROR_INPUT;
+}
+
+static int64_t group_size(const weft_mesh *mesh, int group) {
+    return group < 0 ? mesh->n_boundary_facets : mesh->groups[group].n_facets;
+}
+
+/* Nodes of the i-th facet of a group. */
+static const int32_t *group_facet(const weft_mesh *mesh, int group, int64_t i) {
+    int64_t facet = i;
+    if (group >= 0)
+        facet = mesh->group_facets[mesh->groups[group].first_facet + i];
+    return mesh->facets + (size_t)facet * (size_t)mesh->dimension;
+}
+
+weft_status weft_mesh_group_facets(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
+                                   weft_error *error) {
+    size_t d = (size_t)mesh->dimension;
+    int64_t count = group_size(mesh, group);
+    int32_t *nodes = weft_array_make((size_t)count, d * sizeof *nodes);
+    if (!nodes)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for %lld facets",
+                              (long long)count);
+    for (int64_t i = 0; i < count; ++i)
+        memcpy(nodes + (size_t)i * d, group_facet(mesh, group, i), d * sizeof *nodes);
+    *out = nodes;
+    *n = count;
+    return WEFT_OK;
+}
+
+weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t count = 0, facets = group_size(mesh, group);
+    int32_t *nodes = NULL;
+    unsigned char *seen = calloc((size_t)mesh->n_nodes + 1, 1);
+    if (!seen)
+        goto no_memory;
+    for (int64_t i = 0; i < facets; ++i) {
+        const int32_t *facet = group_facet(mesh, group, i);
+        for (int k = 0; k < mesh->dimension; ++k) {
+            count += !seen[facet[k]];
+            seen[facet[k]] = 1;
+        }
+    }
+    nodes = weft_array_make((size_t)count, sizeof *nodes);
+    if (!nodes)
+        goto no_memory;
+    for (int64_t node = 0, k = 0; k < count; ++node)
+        if (seen[node])
+            nodes[k++] = (int32_t)node;
+    *out = nodes;
+    *n = count;
+done:
+    free(seen);
+    return status;
+no_memory:
+    status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the nodes of a group");
+    goto done;
+}

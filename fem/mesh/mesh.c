@@ -1,0 +1,112 @@
+#include "fem/base/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const int weft_facet_vertices_2[3][2] = {{1, 2}, {2, 0}, {0, 1}};
+const int weft_facet_vertices_3[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+
+void weft_error_append(weft_error *error, const char *format, ...) {
+    if (!error)
+        return;
+    size_t used = strlen(error->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+    va_end(arguments);
+}
+
+void weft_copy_cut(char *out, size_t size, const char *text) {
+    size_t length = strlen(text);
+    if (length >= size)
+        length = size - 1;
+    memmove(out, text, length);
+    out[length] = '\0';
+}
+
+weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
+                            int n_groups, int64_t n_group_facets, const char *source,
+                            weft_mesh **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t d = (size_t)dimension;
+    weft_mesh *mesh = calloc(1, sizeof *mesh);
+    if (!mesh)
+        goto no_memory;
+    mesh->dimension = dimension;
+    mesh->n_nodes = n_nodes;
+    mesh->n_cells = n_cells;
+    mesh->n_facets = n_facets;
+    mesh->n_groups = n_groups;
+    weft_copy_cut(mesh->source, sizeof mesh->source, source);
+    mesh->x = weft_array_make((size_t)n_nodes, d * sizeof *mesh->x);
+    mesh->cells = weft_array_make((size_t)n_cells, (d + 1) * sizeof *mesh->cells);
+    mesh->facets = weft_array_make((size_t)n_facets, d * sizeof *mesh->facets);
+    mesh->groups = weft_array_make((size_t)n_groups, sizeof *mesh->groups);
+    mesh->group_facets = weft_array_make((size_t)n_group_facets, sizeof *mesh->group_facets);
+    mesh->group_cells = weft_array_make(0, sizeof *mesh->group_cells);
+    if (!mesh->x || !mesh->cells || !mesh->facets || !mesh->groups || !mesh->group_facets ||
+        !mesh->group_cells)
+        goto no_memory;
+    *out = mesh;
+    mesh = NULL;
+done:
+    weft_mesh_free(&mesh);
+    return status;
+no_memory:
+    status = weft_error_set(error, WEFT_ERROR_MEMORY,
+                            "%s: out of memory for a mesh of %lld nodes and %lld cells", source,
+                            (long long)n_nodes, (long long)n_cells);
+    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+    goto done;
+}
+
+void weft_mesh_free(weft_mesh **mesh) {
+    if (!mesh || !*mesh)
+        return;
+    free((*mesh)->x);
+    free((*mesh)->cells);
+    free((*mesh)->facets);
+    free((*mesh)->groups);
+    free((*mesh)->group_facets);
+    free((*mesh)->group_cells);
+    free(*mesh);
+    *mesh = NULL;
+}
+
+void weft_mesh_data_free(weft_mesh_data *data) {
+    free(data->x);
+    free(data->cells);
+    free(data->groups);
+    free(data->group_facet_nodes);
+    free(data->group_cells);
+    data->x = NULL;
+    data->cells = NULL;
+    data->groups = NULL;
+    data->group_facet_nodes = NULL;
+    data->group_cells = NULL;
+}
+
+static double volume_2(const double *a, const double *b, const double *c) {
+    return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]));
+}
+
+static double volume_3(const double *a, const double *b, const double *c, const double *d) {
+    double u[3], v[3], w[3];
+    for (int i = 0; i < 3; ++i) {
+        u[i] = b[i] - a[i];
+        v[i] = c[i] - a[i];
+        w[i] = d[i] - a[i];
+    }
+    return (u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) +
+            u[2] * (v[0] * w[1] - v[1] * w[0])) /
+           6;
+}
+
+double weft_cell_volume(int dimension, const double *x, const int32_t *nodes) {
+    if (dimension == 2)
+        return volume_2(x + 2 * (size_t)nodes[0], x + 2 * (size_t)nodes[1],
+                        x + 2 * (size_t)nodes[2]);
+    return volume_3(x + 3 * (size_t)nodes[0], x + 3 * (size_t)nodes[1], x + 3 * (size_t)nodes[2],
+                    x + 3 * (size_t)nodes[3]);
+}

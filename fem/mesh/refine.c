@@ -1,0 +1,374 @@
+/* A mesh refined uniformly. An edge belongs to the lower of its nodes: a node's list holds the
+ * other ends of its edges, ascending, and the edges' midpoints are numbered right behind the node,
+ * so that what was near stays near. The lists are filled by any number of threads in any order and
+ * then sorted, which makes the result the same for all of them. */
+#include "fem/base/private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TIMES = 12, SHARE = 4096, FEW = 256 };
+
+typedef struct refinement {
+    const weft_mesh *from;
+    weft_mesh *to;
+    uint32_t *start;  /* [n_nodes + 1]: where the list of a node begins */
+    uint32_t *number; /* [n_nodes + 1]: ends in the list; at last a node's number in the new mesh */
+    int32_t *ends;    /* a list has as many places as its edges have cells, the first are used */
+} refinement;
+
+/* Edges between the vertices of a cell: those of triangles are the first three. */
+static const int edges[6][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}};
+
+/* Vertices of the children: 0 .. d are the cell's, then come the midpoints in the order of edges.
+ */
+static const int triangles[4][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}, {3, 5, 4}};
+/* Corners and the octahedron cut along the diagonal between the midpoints of edges 02 and 13. A
+ * child has this diagonal, too, as its 02 or 13, and for that alone the order of vertices counts:
+ * 0 and 2 stand exchanged in two of them, which are Bey's with a positive volume. */
+static const int tetrahedra[8][4] = {{0, 4, 5, 7}, {4, 1, 6, 8}, {5, 6, 2, 9}, {7, 8, 9, 3},
+                                     {4, 5, 7, 8}, {6, 5, 4, 8}, {5, 7, 8, 9}, {8, 6, 5, 9}};
+static const int segments[2][2] = {{0, 2}, {2, 1}};
+
+static int edge_count(const weft_mesh *mesh) {
+    return mesh->dimension == 2 ? 3 : 6;
+}
+
+static int64_t share_end(int64_t share, int64_t n) {
+    return (share + 1) * SHARE < n ? (share + 1) * SHARE : n;
+}
+
+static weft_status for_shares(weft_device *device, int64_t n, weft_task task, refinement *r,
+                              weft_error *error) {
+    return weft_device_for(device, (n + SHARE - 1) / SHARE, task, r, error);
+}
+
+/* ---- edges --------------------------------------------------------------------------------- */
+
+static void count_ends(void *user, int64_t share) {
+    const refinement *r = user;
+    const int width = r->from->dimension + 1, n_edges = edge_count(r->from);
+    for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
+        const int32_t *nodes = r->from->cells + c * width;
+        for (int e = 0; e < n_edges; ++e) {
+            const int32_t a = nodes[edges[e][0]], b = nodes[edges[e][1]];
+            __atomic_fetch_add(&r->start[(a < b ? a : b) + 1], 1, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+static void fill_ends(void *user, int64_t share) {
+    const refinement *r = user;
+    const int width = r->from->dimension + 1, n_edges = edge_count(r->from);
+    for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
+        const int32_t *nodes = r->from->cells + c * width;
+        for (int e = 0; e < n_edges; ++e) {
+            const int32_t a = nodes[edges[e][0]], b = nodes[edges[e][1]];
+            const int32_t low = a < b ? a : b, high = a < b ? b : a;
+            r->ends[r->start[low] + __atomic_fetch_add(&r->number[low], 1, __ATOMIC_RELAXED)] =
+                high;
+        }
+    }
+}
+
+static int compare_ends(const void *a, const void *b) {
+    const int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Ascending, each once; returns how many there are. */
+static uint32_t sort_ends(int32_t *ends, uint32_t n) {
+    uint32_t n_kept = 0;
+    if (n > FEW)
+        qsort(ends, n, sizeof *ends, compare_ends);
+    for (uint32_t i = 0; i < n; ++i) {
+        const int32_t end = ends[i];
+        uint32_t k = n_kept;
+        while (k > 0 && ends[k - 1] > end)
+            --k;
+        if (k > 0 && ends[k - 1] == end)
+            continue;
+        memmove(ends + k + 1, ends + k, (n_kept - k) * sizeof *ends);
+        ends[k] = end;
+        ++n_kept;
+    }
+    return n_kept;
+}
+
+static void sort_lists(void *user, int64_t share) {
+    const refinement *r = user;
+    for (int64_t i = share * SHARE; i < share_end(share, r->from->n_nodes); ++i)
+        r->number[i] = sort_ends(r->ends + r->start[i], r->start[i + 1] - r->start[i]);
+}
+
+static weft_status no_memory(const weft_mesh *mesh, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory for refining %" PRId64 " cells",
+                   mesh->source, mesh->n_cells);
+    weft_error_hint(error, "refine it less often, or use a machine with more memory");
+    return WEFT_ERROR_MEMORY;
+}
+
+/* Find the edges and number the nodes: a node after the midpoints of those before it. */
+static weft_status find_edges(refinement *r, weft_device *device, int64_t *n_edges,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = r->from;
+    const size_t n = (size_t)mesh->n_nodes;
+    r->start = calloc(n + 1, sizeof *r->start);
+    r->number = calloc(n + 1, sizeof *r->number);
+    r->ends = malloc((size_t)mesh->n_cells * (size_t)edge_count(mesh) * sizeof *r->ends);
+    if (!r->start || !r->number || !r->ends)
+        return no_memory(mesh, error);
+    TRY(for_shares(device, mesh->n_cells, count_ends, r, error));
+    for (size_t i = 0; i < n; ++i)
+        r->start[i + 1] += r->start[i];
+    TRY(for_shares(device, mesh->n_cells, fill_ends, r, error));
+    TRY(for_shares(device, mesh->n_nodes, sort_lists, r, error));
+    uint32_t next = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const uint32_t count = r->number[i];
+        r->number[i] = next;
+        next += count + 1;
+    }
+    r->number[n] = next;
+    *n_edges = (int64_t)next - mesh->n_nodes;
+done:
+    return status;
+}
+
+/* ---- nodes, cells and facets --------------------------------------------------------------- */
+
+static void put_nodes(void *user, int64_t share) {
+    const refinement *r = user;
+    const int d = r->from->dimension;
+    for (int64_t i = share * SHARE; i < share_end(share, r->from->n_nodes); ++i) {
+        const double *x = r->from->x + i * d;
+        double *out = r->to->x + (int64_t)r->number[i] * d;
+        memcpy(out, x, (size_t)d * sizeof *x);
+        for (uint32_t e = 1; e < r->number[i + 1] - r->number[i]; ++e) {
+            const double *end = r->from->x + (int64_t)r->ends[r->start[i] + e - 1] * d;
+            for (int k = 0; k < d; ++k)
+                out[e * (uint32_t)d + (uint32_t)k] = 0.5 * x[k] + 0.5 * end[k];
+        }
+    }
+}
+
+static int32_t midpoint(const refinement *r, int32_t a, int32_t b) {
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    const int32_t *ends = r->ends + r->start[low];
+    uint32_t first = 0, n = r->number[low + 1] - r->number[low] - 1;
+    while (n > 1) {
+        const uint32_t half = n / 2;
+        first += ends[first + half] <= high ? half : 0;
+        n -= half;
+    }
+    return (int32_t)(r->number[low] + 1 + first);
+}
+
+/* Numbers in the new mesh of a simplex's vertices and midpoints. */
+static void number_vertices(const refinement *r, const int32_t *nodes, int width, int32_t *out) {
+    for (int k = 0; k < width; ++k)
+        out[k] = (int32_t)r->number[nodes[k]];
+    for (int e = 0; e < width * (width - 1) / 2; ++e)
+        out[width + e] = midpoint(r, nodes[edges[e][0]], nodes[edges[e][1]]);
+}
+
+/* Turn it round vertex 0 so that of the octahedron's children the worst is as good as can be. With
+ * diagonals u, v, w and a cut along u all four have the same volume, and the squares of their edges
+ * sum to 3 (u^2 + v^2 + w^2) + 5 u^2 +- 2 v.w over 4. No later step makes worse ones: cutting along
+ * the diagonal of its parent a child gets only shapes that are there already (Bey 1995), and the
+ * choice is among that and others. */
+static void turn_tetrahedron(const double *x, const int32_t *nodes, int32_t *turned) {
+    static const int turns[3][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}};
+    double u[3][3], least = INFINITY;
+    int best = 0;
+    for (int t = 0; t < 3; ++t)
+        for (int k = 0; k < 3; ++k)
+            u[t][k] = x[3 * (int64_t)nodes[0] + k] + x[3 * (int64_t)nodes[turns[t][2]] + k] -
+                      x[3 * (int64_t)nodes[turns[t][1]] + k] -
+                      x[3 * (int64_t)nodes[turns[t][3]] + k];
+    for (int t = 0; t < 3; ++t) {
+        const double *v = u[(t + 1) % 3], *w = u[(t + 2) % 3];
+        const double cost = 5 * (u[t][0] * u[t][0] + u[t][1] * u[t][1] + u[t][2] * u[t][2]) +
+                            2 * fabs(v[0] * w[0] + v[1] * w[1] + v[2] * w[2]);
+        if (cost < least * (1 - 1e-9)) { /* rounding decides nothing */
+            least = cost;
+            best = t;
+        }
+    }
+    for (int k = 0; k < 4; ++k)
+        turned[k] = nodes[turns[best][k]];
+}
+
+/* 2^(width-1) children of each simplex, one after another. */
+static void put_simplices(const refinement *r, const int32_t *from, int32_t *to, int width,
+                          int64_t first, int64_t last) {
+    const int n_children = 1 << (width - 1);
+    const int *children = width == 2 ? *segments : width == 3 ? *triangles : *tetrahedra;
+    int32_t turned[4], vertices[10];
+    for (int64_t i = first; i < last; ++i) {
+        const int32_t *nodes = from + i * width;
+        if (width == 4) {
+            turn_tetrahedron(r->from->x, nodes, turned);
+            nodes = turned;
+        }
+        number_vertices(r, nodes, width, vertices);
+        for (int k = 0; k < n_children * width; ++k)
+            to[i * n_children * width + k] = vertices[children[k]];
+    }
+}
+
+static void put_cells(void *user, int64_t share) {
+    const refinement *r = user;
+    put_simplices(r, r->from->cells, r->to->cells, r->from->dimension + 1, share * SHARE,
+                  share_end(share, r->from->n_cells));
+}
+
+static void put_facets(void *user, int64_t share) {
+    const refinement *r = user;
+    put_simplices(r, r->from->facets, r->to->facets, r->from->dimension, share * SHARE,
+                  share_end(share, r->from->n_facets));
+}
+
+/* All children of the cells of each group. */
+static void put_group_cells(const refinement *r, int n_children) {
+    int64_t n = 0;
+    for (int g = 0; g < r->from->n_groups; ++g) {
+        const weft_group *group = &r->from->groups[g];
+        r->to->groups[g].first_cell = n;
+        r->to->groups[g].n_cells = n_children * group->n_cells;
+        for (int64_t i = 0; i < group->n_cells; ++i)
+            for (int k = 0; k < n_children; ++k)
+                r->to->group_cells[n++] =
+                    n_children * r->from->group_cells[group->first_cell + i] + k;
+    }
+}
+
+static void put_groups(const refinement *r, int n_children) {
+    int64_t n = 0;
+    for (int g = 0; g < r->from->n_groups; ++g) {
+        const weft_group *group = &r->from->groups[g];
+        r->to->groups[g] = *group;
+        r->to->groups[g].first_facet = n;
+        r->to->groups[g].n_facets = n_children * group->n_facets;
+        for (int64_t i = 0; i < group->n_facets; ++i)
+            for (int k = 0; k < n_children; ++k)
+                r->to->group_facets[n++] =
+                    n_children * r->from->group_facets[group->first_facet + i] + k;
+    }
+}
+
+/* ---- one step ------------------------------------------------------------------------------ */
+
+static weft_status mesh_alloc(refinement *r, int64_t n_nodes, weft_error *error) {
+    const weft_mesh *from = r->from;
+    const int d = from->dimension;
+    const uint64_t width = (uint64_t)d;
+    int64_t n_group_facets = 0, n_group_cells = 0;
+    weft_mesh *to = r->to = calloc(1, sizeof *to);
+    if (!to)
+        return no_memory(from, error);
+    for (int g = 0; g < from->n_groups; ++g) {
+        n_group_facets += from->groups[g].n_facets << (d - 1);
+        n_group_cells += from->groups[g].n_cells << d;
+    }
+    *to = (weft_mesh){.dimension = d,
+                      .n_nodes = n_nodes,
+                      .n_cells = from->n_cells << d,
+                      .n_facets = from->n_facets << (d - 1),
+                      .n_boundary_facets = from->n_boundary_facets << (d - 1),
+                      .n_groups = from->n_groups,
+                      .n_flipped_cells = from->n_flipped_cells,
+                      .n_dropped_nodes = from->n_dropped_nodes,
+                      .n_ignored_facets = from->n_ignored_facets};
+    /* written by the threads that will read it: first touched there */
+    to->x = weft_array_make_unset((uint64_t)to->n_nodes * width * sizeof *to->x);
+    to->cells = weft_array_make_unset((uint64_t)to->n_cells * (width + 1) * sizeof *to->cells);
+    to->facets = weft_array_make_unset((uint64_t)to->n_facets * width * sizeof *to->facets);
+    to->groups = weft_array_make((size_t)to->n_groups, sizeof *to->groups);
+    to->group_facets = weft_array_make((size_t)n_group_facets, sizeof *to->group_facets);
+    to->group_cells = weft_array_make((size_t)n_group_cells, sizeof *to->group_cells);
+    if (!to->x || !to->cells || !to->facets || !to->groups || !to->group_facets || !to->group_cells)
+        return no_memory(from, error);
+    return WEFT_OK;
+}
+
+static weft_status refuse(const weft_mesh *mesh, int times, const char *what, weft_error *error) {
+    char count[32];
+    snprintf(count, sizeof count, times == 1 ? "once" : "%d times", times);
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "%s refined %s has 2^31 %s or more, which are not supported", mesh->source,
+                   count, what);
+    weft_error_hint(error, "refine it less often, or start from a coarser mesh");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static weft_status check_cells(const weft_mesh *mesh, int times, weft_error *error) {
+    const int64_t most = INT32_MAX;
+    const int d = mesh->dimension;
+    if (times < 1 || times > MOST_TIMES) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "a mesh cannot be refined %d times", times);
+        weft_error_hint(error, "refine it 1 to %d times", (int)MOST_TIMES);
+        return WEFT_ERROR_USAGE;
+    }
+    if (mesh->n_cells > most >> d * times)
+        return refuse(mesh, times, "cells", error);
+    if (mesh->n_facets > most >> (d - 1) * times)
+        return refuse(mesh, times, "boundary facets", error);
+    return WEFT_OK;
+}
+
+/* Only a single step can end with 2^31 nodes and fewer cells: simplices that share no node have 6
+ * for 4 cells (10 for 8) after it, but 15 for 16 (35 for 64) after two. */
+static weft_status refine_once(weft_device *device, const weft_mesh *mesh, weft_mesh **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    refinement r = {.from = mesh};
+    int64_t n_edges = 0;
+    TRY(find_edges(&r, device, &n_edges, error));
+    if (mesh->n_nodes + n_edges > INT32_MAX)
+        TRY(refuse(mesh, 1, "nodes", error));
+    TRY(mesh_alloc(&r, mesh->n_nodes + n_edges, error));
+    TRY(for_shares(device, mesh->n_nodes, put_nodes, &r, error));
+    TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
+    TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
+    put_groups(&r, 1 << (mesh->dimension - 1));
+    put_group_cells(&r, 1 << mesh->dimension);
+    *out = r.to;
+    r.to = NULL;
+done:
+    weft_mesh_free(&r.to);
+    free(r.start);
+    free(r.number);
+    free(r.ends);
+    return status;
+}
+
+weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
+                             const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_mesh *made = NULL, *next = NULL;
+    const double start = weft_clock();
+    TRY(check_cells(mesh, times, error));
+    for (int step = 0; step < times; ++step) {
+        TRY(refine_once(device, made ? made : mesh, &next, error));
+        weft_mesh_free(&made);
+        made = next;
+        next = NULL;
+        weft_copy_cut(made->source, sizeof made->source, mesh->source);
+    }
+    char suffix[32], source[sizeof made->source + sizeof suffix];
+    snprintf(suffix, sizeof suffix, times == 1 ? ", refined once" : ", refined %d times", times);
+    snprintf(source, sizeof source, "%s%s", mesh->source, suffix);
+    weft_copy_cut(made->source, sizeof made->source, source);
+    weft_log(monitor, WEFT_LOG_INFO, "%s: %" PRId64 " cells, %" PRId64 " nodes, in %.3g s",
+             made->source, made->n_cells, made->n_nodes, weft_clock() - start);
+    *out = made;
+    made = NULL;
+done:
+    weft_mesh_free(&made);
+    return status;
+}

@@ -1,0 +1,145 @@
+#include "fem/base/private.h"
+
+#include <stdio.h>
+
+/* The largest n with (n + 1)^2 < 2^31, and with (n + 1)^3 < 2^31. */
+enum { SQUARE_LIMIT = 46339, CUBE_LIMIT = 1289 };
+
+static weft_status check_n(const char *shape, int64_t n, int64_t limit, const char *count,
+                           weft_error *error) {
+    if (n >= 1 && n <= limit)
+        return WEFT_OK;
+    if (n < 1)
+        weft_error_set(error, WEFT_ERROR_USAGE, "%s:%lld: at least 1 cell a side is needed", shape,
+                       (long long)n);
+    else
+        weft_error_set(error, WEFT_ERROR_USAGE, "%s:%lld has 2^31 nodes or more", shape,
+                       (long long)n);
+    weft_error_hint(error, "N of %s:N (%s) is from 1 to %lld", shape, count, (long long)limit);
+    return WEFT_ERROR_USAGE;
+}
+
+static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facets_a_group) {
+    for (int g = 0; g < mesh->n_groups; ++g) {
+        weft_group *group = &mesh->groups[g];
+        snprintf(group->name, sizeof group->name, "%s", names[g]);
+        group->dimension = mesh->dimension - 1;
+        group->first_facet = g * facets_a_group;
+        group->n_facets = facets_a_group;
+    }
+    mesh->n_boundary_facets = mesh->n_facets;
+    for (int64_t f = 0; f < mesh->n_facets; ++f)
+        mesh->group_facets[f] = (int32_t)f;
+}
+
+static int32_t *put_triangle(int32_t *out, int64_t a, int64_t b, int64_t c) {
+    out[0] = (int32_t)a;
+    out[1] = (int32_t)b;
+    out[2] = (int32_t)c;
+    return out + 3;
+}
+
+/* Node (i, j) is i + (n + 1) j. Each square is cut from its lowest to its highest corner:
+ *      c - d
+ *      | / |
+ *      a - b                                                                                     */
+weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error) {
+    static const char *const names[4] = {"left", "right", "bottom", "top"};
+    weft_status status = WEFT_OK;
+    weft_mesh *mesh = NULL;
+    char source[32];
+    TRY(check_n("square", n, SQUARE_LIMIT, "2 N^2 triangles", error));
+    snprintf(source, sizeof source, "square:%lld", (long long)n);
+    TRY(weft_mesh_alloc(2, (n + 1) * (n + 1), 2 * n * n, 4 * n, 4, 4 * n, source, &mesh, error));
+    int64_t row = n + 1;
+    double *x = mesh->x;
+    for (int64_t j = 0; j <= n; ++j)
+        for (int64_t i = 0; i <= n; ++i, x += 2) {
+            x[0] = (double)i / (double)n;
+            x[1] = (double)j / (double)n;
+        }
+    int32_t *cell = mesh->cells;
+    for (int64_t j = 0; j < n; ++j)
+        for (int64_t i = 0; i < n; ++i) {
+            int64_t a = i + row * j;
+            cell = put_triangle(cell, a, a + 1, a + row + 1);
+            cell = put_triangle(cell, a, a + row + 1, a + row);
+        }
+    for (int64_t i = 0; i < n; ++i) {
+        int32_t(*edges)[2] = (int32_t(*)[2])mesh->facets;
+        int64_t ends[4][2] = {{row * (i + 1), row * i},
+                              {row * i + n, row * (i + 1) + n},
+                              {i, i + 1},
+                              {row * n + i + 1, row * n + i}};
+        for (int side = 0; side < 4; ++side)
+            for (int k = 0; k < 2; ++k)
+                edges[side * n + i][k] = (int32_t)ends[side][k];
+    }
+    name_groups(mesh, names, n);
+    *out = mesh;
+    mesh = NULL;
+done:
+    weft_mesh_free(&mesh);
+    return status;
+}
+
+/* Kuhn: for each order of the axes, the path from the lowest corner to the highest; odd orders have
+ * their last two corners exchanged, so that all volumes are positive. Corner numbers have bit a set
+ * where the corner is high in axis a. */
+static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
+                               {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
+
+static void cube_cells(weft_mesh *mesh, int64_t n) {
+    int64_t row = n + 1, corner[8];
+    for (int c = 0; c < 8; ++c)
+        corner[c] = (c & 1) + row * (c >> 1 & 1) + row * row * (c >> 2);
+    int32_t *cell = mesh->cells;
+    for (int64_t k = 0; k < n; ++k)
+        for (int64_t j = 0; j < n; ++j)
+            for (int64_t i = 0; i < n; ++i)
+                for (int t = 0; t < 6; ++t, cell += 4)
+                    for (int v = 0; v < 4; ++v)
+                        cell[v] = (int32_t)(i + row * (j + row * k) + corner[kuhn[t][v]]);
+}
+
+/* Side `high` of axis a: squares cut from lowest to highest corner, as the cells cut them. */
+static void cube_side(int32_t *facet, int64_t n, int axis, bool high) {
+    const int64_t steps[3] = {1, n + 1, (n + 1) * (n + 1)};
+    int64_t b = steps[(axis + 1) % 3], c = steps[(axis + 2) % 3];
+    int64_t start = high ? n * steps[axis] : 0;
+    for (int64_t j = 0; j < n; ++j)
+        for (int64_t i = 0; i < n; ++i) {
+            int64_t p = start + i * b + j * c;
+            int64_t first = high ? b : c, last = high ? c : b;
+            facet = put_triangle(facet, p, p + first, p + b + c);
+            facet = put_triangle(facet, p, p + b + c, p + last);
+        }
+}
+
+weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error) {
+    static const char *const names[6] = {"left", "right", "front", "back", "bottom", "top"};
+    weft_status status = WEFT_OK;
+    weft_mesh *mesh = NULL;
+    char source[32];
+    TRY(check_n("cube", n, CUBE_LIMIT, "6 N^3 tetrahedra", error));
+    snprintf(source, sizeof source, "cube:%lld", (long long)n);
+    TRY(weft_mesh_alloc(3, (n + 1) * (n + 1) * (n + 1), 6 * n * n * n, 12 * n * n, 6, 12 * n * n,
+                        source, &mesh, error));
+    double *x = mesh->x;
+    for (int64_t k = 0; k <= n; ++k)
+        for (int64_t j = 0; j <= n; ++j)
+            for (int64_t i = 0; i <= n; ++i, x += 3) {
+                x[0] = (double)i / (double)n;
+                x[1] = (double)j / (double)n;
+                x[2] = (double)k / (double)n;
+            }
+    cube_cells(mesh, n);
+    for (int side = 0; side < 6; ++side)
+        cube_side(mesh->facets + 6 * n * n * side, n, side / 2, side % 2);
+    name_groups(mesh, names, 2 * n * n);
+    *out = mesh;
+    mesh = NULL;
+done:
+    weft_mesh_free(&mesh);
+    return status;
+}

@@ -1,0 +1,386 @@
+/* Operators applied cell by cell: local matrices stored (lma, lma-gather), or recomputed in every
+ * product (matrix-free). */
+#include "fem/operator/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct weft_part {
+    weft_form form;
+    weft_memory *local;     /* NULL: matrix-free */
+    weft_compiled assemble; /* form, stored */
+    weft_compiled product;  /* form or local, product */
+    weft_compiled guarded;  /* the same for loops, where they are recorded */
+    weft_compiled diagonal; /* form or local, diagonal; made when first asked for */
+    weft_scatter scatter;   /* of product and diagonal */
+    bool is_checked;        /* stars have given what stores in place give */
+} weft_part;
+
+typedef struct weft_cells_operator {
+    weft_context *context;
+    weft_assembly assembly;
+    weft_part *parts;
+    int n_parts;
+} weft_cells_operator;
+
+/* What follows a form: a script for one value a node, and for several. */
+typedef struct weft_tail {
+    const char *scalar, *blocks;
+} weft_tail;
+static const weft_tail tail_local = {"local.weft", "local_blocks.weft"},
+                       tail_continue = {"continue.weft", "continue_blocks.weft"},
+                       tail_product = {"product.weft", "product_blocks.weft"},
+                       tail_diagonal = {"diagonal.weft", "diagonal_blocks.weft"};
+
+static weft_fragment shipped(const weft_form *form, const weft_tail *tail) {
+    const char *name = weft_form_components(form) > 1 ? tail->blocks : tail->scalar;
+    return (weft_fragment){name, weft_fem_script(name)};
+}
+
+/* The parameters that these scripts declare. */
+static weft_status options_make(const weft_form *form, bool is_local, const weft_tail *tail,
+                                weft_compile_options *out, weft_parameter room[],
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int width = weft_connectivity_width(form->dofs), c = weft_form_components(form);
+    const weft_parameter local[] = {{"width", width}, {"rows", width * c}};
+    const weft_parameter blocks[] = {{"block_components", c}, {"block_nodes", width}};
+    *out = is_local ? (weft_compile_options){0} : weft_form_options(form);
+    if (is_local)
+        TRY(weft_options_add(out, room, local, c > 1 ? 2 : 1, error));
+    if (c > 1)
+        TRY(weft_options_add(out, room, blocks, tail == &tail_diagonal ? 2 : 1, error));
+done:
+    return status;
+}
+
+/* y = A v by the form's own K v. */
+static weft_status action_write(const weft_form *form, weft_text *text, weft_fragment *out,
+                                weft_error *error) {
+    if (weft_form_components(form) > 1) /* which continue_blocks.weft asks for */
+        weft_text_add(text, "parameter block_components = %d;\n", weft_form_components(form));
+    weft_text_add(text, "y[dofs] += %s;\nreturn y;\n", form->action);
+    if (text->failed)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a product's script");
+    *out = (weft_fragment){"action", text->data};
+    return WEFT_OK;
+}
+
+/* The largest patches with which every multiprocessor has as many blocks as it is to hold at least:
+ * four that walk stars of vertices, two of edges, which are twice as large. Smaller ones are faster
+ * where there are fewer, for their threads walk fewer stars. */
+static int star_nodes(const weft_limits *limits, const weft_part *part) {
+    const weft_connectivity *dofs = part->form.dofs;
+    const bool edges = part->scatter == WEFT_SCATTER_STARS && weft_connectivity_width(dofs) == 4;
+    const int64_t blocks = (int64_t)limits->multiprocessors * (edges ? 2 : 4);
+    int nodes = 512;
+    while (nodes > 128 && weft_connectivity_to(dofs) < nodes * blocks)
+        nodes /= 2;
+    return nodes;
+}
+
+/* The script of part i with this tail: local matrices from memory or from the form; adding to y
+ * unless it is the first. */
+static weft_status part_compile(const weft_cells_operator *cells, int i, const weft_tail *tail,
+                                bool guarded, weft_compiled *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_part *part = &cells->parts[i];
+    const weft_form *form = &part->form;
+    weft_parameter room[WEFT_PARAMETERS_MAX];
+    weft_compile_options options = {0};
+    weft_fragment fragments[WEFT_FRAGMENTS_MAX];
+    weft_text text = {0};
+    int n = 0;
+    const bool acts = form->action && !part->local && tail == &tail_product;
+    TRY(options_make(form, part->local != NULL, tail, &options, room, error));
+    options.scatter = part->scatter;
+    options.guarded = guarded;
+    options.star_nodes = star_nodes(weft_device_limits(cells->context->device), part);
+    fragments[n++] = (weft_fragment){form->name, form->text};
+    if (part->local)
+        fragments[0] = shipped(form, &tail_local);
+    if (i > 0)
+        fragments[n++] = shipped(form, &tail_continue);
+    fragments[n++] = shipped(form, tail);
+    if (acts)
+        TRY(action_write(form, &text, &fragments[n - 1], error));
+    TRY(weft_compiled_make(cells->context, fragments, n, &options, out, error));
+    if (part->local) {
+        TRY(weft_program_bind_connectivity(out->program, "dofs", form->dofs, error));
+        TRY(weft_program_bind(out->program, "K", part->local, error));
+    } else {
+        TRY(weft_compiled_bind_form(out, form, error));
+    }
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_form *form = &part->form;
+    weft_fragment fragments[] = {{form->name, form->text},
+                                 {"stored.weft", weft_fem_script("stored.weft")}};
+    weft_compile_options options = weft_form_options(form);
+    TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
+    TRY(weft_compiled_bind_form(&part->assemble, form, error));
+    TRY(weft_local_make(cells->context->device, form, weft_program_lanes(part->assemble.program),
+                        &part->local, error));
+    TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
+done:
+    return status;
+}
+
+weft_status weft_local_make(weft_device *device, const weft_form *form, int lanes,
+                            weft_memory **out, weft_error *error) {
+    size_t rows = (size_t)(weft_connectivity_width(form->dofs) * weft_form_components(form)), bytes;
+    size_t n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
+    if (__builtin_mul_overflow(n_blocks, rows * rows * (size_t)lanes * sizeof(double), &bytes))
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for local matrices");
+    return weft_memory_make(device, bytes, out, error);
+}
+
+static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_bind(product->program, "v", v, error));
+    TRY(weft_program_bind(product->program, "y", y, error));
+    TRY(weft_program_run(product->program, error));
+done:
+    return status;
+}
+
+static bool has_stars(const weft_compiled *compiled) {
+    bool stars = false;
+    for (int k = 0; k < weft_compilation_kernels(compiled->compilation); ++k) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compiled->compilation, k, &info);
+        stars |= info.stars;
+    }
+    return stars;
+}
+
+/* The same product by stores in place: what of it differs from stars. */
+static weft_status stars_apart(const weft_cells_operator *cells, int i, int64_t n,
+                               const weft_compiled *plain, double *apart, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = cells->context->device;
+    weft_memory *v = NULL, *y[2] = {NULL, NULL};
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[0], error));
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[1], error));
+    TRY(weft_trial_write(v, n, error));
+    TRY(product_run(plain, v, y[0], error));
+    TRY(product_run(&cells->parts[i].product, v, y[1], error));
+    TRY(weft_trial_apart(y[0], y[1], n, apart, error));
+done:
+    weft_memory_free(&v);
+    weft_memory_free(&y[0]);
+    weft_memory_free(&y[1]);
+    return status;
+}
+
+/* What `scatter` would be: does it give what stores in place give? why: if not. */
+static weft_status stars_check(const weft_operator *op, int i, const weft_compiled *plain,
+                               bool *good, weft_error *why, weft_error *error) {
+    double apart = 0;
+    const weft_status status = stars_apart(op->state, i, op->n_dofs, plain, &apart, why);
+    *good = status == WEFT_OK && apart <= WEFT_TRIAL_APART;
+    if (status == WEFT_OK)
+        snprintf(why->message, sizeof why->message,
+                 "its values depend on the numbering of a cell's vertices (by %.1e)", apart);
+    if (status == WEFT_OK || status == WEFT_ERROR_UNSUPPORTED)
+        return WEFT_OK;
+    if (error)
+        *error = *why;
+    return status;
+}
+
+static weft_status part_product(const weft_cells_operator *cells, int i, bool guarded,
+                                weft_compiled *out, weft_error *error) {
+    const weft_part *part = &cells->parts[i];
+    const weft_tail own = {part->form.product, part->form.product};
+    const bool by_stars =
+        part->scatter == WEFT_SCATTER_STARS || part->scatter == WEFT_SCATTER_VERTEX_STARS;
+    return part_compile(cells, i, by_stars && own.scalar ? &own : &tail_product, guarded, out,
+                        error);
+}
+
+/* A form whose values depend on how a cell's vertices are numbered (a quadrature rule that is not
+ * symmetric, say) is none for stars, nor is a mesh whose patches touch too many nodes. Found out by
+ * a trial: stars of vertices renumber less and need less memory than those of edges; after them
+ * stores in place take over. */
+static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cells_operator *cells = op->state;
+    weft_part *part = &cells->parts[i];
+    weft_compiled plain = {0};
+    weft_error why = {0};
+    bool good = false;
+    if (part->is_checked)
+        return WEFT_OK;
+    part->is_checked = true;
+    if (!has_stars(&part->product))
+        return WEFT_OK;
+    part->scatter = WEFT_SCATTER_COLOURED;
+    TRY(part_compile(cells, i, &tail_product, false, &plain, error));
+    part->scatter = WEFT_SCATTER_STARS;
+    TRY(stars_check(op, i, &plain, &good, &why, error));
+    if (!good && weft_connectivity_width(part->form.dofs) == 4) {
+        weft_log(cells->context->monitor, WEFT_LOG_INFO,
+                 "%s: by stars of vertices, not of edges: %s", part->form.name, why.message);
+        weft_compiled_free(&part->product);
+        part->scatter = WEFT_SCATTER_VERTEX_STARS;
+        TRY(part_product(cells, i, false, &part->product, error));
+        TRY(stars_check(op, i, &plain, &good, &why, error));
+    }
+    if (good)
+        goto done;
+    weft_log(cells->context->monitor, WEFT_LOG_WARNING,
+             "%s: the product stores atomically, not by stars: %s", part->form.name, why.message);
+    part->scatter = WEFT_SCATTER_COLOURED;
+    weft_compiled_free(&part->product);
+    part->product = plain;
+    plain = (weft_compiled){0};
+done:
+    weft_compiled_free(&plain);
+    return status;
+}
+
+static weft_status part_guard(const weft_cells_operator *cells, int i, weft_error *error) {
+    weft_part *part = &cells->parts[i];
+    return part->guarded.program ? WEFT_OK
+                                 : part_product(cells, i, true, &part->guarded, error);
+}
+
+/* The trial of stars, which is run once, and what is compiled for loops belong to the set-up. */
+static weft_status cells_assemble(weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        if (cells->parts[i].local)
+            TRY(weft_program_run(cells->parts[i].assemble.program, error));
+        TRY(part_check(op, i, error));
+        if (weft_device_records(cells->context->device))
+            TRY(part_guard(cells, i, error));
+    }
+done:
+    return status;
+}
+
+static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        TRY(part_check(op, i, error));
+        TRY(product_run(&cells->parts[i].product, v, y, error));
+    }
+done:
+    return status;
+}
+
+static weft_status cells_apply_guarded(weft_operator *op, const weft_program_product *product,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        weft_compiled *guarded = &cells->parts[i].guarded;
+        TRY(part_check(op, i, error));
+        TRY(part_guard(cells, i, error));
+        weft_program_guard(guarded->program, product->go);
+        TRY(product_run(guarded, product->v, product->y, error));
+    }
+done:
+    return status;
+}
+
+static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cells_operator *cells = op->state;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        TRY(part_check(op, i, error));
+        weft_compiled *diagonal = &cells->parts[i].diagonal;
+        if (!diagonal->program)
+            TRY(part_compile(cells, i, &tail_diagonal, false, diagonal, error));
+        TRY(weft_program_bind(diagonal->program, "y", d, error));
+        TRY(weft_program_run(diagonal->program, error));
+    }
+done:
+    return status;
+}
+
+static void cells_free(weft_operator *op) {
+    weft_cells_operator *cells = op->state;
+    if (!cells)
+        return;
+    for (int i = 0; i < cells->n_parts; ++i) {
+        weft_part *part = &cells->parts[i];
+        weft_compiled_free(&part->assemble);
+        weft_compiled_free(&part->product);
+        weft_compiled_free(&part->guarded);
+        weft_compiled_free(&part->diagonal);
+        weft_memory_free(&part->local);
+    }
+    free(cells->parts);
+    free(cells);
+}
+
+/* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. */
+static weft_scatter scatter_of(const weft_context *context, weft_assembly assembly,
+                               const weft_form *form) {
+    const int64_t width = weft_connectivity_width(form->dofs);
+    if (assembly == WEFT_ASSEMBLY_LMA_GATHER)
+        return WEFT_SCATTER_GATHERED;
+    if (assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
+        weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA && width > 2 &&
+        weft_form_components(form) == 1 &&
+        weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs))
+        return WEFT_SCATTER_STARS;
+    return WEFT_SCATTER_COLOURED;
+}
+
+static const weft_operator_table cells_table = {.assemble = cells_assemble,
+                                                .apply = cells_apply,
+                                                .apply_guarded = cells_apply_guarded,
+                                                .diagonal = cells_diagonal,
+                                                .free = cells_free};
+
+weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
+                                     const weft_form *forms, int n_forms, weft_operator **out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = calloc(1, sizeof *op);
+    weft_cells_operator *cells = calloc(1, sizeof *cells);
+    weft_part *parts = calloc((size_t)n_forms, sizeof *parts);
+    if (!op || !cells || !parts) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
+        free(cells);
+        free(parts);
+        free(op);
+        return status;
+    }
+    *cells = (weft_cells_operator){context, assembly, parts, n_forms};
+    *op = (weft_operator){
+        .table = &cells_table, .state = cells, .n_dofs = weft_form_equations(&forms[0])};
+    for (int i = 0; i < n_forms; ++i) {
+        parts[i].form = forms[i];
+        parts[i].scatter = scatter_of(context, assembly, &forms[i]);
+    }
+    for (int i = 0; i < n_forms; ++i) {
+        if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
+            TRY(part_store(cells, &parts[i], error));
+        TRY(part_product(cells, i, false, &parts[i].product, error));
+    }
+    *out = op;
+    op = NULL;
+done:
+    weft_operator_free(&op);
+    return status;
+}
+
+weft_memory *weft_operator_local(const weft_operator *op, int form) {
+    const weft_cells_operator *cells = op->table == &cells_table ? op->state : NULL;
+    return cells && form >= 0 && form < cells->n_parts ? cells->parts[form].local : NULL;
+}

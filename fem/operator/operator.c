@@ -1,0 +1,123 @@
+#include "fem/operator/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const assembly_names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
+enum { N_ASSEMBLIES = 5 };
+
+const char *weft_assembly_name(weft_assembly assembly) {
+    return assembly_names[assembly];
+}
+
+weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error) {
+    for (int i = 0; i < N_ASSEMBLIES; ++i)
+        if (strcmp(name, assembly_names[i]) == 0) {
+            *out = (weft_assembly)i;
+            return WEFT_OK;
+        }
+    const char *near = weft_nearest_name(name, assembly_names, N_ASSEMBLIES);
+    weft_error_set(error, WEFT_ERROR_USAGE, "there is no assembly '%s'", name);
+    weft_error_hint(error, "%s%s%sassemblies are lma, lma-gather, csr, matrix-free, edge",
+                    near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
+                               const weft_form *forms, int n_forms, weft_operator **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (n_forms < 1)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "an operator needs a form");
+    for (int i = 0; i < n_forms; ++i) {
+        if (!forms[i].dofs)
+            return weft_error_set(error, WEFT_ERROR_USAGE, "the form %s has no dofs",
+                                  forms[i].name);
+        if (weft_connectivity_to(forms[i].dofs) != weft_connectivity_to(forms[0].dofs))
+            return weft_error_set(error, WEFT_ERROR_SHAPE,
+                                  "the forms %s and %s have %lld and %lld dofs", forms[0].name,
+                                  forms[i].name, (long long)weft_connectivity_to(forms[0].dofs),
+                                  (long long)weft_connectivity_to(forms[i].dofs));
+        if (weft_form_components(&forms[i]) != weft_form_components(&forms[0]))
+            return weft_error_set(error, WEFT_ERROR_SHAPE,
+                                  "the forms %s and %s have %d and %d components a node",
+                                  forms[0].name, forms[i].name, weft_form_components(&forms[0]),
+                                  weft_form_components(&forms[i]));
+    }
+    if (assembly == WEFT_ASSEMBLY_CSR)
+        TRY(weft_operator_make_csr(context, forms, n_forms, out, error));
+    else if (assembly == WEFT_ASSEMBLY_EDGE)
+        TRY(weft_operator_make_edge(context, forms, n_forms, out, error));
+    else
+        TRY(weft_operator_make_cells(context, assembly, forms, n_forms, out, error));
+done:
+    return status;
+}
+
+void weft_operator_free(weft_operator **op) {
+    if (!op || !*op)
+        return;
+    if ((*op)->table->free)
+        (*op)->table->free(*op);
+    weft_pattern_free(&(*op)->pattern);
+    weft_memory_free(&(*op)->values);
+    weft_cg_programs_free(&(*op)->cg);
+    weft_persistent_free(&(*op)->persistent);
+    free(*op);
+    *op = NULL;
+}
+
+weft_status weft_operator_assemble(weft_operator *op, weft_error *error) {
+    return op->table->assemble ? op->table->assemble(op, error) : WEFT_OK;
+}
+
+static weft_status check_vector(const weft_operator *op, const char *name, const weft_memory *v,
+                                weft_error *error) {
+    if (weft_memory_bytes(v) >= (size_t)op->n_dofs * sizeof(double))
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_SHAPE, "%s has %zu bytes, but %lld dofs need %zu", name,
+                          weft_memory_bytes(v), (long long)op->n_dofs,
+                          (size_t)op->n_dofs * sizeof(double));
+}
+
+weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_vector(op, "v", v, error));
+    TRY(check_vector(op, "y", y, error));
+    TRY(op->table->apply(op, v, y, error));
+done:
+    return status;
+}
+
+weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!product->go || !op->table->apply_guarded)
+        return weft_operator_apply(op, product->v, product->y, error);
+    TRY(check_vector(op, "v", product->v, error));
+    TRY(check_vector(op, "y", product->y, error));
+    TRY(op->table->apply_guarded(op, product, error));
+done:
+    return status;
+}
+
+weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_vector(op, "d", d, error));
+    TRY(op->table->diagonal(op, d, error));
+done:
+    return status;
+}
+
+int64_t weft_operator_dofs(const weft_operator *op) {
+    return op->n_dofs;
+}
+
+const weft_pattern *weft_operator_pattern(const weft_operator *op) {
+    return op->pattern;
+}
+
+weft_memory *weft_operator_values(const weft_operator *op) {
+    return op->values;
+}

@@ -1,0 +1,192 @@
+/* The operator as a symmetric matrix by edges (edge_internal.h), every form by Addto at precomputed
+ * positions, the first from zero, the others added. */
+#include "fem/sparse/symmetric.h"
+
+#include <stdlib.h>
+
+enum { GPU_LANES = 32 };
+
+/* What rounding leaves between K_ij and K_ji, relative to the largest local matrix. */
+static const double rounding = 1e-12;
+
+typedef struct edge_part {
+    weft_form form;
+    weft_equations equations;
+    weft_memory *positions;
+    weft_compiled assemble;
+} edge_part;
+
+typedef struct edge_operator {
+    weft_context *context;
+    weft_edge *edge;
+    weft_edge_matrix *matrix; /* on a GPU */
+    weft_memory *values;
+    edge_part *parts;
+    int n_parts;
+    bool is_checked;
+} edge_operator;
+
+/* One of K_ij and K_ji is added and stands for both, so they must be equal: looked at once, in the
+ * first assembly, for all cells. */
+static weft_status check_symmetric(weft_context *context, const weft_form *form,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    double apart = 0;
+    TRY(weft_form_asymmetry(context, form, &apart, error));
+    if (apart > rounding) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "the form %s is not symmetric, and the assembly edge stores K_ij "
+                                "and K_ji once",
+                                form->name);
+        weft_error_hint(error, "use the assembly csr, lma or matrix-free");
+    }
+done:
+    return status;
+}
+
+static weft_status edge_assemble(weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    edge_operator *state = op->state;
+    const bool holds_numbers = weft_device_limits(state->context->device)->kind != WEFT_DEVICE_NULL;
+    for (int i = 0; i < state->n_parts && holds_numbers && !state->is_checked; ++i)
+        TRY(check_symmetric(state->context, &state->parts[i].form, error));
+    state->is_checked = true;
+    for (int i = 0; i < state->n_parts; ++i)
+        TRY(weft_program_run(state->parts[i].assemble.program, error));
+done:
+    return status;
+}
+
+static weft_status edge_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                              weft_error *error) {
+    const edge_operator *state = op->state;
+    const double *values = weft_memory_host(state->values);
+    if (state->matrix)
+        return weft_edge_matrix_product(state->matrix, state->values, v, y, error);
+    if (!values) /* a device that holds no numbers */
+        return WEFT_OK;
+    return weft_edge_product(state->context->device, state->edge, values, false,
+                             weft_memory_host(v), weft_memory_host(y), error);
+}
+
+static weft_status edge_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    const edge_operator *state = op->state;
+    const double *values = weft_memory_host(state->values);
+    double *out = weft_memory_host(d);
+    if (state->matrix)
+        return weft_edge_matrix_diagonal(state->matrix, state->values, d, error);
+    for (int64_t i = 0; values && i < op->n_dofs; ++i)
+        out[i] =
+            values[state->edge->patches[i / WEFT_EDGE_NODES].first_value + i % WEFT_EDGE_NODES];
+    return WEFT_OK;
+}
+
+static void edge_free(weft_operator *op) {
+    edge_operator *state = op->state;
+    if (!state)
+        return;
+    for (int i = 0; i < state->n_parts; ++i) {
+        weft_compiled_free(&state->parts[i].assemble);
+        weft_memory_free(&state->parts[i].positions);
+        weft_equations_free(&state->parts[i].equations);
+    }
+    weft_memory_free(&state->values);
+    weft_edge_matrix_free(&state->matrix);
+    weft_edge_free(&state->edge);
+    free(state->parts);
+    free(state);
+}
+
+static const weft_rows *edge_rows(const weft_operator *op) {
+    const edge_operator *state = op->state;
+    return state->matrix ? weft_edge_matrix_rows(state->matrix, state->values) : NULL;
+}
+
+static const weft_operator_table edge_table = {.assemble = edge_assemble,
+                                               .apply = edge_apply,
+                                               .diagonal = edge_diagonal,
+                                               .free = edge_free,
+                                               .rows = edge_rows};
+
+static weft_status part_make(edge_operator *state, const weft_pattern *pattern, int i,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    edge_part *part = &state->parts[i];
+    const weft_form *form = &part->form;
+    weft_connectivity *rows = part->equations.connectivity;
+    TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_COLOURED,
+                                 &part->assemble, error));
+    TRY(weft_edge_positions(state->context->device, state->edge, pattern, rows,
+                            weft_program_lanes(part->assemble.program), false, &part->positions,
+                            error));
+    TRY(weft_program_bind_matrix(part->assemble.program, "A", state->values, part->positions,
+                                 error));
+done:
+    return status;
+}
+
+/* The pattern is the first form's; the others' couplings are in it. */
+static weft_status structure_make(edge_operator *state, weft_pattern **pattern, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = state->context->device;
+    const weft_limits *limits = weft_device_limits(device);
+    const bool on_gpu = limits->kind == WEFT_DEVICE_CUDA ||
+                        (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double == GPU_LANES);
+    weft_edge_options options = {.few_dumps = on_gpu};
+    if (on_gpu) {
+        options.most_rounds = weft_edge_rounds_within(limits->onchip_bytes);
+        if (options.most_rounds < 1)
+            return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                  "the assembly edge does not fit into the %zu bytes of shared "
+                                  "memory of a block",
+                                  limits->onchip_bytes);
+    }
+    TRY(weft_pattern_make(device, state->parts[0].equations.connectivity, limits->lanes_double,
+                          pattern, NULL, error));
+    TRY(weft_edge_make(device, *pattern, &options, &state->edge, error));
+    TRY(weft_memory_make(device, (size_t)state->edge->n_values * sizeof(double), &state->values,
+                         error));
+    if (on_gpu) {
+        TRY(weft_edge_matrix_make(device, state->edge, false, &state->matrix, error));
+        free(state->edge->columns); /* which are there now */
+        free(state->edge->lists);
+        state->edge->columns = NULL;
+        state->edge->lists = NULL;
+    }
+done:
+    return status;
+}
+
+weft_status weft_operator_make_edge(weft_context *context, const weft_form *forms, int n_forms,
+                                    weft_operator **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_pattern *pattern = NULL;
+    weft_operator *op = calloc(1, sizeof *op);
+    edge_operator *state = calloc(1, sizeof *state);
+    edge_part *parts = calloc((size_t)n_forms, sizeof *parts);
+    if (!op || !state || !parts) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
+        free(state);
+        free(parts);
+        free(op);
+        return status;
+    }
+    *state = (edge_operator){.context = context, .parts = parts, .n_parts = n_forms};
+    *op = (weft_operator){
+        .table = &edge_table, .state = state, .n_dofs = weft_form_equations(&forms[0])};
+    for (int i = 0; i < n_forms; ++i) {
+        parts[i].form = forms[i];
+        TRY(weft_equations_make(context->device, &forms[i], &parts[i].equations, error));
+    }
+    TRY(structure_make(state, &pattern, error));
+    for (int i = 0; i < n_forms; ++i)
+        TRY(part_make(state, pattern, i, error));
+    free(state->edge->offsets); /* of use for positions alone */
+    state->edge->offsets = NULL;
+    *out = op;
+    op = NULL;
+done:
+    weft_pattern_free(&pattern);
+    weft_operator_free(&op);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* Recursive coordinate bisection. A range of points is halved along the longest axis of its box: a
+ * histogram finds the bin of the median, selection within that bin the median itself, and the
+ * points go to its two sides, in the other of two buffers. Large ranges are worked on by all
+ * threads, those below are a task each. All comparisons are of a total order, so neither the number
+ * of threads nor the way of selecting shows in the result. */
+#include "fem/order/bisection.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SUBTREE = 1 << 16, /* points of a task at most: its two buffers fit a second-level cache */
+    ATOM = 32 /* within a leaf bisection goes on to so many: a warp's; these are then sorted */
+};
+
+typedef struct range {
+    int64_t first, last;
+    int buffer; /* which of the two holds it */
+} range;
+
+typedef struct bisection {
+    weft_device *device;
+    const weft_mesh *mesh;
+    int64_t leaf;
+    weft_point *buffers[2]; /* [n_nodes] */
+    int32_t *old;
+    double low[3], scale; /* low is of x / 2, so that no difference overflows */
+    weft_split_share *shares;
+    range *ranges; /* tasks */
+    int64_t n_ranges;
+} bisection;
+
+static int64_t share_start(const bisection *b, int64_t share) {
+    return b->mesh->n_nodes * share / WEFT_SPLIT_SHARES;
+}
+
+/* ---- points from coordinates --------------------------------------------------------------- */
+
+typedef struct extents {
+    const bisection *b;
+    double low[WEFT_SPLIT_SHARES][3], high[WEFT_SPLIT_SHARES][3];
+} extents;
+
+static void share_extents(void *user, int64_t share) {
+    extents *e = user;
+    int d = e->b->mesh->dimension;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int64_t i = share_start(e->b, share); i < share_start(e->b, share + 1); ++i)
+        for (int c = 0; c < d; ++c) {
+            double x = e->b->mesh->x[i * d + c] / 2;
+            low[c] = x < low[c] ? x : low[c];
+            high[c] = x > high[c] ? x : high[c];
+        }
+    for (int c = 0; c < 3; ++c) {
+        e->low[share][c] = low[c];
+        e->high[share][c] = high[c];
+    }
+}
+
+static void share_points(void *user, int64_t share) {
+    bisection *b = user;
+    int d = b->mesh->dimension;
+    for (int64_t i = share_start(b, share); i < share_start(b, share + 1); ++i) {
+        weft_point p = {{0, 0, 0}, (int32_t)i};
+        for (int c = 0; c < d; ++c)
+            p.q[c] = (uint32_t)((b->mesh->x[i * d + c] / 2 - b->low[c]) * b->scale + 0.5);
+        b->buffers[0][i] = p;
+    }
+}
+
+/* Equal steps on all axes, so that lengths compare. */
+static weft_status points_make(bisection *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double longest = 0;
+    extents *e = malloc(sizeof *e);
+    if (!e)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to order %lld nodes",
+                              (long long)b->mesh->n_nodes);
+    e->b = b;
+    TRY(weft_device_for(b->device, WEFT_SPLIT_SHARES, share_extents, e, error));
+    for (int c = 0; c < b->mesh->dimension; ++c) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (int i = 0; i < WEFT_SPLIT_SHARES; ++i) {
+            low = fmin(low, e->low[i][c]);
+            high = fmax(high, e->high[i][c]);
+        }
+        b->low[c] = low;
+        longest = fmax(longest, high - low);
+    }
+    b->scale = longest > 0 ? 4294967294.0 / longest : 0;
+    if (!isfinite(b->scale))
+        b->scale = 0; /* an extent that is no normal number: one place for all */
+    TRY(weft_device_for(b->device, WEFT_SPLIT_SHARES, share_points, b, error));
+done:
+    free(e);
+    return status;
+}
+
+/* ---- the recursion ------------------------------------------------------------------------- */
+
+/* A range of more than `unit` points, halved at a multiple of it. */
+static int64_t halve(weft_device *device, bisection *b, range r, int64_t unit) {
+    int64_t n = r.last - r.first;
+    weft_split split = {.from = b->buffers[r.buffer] + r.first,
+                        .to = b->buffers[!r.buffer] + r.first,
+                        .n = n,
+                        .k = (n + unit - 1) / unit / 2 * unit,
+                        .shares = b->shares,
+                        .n_shares = WEFT_SPLIT_SHARES};
+    weft_split_range(device, &split);
+    return r.first + split.k;
+}
+
+static void bisect(bisection *b, range r) {
+    int64_t n = r.last - r.first;
+    if (n <= ATOM) {
+        weft_points_sort(b->buffers[r.buffer] + r.first, n);
+        for (int64_t i = r.first; i < r.last; ++i)
+            b->old[i] = b->buffers[r.buffer][i].node;
+        return;
+    }
+    int64_t middle = halve(NULL, b, r, n > b->leaf ? b->leaf : ATOM);
+    bisect(b, (range){r.first, middle, !r.buffer});
+    bisect(b, (range){middle, r.last, !r.buffer});
+}
+
+static void bisect_task(void *user, int64_t i) {
+    bisection *b = user;
+    bisect(b, b->ranges[i]);
+}
+
+static void divide(bisection *b, range r) {
+    int64_t n = r.last - r.first;
+    if (n <= SUBTREE || n <= b->leaf) {
+        b->ranges[b->n_ranges++] = r;
+        return;
+    }
+    int64_t middle = halve(b->device, b, r, b->leaf);
+    divide(b, (range){r.first, middle, !r.buffer});
+    divide(b, (range){middle, r.last, !r.buffer});
+}
+
+weft_status weft_order_bisect(weft_device *device, const weft_mesh *mesh, int64_t leaf,
+                              int32_t *old, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bisection b = {.device = device, .mesh = mesh, .leaf = leaf, .old = old};
+    const range all = {0, mesh->n_nodes, 0};
+    bool shared = device && weft_device_limits(device)->threads > 1;
+    for (int i = 0; i < 2; ++i)
+        b.buffers[i] = weft_scratch_make((size_t)mesh->n_nodes, sizeof *b.buffers[i]);
+    b.shares = malloc(WEFT_SPLIT_SHARES * sizeof *b.shares);
+    /* Halving leaves no range below a quarter of a subtree, but for the one with the last leaf. */
+    b.ranges = malloc((4 * (size_t)mesh->n_nodes / SUBTREE + 2) * sizeof *b.ranges);
+    if (!b.buffers[0] || !b.buffers[1] || !b.shares || !b.ranges) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
+                                mesh->source, (long long)mesh->n_nodes);
+        goto done;
+    }
+    TRY(points_make(&b, error));
+    if (shared) {
+        divide(&b, all);
+        TRY(weft_device_for(device, b.n_ranges, bisect_task, &b, error));
+    } else {
+        bisect(&b, all);
+    }
+done:
+    free(b.buffers[0]);
+    free(b.buffers[1]);
+    free(b.shares);
+    free(b.ranges);
+    return status;
+}

@@ -1,0 +1,64 @@
+#include "fem/order/private.h"
+
+#include <stdlib.h>
+
+enum { BISECTION_LEAF = 512, METIS_PART = 4096, SUMS = 256 };
+
+weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering method,
+                            int64_t part_nodes, const weft_monitor *monitor, int32_t **permutation,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t *old = weft_array_make_unset((uint64_t)mesh->n_nodes * sizeof *old);
+    if (part_nodes < 1)
+        part_nodes = method == WEFT_ORDERING_METIS ? METIS_PART : BISECTION_LEAF;
+    if (!old) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
+                                mesh->source, (long long)mesh->n_nodes);
+        goto done;
+    }
+    weft_progress(monitor, "order", 0, 3);
+    if (method == WEFT_ORDERING_METIS)
+        TRY(weft_order_metis(mesh, part_nodes, monitor, old, error));
+    else
+        TRY(weft_order_bisect(device, mesh, part_nodes, old, error));
+    weft_progress(monitor, "order", 2, 3);
+    TRY(weft_mesh_renumber(device, mesh, old, error));
+    weft_progress(monitor, "order", 3, 3);
+    if (permutation) {
+        *permutation = old;
+        old = NULL;
+    }
+done:
+    free(old);
+    return status;
+}
+
+typedef struct bandwidth_work {
+    const weft_mesh *mesh;
+    double sums[SUMS]; /* of equal shares of the cells, each exact */
+} bandwidth_work;
+
+static void sum_distances(void *user, int64_t share) {
+    bandwidth_work *work = user;
+    const weft_mesh *mesh = work->mesh;
+    int width = mesh->dimension + 1;
+    int64_t cells = mesh->n_cells / SUMS + 1, first = share * cells, sum = 0;
+    int64_t last = first + cells < mesh->n_cells ? first + cells : mesh->n_cells;
+    for (int64_t cell = first; cell < last; ++cell) {
+        const int32_t *nodes = mesh->cells + cell * width;
+        for (int i = 1; i < width; ++i)
+            for (int j = 0; j < i; ++j)
+                sum += nodes[i] > nodes[j] ? nodes[i] - nodes[j] : nodes[j] - nodes[i];
+    }
+    work->sums[share] = (double)sum;
+}
+
+double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh) {
+    int width = mesh->dimension + 1, n_pairs = width * (width - 1) / 2;
+    double sum = 0;
+    bandwidth_work work = {.mesh = mesh};
+    (void)weft_device_for(device, SUMS, sum_distances, &work, NULL);
+    for (int i = 0; i < SUMS; ++i)
+        sum += work.sums[i];
+    return mesh->n_cells ? sum / ((double)mesh->n_cells * n_pairs * (double)mesh->n_nodes) : 0;
+}

@@ -1,0 +1,36 @@
+/* What order.c (which number a node gets), order_bisect.c and order_metis.c (two ways to find it),
+ * order_apply.c and order_simplices.c (a mesh renumbered) share. Not installed. */
+#ifndef WEFT_ORDER_INTERNAL_H
+#define WEFT_ORDER_INTERNAL_H
+
+#include "fem/operator/private.h"
+
+/** Numbers by recursive coordinate bisection: old [n_nodes] gets the old number of each new one.
+ *  Ranges are halved at multiples of `leaf` along the longest axis of the box of their points; ties
+ *  go by the other axes, then by the old number, so that the result depends on the mesh alone.
+ *  Memory while it runs: 32 bytes a node. Errors WEFT_ERROR_MEMORY
+ *  Source  Berger and Bokhari 1987 */
+weft_status weft_order_bisect(weft_device *device, const weft_mesh *mesh, int64_t leaf,
+                              int32_t *old, weft_error *error);
+/** Numbers by METIS parts of about part_nodes nodes, breadth first inside; as above, on one thread.
+ *  Memory while it runs: the node graph and what METIS takes. */
+weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const weft_monitor *monitor,
+                             int32_t *old, weft_error *error);
+
+/** Renumber everything in a mesh. old [n_nodes]: new -> old node number.
+ *  Cells go by their lowest node, then by the others; facets likewise, the boundary first.
+ *  Memory while it runs: 20 bytes a tetrahedron, 8 and a second copy of x a node.
+ *  Errors  WEFT_ERROR_MEMORY; the mesh is as it was */
+weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32_t *old,
+                               weft_error *error);
+
+/** Sort simplices by their lowest node, then by the others ascending.
+ *  simplices  [n][width], replaced; every node in [0, n_nodes)
+ *  new_of     [n_nodes] applied to every node first
+ *  from       [n] which one each was, or NULL
+ *  Errors  WEFT_ERROR_MEMORY; simplices as they were */
+weft_status weft_simplices_sort(weft_device *device, int32_t *simplices, int64_t n, int width,
+                                const int32_t *new_of, int64_t n_nodes, int32_t *from,
+                                weft_error *error);
+
+#endif

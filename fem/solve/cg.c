@@ -1,0 +1,176 @@
+#include "fem/solve/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FEW_TURNS = 20 /* iterations asked for at first; a device's turn of several fits often */ };
+
+const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
+    switch (outcome) {
+    case WEFT_CG_CONVERGED:
+        return "converged";
+    case WEFT_CG_MAX_ITERATIONS:
+        return "max_iterations";
+    case WEFT_CG_INDEFINITE:
+        return "indefinite";
+    case WEFT_CG_BREAKDOWN:
+        return "breakdown";
+    case WEFT_CG_NAN:
+        return "nan";
+    case WEFT_CG_STAGNATION:
+        return "stagnation";
+    }
+    return "unknown";
+}
+
+/* As the loop of iterate, in one kernel. */
+static weft_status iterate_staying(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_stretch stretch = {0};
+    bool decided = false;
+    while (!decided) {
+        free(stretch.rr);
+        stretch = (weft_cg_stretch){0};
+        if (!course->is_true) /* what was left of a stretch */
+            TRY(weft_cg_residual(cg, error));
+        TRY(weft_cg_stay(cg, cg->options->max_iterations - course->iterations, &stretch, error));
+        course->is_true = course->is_true && stretch.n == 0;
+        for (int i = 1; i <= stretch.n; ++i) {
+            course->iterations += 1;
+            TRY(weft_cg_note(course, sqrt(stretch.rr[i]) / cg->norm, error));
+        }
+        weft_cg_tell(cg, course->history, course->iterations);
+        TRY(weft_cg_judge(cg, course, stretch.is_indefinite, &decided, outcome, error));
+    }
+done:
+    free(stretch.rr);
+    return status;
+}
+
+/* Iterations until the host looks at what there is: as many as take a tenth of a second, none
+ * beyond the last that is allowed, and none beyond the next at which progress is looked for, so
+ * that the end does not depend on the time. */
+static int turns_wanted(const weft_cg *cg, const weft_cg_course *course) {
+    const int left = cg->options->max_iterations - course->iterations;
+    const int check = weft_cg_until_check(course->iterations);
+    int turns = course->turns;
+    turns = turns < left ? turns : left;
+    turns = turns < check ? turns : check;
+    return turns > 1 ? turns : 1;
+}
+
+/* As many iterations as the device does at once. *broken: p.q of the next one is not positive. */
+static weft_status advance(weft_cg *cg, weft_cg_course *course, bool *broken, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double LONG = 0.1; /* seconds */
+    const double start = weft_clock();
+    int done = 0;
+    TRY(weft_cg_turns(cg, turns_wanted(cg, course), &done, course->rr, error));
+    *broken = done > 0 && !(cg->pq > 0);
+    for (int i = 1; i <= done - *broken; ++i) {
+        course->is_true = false;
+        course->iterations += 1;
+        TRY(weft_cg_note(course, sqrt(course->rr[i]) / cg->norm, error));
+    }
+    if (weft_clock() - start < LONG && course->turns < WEFT_CG_TURNS_MAX)
+        course->turns *= 2;
+    else if (weft_clock() - start > 4 * LONG && course->turns > FEW_TURNS)
+        course->turns /= 2;
+done:
+    return status;
+}
+
+static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool decided = false, broken = false, stays = false;
+    TRY(weft_cg_residual(cg, error));
+    course->is_true = true;
+    TRY(weft_cg_note(course, sqrt(cg->rr) / cg->norm, error));
+    TRY(weft_cg_judge(cg, course, false, &decided, outcome, error));
+    if (!decided)
+        TRY(weft_cg_stay_prepare(cg, &stays, error));
+    if (stays) {
+        TRY(iterate_staying(cg, course, outcome, error));
+        goto done;
+    }
+    while (!decided) {
+        TRY(advance(cg, course, &broken, error));
+        weft_cg_tell(cg, course->history, course->iterations);
+        TRY(weft_cg_judge(cg, course, broken, &decided, outcome, error));
+    }
+done:
+    return status;
+}
+
+/* The reduced right-hand side is zero, so the solution is. */
+static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_cg_clear(cg, error));
+    cg->rr = 0;
+    course->is_true = true;
+    TRY(weft_cg_note(course, 0, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
+                          const weft_cg_options *options, weft_cg_result *result,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_course course = {
+        .lowest = INFINITY, .replaced = INFINITY, .turns = FEW_TURNS, .backward_error = NAN};
+    weft_cg_outcome outcome = WEFT_CG_CONVERGED;
+    weft_cg cg = {0};
+    double least = 0, wanted = 1, scale = 1;
+    course.rr = malloc((WEFT_CG_TURNS_MAX + 1) * sizeof *course.rr);
+    TRY(weft_cg_prepare(&cg, context, op, b, x, options, error));
+    if (!course.rr) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+        goto done;
+    }
+    TRY(weft_cg_diagonal(&cg, &least, error));
+    TRY(weft_cg_norm(&cg, error));
+    TRY(weft_cg_scale_wanted(&cg, &wanted, error));
+    if (wanted != 1) {
+        TRY(weft_cg_scale(&cg, wanted, error));
+        scale = wanted;
+        TRY(weft_cg_norm(&cg, error));
+    }
+    weft_cg_limit(&cg, options->tolerance);
+    if (cg.norm <= 0) {
+        TRY(solve_zero(&cg, &course, error));
+    } else if (isnan(least) || !(least > 0)) {
+        TRY(weft_cg_residual(&cg, error));
+        course.is_true = true;
+        TRY(weft_cg_note(&course, sqrt(cg.rr) / cg.norm, error));
+        outcome = isnan(least) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
+    } else {
+        TRY(iterate(&cg, &course, &outcome, error));
+    }
+    if (options->project_mean)
+        TRY(weft_cg_subtract_mean(&cg, error));
+    if (!course.is_true)
+        TRY(weft_cg_residual(&cg, error));
+    *result = (weft_cg_result){.outcome = outcome,
+                               .iterations = course.iterations,
+                               .residual = cg.norm > 0 ? sqrt(cg.rr) / cg.norm : 0,
+                               .history = course.history,
+                               .to_rounding = course.to_rounding,
+                               .backward_error = course.backward_error};
+    if (isnan(cg.norm))
+        result->residual = NAN;
+    weft_cg_tell(&cg, course.history, course.iterations);
+    course.history = NULL;
+done:
+    if (scale != 1) {
+        weft_status restored = weft_cg_scale(&cg, 1 / scale, status == WEFT_OK ? error : NULL);
+        status = status == WEFT_OK ? restored : status;
+    }
+    free(course.history);
+    free(course.gains);
+    free(course.rr);
+    weft_cg_release(&cg);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* The iterations of a solve in one kernel that stays on the device, where the operator stores a
+ * matrix, the device is a GPU and the system fits; else as launches. */
+#include "fem/solve/private.h"
+#include "fem/solve/persistent.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Made anew only where the kept one is for something else. */
+static weft_status persistent_keep(weft_cg *cg, char *reason, size_t size, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = cg->op;
+    bool jacobi = cg->options->jacobi;
+    if (weft_persistent_suits(op->persistent, cg->context, op->pattern, jacobi))
+        return WEFT_OK;
+    weft_persistent_free(&op->persistent);
+    TRY(weft_persistent_make(cg->context, op->pattern, jacobi, &op->persistent, reason, size,
+                             error));
+done:
+    return status;
+}
+
+weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *entries = NULL;
+    char reason[200] = "the operator stores no matrix";
+    *stays = false;
+    if (weft_device_limits(cg->context->device)->kind != WEFT_DEVICE_CUDA)
+        return WEFT_OK;
+    if (cg->op->pattern)
+        TRY(persistent_keep(cg, reason, sizeof reason, error));
+    if (cg->op->persistent) {
+        TRY(weft_operator_matrix(cg->op, &entries, error));
+        TRY(weft_persistent_load(cg->op->persistent, entries, cg->memory[WEFT_CG_D], error));
+        *stays = true;
+    } else {
+        weft_log(cg->options->monitor, WEFT_LOG_INFO, "cg: iterations as launches, for %s", reason);
+    }
+done:
+    return status;
+}
+
+static void told(void *user, const double *rr, int n) {
+    const weft_cg *cg = user;
+    double *history = malloc(((size_t)n + 1) * sizeof *history);
+    for (int i = 0; history && i <= n; ++i)
+        history[i] = sqrt(rr[i]) / cg->norm;
+    if (history)
+        weft_cg_tell(cg, history, n);
+    free(history);
+}
+
+weft_status weft_cg_stay(weft_cg *cg, int iterations, weft_cg_stretch *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_persistent_run run = {.limit = cg->limit * (1 - 1e-15), /* so that its root is below */
+                               .iterations = iterations,
+                               .tell = told,
+                               .user = cg};
+    TRY(weft_persistent_iterate(cg->op->persistent, cg->memory[WEFT_CG_Q], cg->memory[WEFT_CG_D],
+                                cg->memory[WEFT_CG_X], &run, error));
+    cg->rr = run.history[run.done];
+    cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;
+    cg->pq = run.end == WEFT_PERSISTENT_INDEFINITE ? -1 : 1;
+    *out = (weft_cg_stretch){
+        .n = run.done, .is_indefinite = run.end == WEFT_PERSISTENT_INDEFINITE, .rr = run.history};
+done:
+    return status;
+}

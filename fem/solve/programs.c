@@ -1,0 +1,146 @@
+/* The scripts of conjugate gradients as programs: compiled once for an operator, bound for a solve.
+ */
+#include "fem/solve/private.h"
+
+#include <stdlib.h>
+
+static const char *const names[WEFT_CG_NAMES] = {
+    "x",  "b",    "z",    "p",      "q",     "d",    "rz",    "rz_before", "rr",
+    "pq", "step", "gain", "energy", "share", "size", "turns", "limit",
+};
+
+typedef struct weft_cg_use {
+    const char *file;
+    int n_names;
+    weft_cg_name names[12];
+} weft_cg_use;
+
+static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
+    {"cg.weft",
+     12,
+     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_P, WEFT_CG_D, WEFT_CG_TURNS, WEFT_CG_LIMIT, WEFT_CG_RR,
+      WEFT_CG_RZ, WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN}},
+    {"cg_residual.weft",
+     9,
+     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ,
+      WEFT_CG_ENERGY}},
+    {"cg_mean.weft", 2, {WEFT_CG_X, WEFT_CG_SHARE}},
+    {"cg_size.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_SIZE}},
+};
+
+/* Kept with the operator, so that further solves compile nothing. */
+struct weft_cg_programs {
+    weft_device *device;
+    const weft_library *library;
+    weft_plan_kind plan;
+    weft_compiled scripts[WEFT_CG_SCRIPTS];
+};
+
+void weft_cg_programs_free(weft_cg_programs **programs) {
+    if (!*programs)
+        return;
+    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
+        weft_compiled_free(&(*programs)->scripts[i]);
+    free(*programs);
+    *programs = NULL;
+}
+
+weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error) {
+    const weft_context *context = cg->context;
+    weft_cg_programs *kept = cg->op->cg;
+    if (kept && kept->device == context->device && kept->library == context->library &&
+        kept->plan == context->plan)
+        return WEFT_OK;
+    weft_cg_programs_free(&cg->op->cg);
+    cg->op->cg = calloc(1, sizeof *cg->op->cg);
+    if (!cg->op->cg)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+    cg->op->cg->device = context->device;
+    cg->op->cg->library = context->library;
+    cg->op->cg->plan = context->plan;
+    return WEFT_OK;
+}
+
+/* q = A p for the loop; the product by rows of csr has p and q at hand and brings p.q. */
+static weft_status loop_apply(void *user, const weft_program_product *product, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg *cg = user;
+    if (!product->vy)
+        return weft_operator_apply_in_loop(cg->op, product, error);
+    TRY(weft_csr_product_dots(cg->context->device, weft_operator_pattern(cg->op),
+                              weft_memory_host(weft_operator_values(cg->op)),
+                              weft_memory_host(product->v), weft_memory_host(product->y), cg->sums,
+                              error));
+    const double dot = weft_sum(cg->sums, (cg->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
+    TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
+done:
+    return status;
+}
+
+/* By a rows routine where the device has one for this operator. */
+static const weft_rows *rows_of(const weft_cg *cg) {
+    const bool threads = weft_device_limits(cg->context->device)->kind == WEFT_DEVICE_CUDA;
+    return threads && cg->op->table->rows ? cg->op->table->rows(cg->op) : NULL;
+}
+
+static weft_status compile(weft_cg *cg, weft_cg_script script, weft_error *error) {
+    const weft_cg_use *use = &uses[script];
+    const weft_rows *rows = rows_of(cg);
+    const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
+    const weft_operator_choice choice = {
+        .name = "A", .routine = rows ? rows->routine : NULL, .brings_dot = !rows && cg->sums};
+    const weft_compile_options options = {.operators = &choice,
+                                          .n_operators = script == WEFT_CG_LOOP};
+    return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->op->cg->scripts[script],
+                              error);
+}
+
+static weft_status bind_loop(weft_cg *cg, weft_program *program, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_rows *rows = rows_of(cg);
+    if (rows) {
+        TRY(weft_program_bind_rows(program, "A", rows, error));
+    } else {
+        TRY(weft_program_bind(program, "q", cg->memory[WEFT_CG_Q], error));
+        TRY(weft_program_bind_operator(program, "A", loop_apply, cg, error));
+    }
+    TRY(weft_program_record(program, "rr", cg->history, WEFT_CG_TURNS_MAX + 1, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_run(weft_cg *cg, weft_cg_script script, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled *compiled = &cg->op->cg->scripts[script];
+    const weft_cg_use *use = &uses[script];
+    if (!compiled->program)
+        TRY(compile(cg, script, error));
+    if (!cg->bound[script]) {
+        cg->bound[script] = true;
+        TRY(weft_program_size(compiled->program, "nodes", cg->n, error));
+        for (int i = 0; i < use->n_names; ++i)
+            TRY(weft_program_bind(compiled->program, names[use->names[i]],
+                                  cg->memory[use->names[i]], error));
+        if (script == WEFT_CG_LOOP)
+            TRY(bind_loop(cg, compiled->program, error));
+    }
+    TRY(weft_program_run(compiled->program, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_counted(const weft_cg *cg, int64_t *turns, weft_error *error) {
+    return weft_program_turns(cg->op->cg->scripts[WEFT_CG_LOOP].program, turns, error);
+}
+
+void weft_cg_unbind(weft_cg *cg, weft_cg_script script) {
+    weft_program *program = cg->bound[script] ? cg->op->cg->scripts[script].program : NULL;
+    if (!program)
+        return;
+    for (int i = 0; i < uses[script].n_names; ++i)
+        (void)weft_program_bind(program, names[uses[script].names[i]], NULL, NULL);
+    if (script == WEFT_CG_LOOP) {
+        (void)weft_program_bind(program, "q", NULL, NULL);
+        (void)weft_program_record(program, "rr", NULL, 0, NULL);
+    }
+}

@@ -1,0 +1,285 @@
+/* Vectors stay on the device, in whatever memory it has: what a step does to them is a script. The
+ * host sees uniform values, and lists only before and after the iteration, piece by piece. */
+#include "fem/solve/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PIECE = 1 << 16 /* doubles of a list that the host looks at at a time */ };
+
+static weft_status uniform_read(const weft_cg *cg, weft_cg_name name, double *value,
+                                weft_error *error) {
+    return weft_memory_read(cg->memory[name], 0, value, sizeof *value, error);
+}
+
+static weft_status uniform_write(weft_cg *cg, weft_cg_name name, double value, weft_error *error) {
+    return weft_memory_write(cg->memory[name], 0, &value, sizeof value, error);
+}
+
+static weft_status norms_read(weft_cg *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(uniform_read(cg, WEFT_CG_RR, &cg->rr, error));
+    TRY(uniform_read(cg, WEFT_CG_RZ, &cg->rz, error));
+done:
+    return status;
+}
+
+/* ---- lists on the host, piece by piece ------------------------------------------------------- */
+
+typedef struct weft_cg_walk {
+    const weft_cg *cg;
+    int64_t dof, k; /* the next dof; the next that is constrained is constrained[k] */
+    double least, most, factor;
+} weft_cg_walk;
+
+/* Is the next dof free? */
+static bool walk_on(weft_cg_walk *walk) {
+    const weft_cg_options *options = walk->cg->options;
+    bool is_free = walk->k >= options->n_constrained || options->constrained[walk->k] != walk->dof;
+    walk->dof += 1;
+    walk->k += !is_free;
+    return is_free;
+}
+
+/* to == from changes a list in place, WEFT_CG_NAMES only looks at it. */
+static weft_status walk(weft_cg *cg, weft_cg_name from, weft_cg_name to,
+                        void (*visit)(weft_cg_walk *walk, double *piece, int64_t n),
+                        weft_cg_walk *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t size = cg->n < PIECE ? cg->n : PIECE;
+    double *piece = malloc((size_t)size * sizeof *piece + 1);
+    if (!piece) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+        goto done;
+    }
+    state->cg = cg;
+    for (int64_t first = 0; first < cg->n; first += size) {
+        int64_t n = cg->n - first < size ? cg->n - first : size;
+        size_t offset = (size_t)first * sizeof *piece, bytes = (size_t)n * sizeof *piece;
+        TRY(weft_memory_read(cg->memory[from], offset, piece, bytes, error));
+        visit(state, piece, n);
+        if (to != WEFT_CG_NAMES)
+            TRY(weft_memory_write(cg->memory[to], offset, piece, bytes, error));
+    }
+done:
+    free(piece);
+    return status;
+}
+
+static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
+    const bool jacobi = walk->cg->options->jacobi;
+    for (int64_t i = 0; i < n; ++i) {
+        const double entry = piece[i];
+        const bool is_free = walk_on(walk);
+        if (is_free && !(entry >= walk->least)) /* so that NaN stays */
+            walk->least = entry;
+        if (is_free && entry > walk->most)
+            walk->most = entry;
+        piece[i] = !is_free ? 0 : jacobi ? 1 / entry : 1;
+    }
+}
+
+static void visit_constrained(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        if (walk_on(walk))
+            piece[i] = 0;
+}
+
+static void visit_largest(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        if (!isfinite(piece[i]))
+            walk->most = INFINITY;
+        else if (fabs(piece[i]) > walk->most)
+            walk->most = fabs(piece[i]);
+}
+
+static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        piece[i] *= walk->factor;
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_walk state = {.least = INFINITY};
+    TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
+    TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
+    cg->largest = cg->options->jacobi ? 1 : state.most;
+    *least = state.least;
+done:
+    return status;
+}
+
+/* r = b - q, as the reduced or projected system sees it */
+static weft_status difference(weft_cg *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_cg_run(cg, WEFT_CG_RESIDUAL, error));
+    TRY(norms_read(cg, error));
+    TRY(uniform_read(cg, WEFT_CG_ENERGY, &cg->energy, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_walk state = {0};
+    TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
+    if (cg->options->n_constrained) {
+        TRY(walk(cg, WEFT_CG_X, WEFT_CG_P, visit_constrained, &state, error));
+        TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_P], cg->memory[WEFT_CG_Q], error));
+    }
+    TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
+    TRY(difference(cg, error));
+    cg->norm = sqrt(cg->rr);
+    cg->scaled_norm = sqrt(cg->rz);
+done:
+    return status;
+}
+
+weft_status weft_cg_scale_wanted(weft_cg *cg, double *scale, weft_error *error) {
+    static const double SMALL = 1e-120, LARGE = 1e120; /* squares, times a tolerance squared, fit */
+    weft_status status = WEFT_OK;
+    weft_cg_walk residual = {0}, given = {0};
+    int exponent = 0;
+    *scale = 1;
+    if (cg->norm > SMALL && cg->norm < LARGE)
+        goto done;
+    TRY(walk(cg, WEFT_CG_Q, WEFT_CG_NAMES, visit_largest, &residual, error));
+    double most = residual.most;
+    if (!isfinite(most)) { /* the product has overflowed: go by what is given */
+        TRY(walk(cg, WEFT_CG_B, WEFT_CG_NAMES, visit_largest, &given, error));
+        TRY(walk(cg, WEFT_CG_X, WEFT_CG_NAMES, visit_largest, &given, error));
+        most = given.most;
+    }
+    if (!isfinite(most) || most <= 0)
+        goto done;
+    (void)frexp(most, &exponent);
+    exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
+    *scale = ldexp(1, -exponent); /* and its reciprocal: both are normal numbers */
+done:
+    return status;
+}
+
+weft_status weft_cg_scale(weft_cg *cg, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cg_walk state = {.factor = factor};
+    TRY(walk(cg, WEFT_CG_B, WEFT_CG_B, visit_scale, &state, error));
+    TRY(walk(cg, WEFT_CG_X, WEFT_CG_X, visit_scale, &state, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_residual(weft_cg *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_X], cg->memory[WEFT_CG_Q], error));
+    TRY(difference(cg, error));
+    TRY(uniform_write(cg, WEFT_CG_RZ_BEFORE, INFINITY, error));
+    TRY(uniform_write(cg, WEFT_CG_PQ, 1, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_size(weft_cg *cg, double *size, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double square = 0;
+    TRY(weft_cg_run(cg, WEFT_CG_SOLUTION, error));
+    TRY(uniform_read(cg, WEFT_CG_SIZE, &square, error));
+    *size = sqrt(square);
+done:
+    return status;
+}
+
+weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t counted = 0;
+    turns = turns < WEFT_CG_TURNS_MAX ? turns : WEFT_CG_TURNS_MAX;
+    TRY(uniform_write(cg, WEFT_CG_TURNS, turns, error));
+    TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
+    TRY(uniform_write(cg, WEFT_CG_STEP, 0, error));
+    TRY(weft_cg_run(cg, WEFT_CG_LOOP, error));
+    TRY(weft_cg_counted(cg, &counted, error));
+    TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));
+    TRY(norms_read(cg, error));
+    TRY(uniform_read(cg, WEFT_CG_PQ, &cg->pq, error));
+    TRY(uniform_read(cg, WEFT_CG_GAIN, &cg->gain, error));
+    *done = (int)counted;
+done:
+    return status;
+}
+
+weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error) {
+    return weft_cg_run(cg, WEFT_CG_MEAN, error);
+}
+
+weft_status weft_cg_clear(weft_cg *cg, weft_error *error) {
+    weft_cg_walk state = {0};
+    return walk(cg, WEFT_CG_X, WEFT_CG_X, visit_constrained, &state, error);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static weft_status check(const weft_cg *cg, weft_error *error) {
+    const weft_cg_options *options = cg->options;
+    size_t bytes = (size_t)cg->n * sizeof(double);
+    if (weft_memory_bytes(cg->memory[WEFT_CG_B]) < bytes ||
+        weft_memory_bytes(cg->memory[WEFT_CG_X]) < bytes)
+        return weft_error_set(error, WEFT_ERROR_SHAPE, "b and x must hold %lld doubles each",
+                              (long long)cg->n);
+    if (options->project_mean && options->n_constrained)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "a system with constrained dofs is not singular: do not project");
+    for (int64_t k = 0; k < options->n_constrained; ++k)
+        if (options->constrained[k] < 0 || options->constrained[k] >= cg->n ||
+            (k && options->constrained[k] <= options->constrained[k - 1]))
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "constrained dofs must ascend and lie in [0, %lld)",
+                                  (long long)cg->n);
+    if (weft_device_limits(cg->context->device)->kind == WEFT_DEVICE_NULL) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "this device holds no numbers that could be solved for");
+        weft_error_hint(error, "use the device host");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    return WEFT_OK;
+}
+
+static weft_status sums_prepare(weft_cg *cg, weft_error *error) {
+    const weft_memory *values = weft_operator_values(cg->op);
+    if (!values || !weft_memory_host(values))
+        return WEFT_OK;
+    cg->sums = calloc((size_t)(cg->n / WEFT_CHUNK) + 1, sizeof *cg->sums);
+    if (!cg->sums)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+    return WEFT_OK;
+}
+
+weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
+                            weft_memory *x, const weft_cg_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    *cg = (weft_cg){.context = context, .op = op, .options = options, .n = weft_operator_dofs(op)};
+    cg->memory[WEFT_CG_X] = x;
+    cg->memory[WEFT_CG_B] = b;
+    TRY(check(cg, error));
+    for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
+        TRY(weft_memory_make(context->device, (i < WEFT_CG_RZ ? (size_t)cg->n : 1) * sizeof(double),
+                             &cg->memory[i], error));
+    TRY(weft_memory_make(context->device, (WEFT_CG_TURNS_MAX + 1) * sizeof(double), &cg->history,
+                         error));
+    TRY(sums_prepare(cg, error));
+    TRY(weft_cg_programs_prepare(cg, error));
+    if (options->project_mean)
+        TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
+done:
+    return status;
+}
+
+void weft_cg_release(weft_cg *cg) {
+    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
+        weft_cg_unbind(cg, (weft_cg_script)i);
+    weft_memory_free(&cg->history);
+    for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
+        weft_memory_free(&cg->memory[i]);
+    free(cg->sums);
+    cg->sums = NULL;
+}

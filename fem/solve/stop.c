@@ -1,0 +1,256 @@
+/* When a solve ends. The loops watch the residual of the recurrence, which goes on falling where
+ * that of x no longer does; what has been reached is decided by b - A x.
+ *
+ *  Rounding   The residual of x ends near c eps (|A| |x| + |b|) (Greenbaum 1997; Higham 2002,
+ *             sections 7.1 and 17.5). A solve that comes so far has solved a system whose data
+ *             differ from the given ones by rounding, and nothing better can be asked for.
+ *
+ *  The norm   sqrt(r.D^-1 r) for residuals, sqrt(x.D x) for x, D = diag(A). Preconditioned by D,
+ *             the method is that for D^-1/2 A D^-1/2, and where coefficients jump, what soft parts
+ *             still lack is not hidden behind the size of stiff ones. |A| is then between 1 and
+ *             the rows of a local matrix. Without a preconditioner the norms are Euclid's, and |A|
+ *             is between max D and as many times that.
+ *
+ *  Energy     A tolerance relative to b is met too early where Dirichlet values hold on a stiff
+ *             part: they make b large and say nothing about soft parts. So the residual must be
+ *             small against the energy norm of x, too, which bounds it where b is given
+ *             (b.D^-1 b <= |A| x.A x). Source: Arioli 2004.
+ *
+ *  c          FIXED + sqrt(iterations), for rounding errors of the iterations add up like a random
+ *             walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with coefficients
+ *             that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
+#include "fem/solve/private.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FIXED = 10,
+    WINDOW = 1000, /* iterations */
+    PATIENCE = 10  /* times n iterations with no new lowest residual, or windows, the more of them:
+                      exact CG ends after n */
+};
+
+/* Of the norm: as rounding allows no x so small a residual, a recurrence need not fall further; nor
+ * may it where constants are free, for rounding's share of them in the directions never falls. */
+static const double LEAST_TOLERANCE = 1e-20, LEAST_PROJECTED = 1e-15;
+
+/* Of |b|: what rounding may leave. Beyond it the system is so close to a singular one that x has
+ * hardly a right digit. */
+static const double MOST_LEFT = 1e-4;
+
+/* Times the tolerance: the residual against the energy norm. For a source that is 2 at most; smooth
+ * Dirichlet values on a mesh of N nodes a side make it sqrt(N). */
+static const double OF_ENERGY = 100;
+
+weft_status weft_cg_note(weft_cg_course *course, double residual, weft_error *error) {
+    if (course->iterations >= course->capacity) {
+        const int capacity = course->capacity < 64 ? 64 : course->capacity + course->capacity / 2;
+        double *grown = realloc(course->history, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+        course->history = grown;
+        course->capacity = capacity;
+    }
+    course->history[course->iterations] = residual;
+    if (residual < course->lowest) {
+        course->lowest = residual;
+        course->lowest_at = course->iterations;
+    }
+    return WEFT_OK;
+}
+
+void weft_cg_limit(weft_cg *cg, double tolerance) {
+    const double least = cg->options->project_mean ? LEAST_PROJECTED : LEAST_TOLERANCE;
+    cg->limit = pow(fmax(tolerance, least) * cg->norm, 2);
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+static double lowest(const double *values, int begin, int end) {
+    double least = INFINITY;
+    for (int i = begin; i < end; ++i)
+        least = values[i] < least ? values[i] : least;
+    return least;
+}
+
+int weft_cg_until_check(int iterations) {
+    return WINDOW - iterations % WINDOW;
+}
+
+/* Iterations of a window: a quarter of all, and at least what a datum takes through a mesh. */
+static int window_of(const weft_cg *cg, int iterations) {
+    const double wanted = fmax(4 * sqrt((double)cg->n), iterations / 4.0);
+    return WINDOW * (int)ceil(fmax(wanted, WINDOW) / WINDOW);
+}
+
+/* No progress, looked for every WINDOW iterations. Residuals may grow over thousands of iterations
+ * where coefficients jump, but the energy of the error falls in each, by what `gain` sums up
+ * (Hestenes and Stiefel 1952, section 6; Strakos and Tichy 2002). */
+static weft_status find_plateau(const weft_cg *cg, weft_cg_course *course, bool *flat,
+                                weft_error *error) {
+    static const double FALL = 0.99, UNCHANGED = 1e-15;
+    const int now = course->iterations, at = now / WINDOW, window = window_of(cg, now);
+    *flat = false;
+    if (now % WINDOW != 0 || !(cg->gain > 0)) /* the kernel that stays sums up no gains */
+        return WEFT_OK;
+    double *grown = realloc(course->gains, ((size_t)at + 1) * sizeof *grown);
+    if (!grown)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+    course->gains = grown;
+    course->gains[at] = cg->gain;
+    *flat = now - course->lowest_at > PATIENCE * fmax(WINDOW, (double)cg->n);
+    if (*flat || now < 2 * window)
+        return WEFT_OK;
+    const int last = now - window;
+    const bool falls = lowest(course->history, last + 1, now + 1) <
+                       FALL * lowest(course->history, last - window + 1, last + 1);
+    *flat = !falls && cg->gain - course->gains[last / WINDOW] <= UNCHANGED * cg->gain;
+    return WEFT_OK;
+}
+
+int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance) {
+    const int half = iterations / 2;
+    const double now = lowest(history, 0, iterations + 1), then = lowest(history, 0, half + 1);
+    if (half < 1 || !(now < then) || !(now > tolerance) || !(tolerance > 0))
+        return 0;
+    const double rate = log(then / now) / (iterations - half);
+    return (int)fmin(log(now / tolerance) / rate, 1e9);
+}
+
+/* To two digits. */
+static double rounded(double value) {
+    const double unit = pow(10, fmax(0, floor(log10(value)) - 1));
+    return unit * round(value / unit);
+}
+
+void weft_cg_tell(const weft_cg *cg, const double *history, int iterations) {
+    const double tolerance = cg->options->tolerance, residual = history[iterations];
+    const double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
+    const double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
+    const int ahead = weft_cg_iterations_ahead(history, iterations, tolerance);
+    char phase[80] = "solve";
+    if (ahead > 0)
+        snprintf(phase, sizeof phase, "solve, iteration %d of about %.0f", iterations,
+                 rounded((double)iterations + ahead));
+    else if (iterations > 0)
+        snprintf(phase, sizeof phase, "solve, iteration %d", iterations);
+    weft_progress(cg->options->monitor, phase, gained < wanted ? gained : wanted, wanted);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+/* Does the loop end here, as its own numbers say? */
+static weft_status ends(const weft_cg *cg, weft_cg_course *course, bool broken, bool *yes,
+                        weft_cg_outcome *outcome, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool flat = false;
+    *yes = true;
+    TRY(find_plateau(cg, course, &flat, error));
+    if (isnan(cg->rr) || isinf(cg->rr) || isnan(cg->rz) || (broken && isnan(cg->pq)))
+        *outcome = WEFT_CG_NAN;
+    else if (broken)
+        *outcome = WEFT_CG_INDEFINITE;
+    else if (cg->rr <= cg->limit)
+        *outcome = WEFT_CG_CONVERGED;
+    else if (!(cg->rz > 0))
+        *outcome = WEFT_CG_BREAKDOWN;
+    else if (course->iterations >= cg->options->max_iterations)
+        *outcome = WEFT_CG_MAX_ITERATIONS;
+    else if (flat)
+        *outcome = WEFT_CG_STAGNATION;
+    else
+        *yes = false;
+done:
+    return status;
+}
+
+/* Of x without its mean, where that is free: it is of no account, and A times it is rounding. */
+static weft_status true_residual(weft_cg *cg, weft_cg_course *course, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (course->is_true)
+        return WEFT_OK;
+    if (cg->options->project_mean)
+        TRY(weft_cg_subtract_mean(cg, error));
+    TRY(weft_cg_residual(cg, error));
+    course->is_true = true;
+    course->history[course->iterations] = sqrt(cg->rr) / cg->norm;
+done:
+    return status;
+}
+
+static bool is_small(const weft_cg *cg) {
+    return sqrt(cg->rz) <= MOST_LEFT * cg->scaled_norm;
+}
+
+static weft_status at_rounding(weft_cg *cg, weft_cg_course *course, bool *yes, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double c = FIXED + sqrt(course->iterations);
+    double size = 0;
+    TRY(weft_cg_size(cg, &size, error));
+    course->backward_error = sqrt(cg->rz) / (cg->largest * size + cg->scaled_norm);
+    *yes = course->backward_error <= c * DBL_EPSILON && is_small(cg);
+done:
+    return status;
+}
+
+/* rz that the tolerance allows, for the energy of x. */
+static double energy_limit(const weft_cg *cg) {
+    return pow(OF_ENERGY * cg->options->tolerance, 2) * cg->largest * fabs(cg->energy);
+}
+
+static bool meets_tolerance(const weft_cg *cg, double residual) {
+    return residual <= cg->options->tolerance && cg->rz <= energy_limit(cg);
+}
+
+/* From b - A x again: where the recurrence alone has converged, or a smaller limit is needed, and
+ * where constants are free, whose share in the directions, of rounding, ends by having no
+ * curvature. Once for each halving. */
+static bool starts_again(weft_cg *cg, const weft_cg_course *course, weft_cg_outcome outcome,
+                         double residual) {
+    const bool mends = outcome == WEFT_CG_CONVERGED ||
+                       (cg->options->project_mean &&
+                        (outcome == WEFT_CG_INDEFINITE || outcome == WEFT_CG_BREAKDOWN));
+    if (!mends || residual > 0.5 * course->replaced ||
+        course->iterations >= cg->options->max_iterations)
+        return false;
+    if (residual <= cg->options->tolerance) /* the energy asks for less, and a half is the least */
+        weft_cg_limit(cg, residual * fmin(0.5, sqrt(energy_limit(cg) / cg->rz)));
+    return true;
+}
+
+weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool *decided,
+                          weft_cg_outcome *outcome, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool rounding = false;
+    TRY(ends(cg, course, broken, decided, outcome, error));
+    if (!*decided || *outcome == WEFT_CG_NAN)
+        goto done;
+    TRY(true_residual(cg, course, error));
+    const double residual = sqrt(cg->rr) / cg->norm;
+    course->backward_error = NAN;
+    if (meets_tolerance(cg, residual)) {
+        *outcome = WEFT_CG_CONVERGED;
+        goto done;
+    }
+    if (isnan(residual)) {
+        *outcome = WEFT_CG_NAN;
+        goto done;
+    }
+    if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* else spare a pass over x */
+        TRY(at_rounding(cg, course, &rounding, error));
+    if (rounding) {
+        *outcome = WEFT_CG_CONVERGED;
+        course->to_rounding = true;
+    } else if (starts_again(cg, course, *outcome, residual)) {
+        *decided = false;
+    } else if (*outcome == WEFT_CG_CONVERGED) {
+        *outcome = course->iterations < cg->options->max_iterations ? WEFT_CG_STAGNATION
+                                                                    : WEFT_CG_MAX_ITERATIONS;
+    }
+    course->replaced = residual;
+done:
+    return status;
+}

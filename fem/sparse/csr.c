@@ -1,0 +1,32 @@
+#include "fem/operator/private.h"
+
+typedef struct weft_csr_work {
+    weft_csr_rows rows;
+    int64_t n_rows;
+    double (*kernel)(const weft_csr_rows *m, int64_t first, int64_t last);
+    double *dots;
+} weft_csr_work;
+
+static void csr_chunk(void *user, int64_t i) {
+    weft_csr_work *work = user;
+    int64_t first = i * WEFT_CHUNK, last = first + WEFT_CHUNK;
+    double dot = work->kernel(&work->rows, first, last < work->n_rows ? last : work->n_rows);
+    if (work->dots)
+        work->dots[i] = dot;
+}
+
+weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
+                                  const double *values, const double *v, double *y, double *dots,
+                                  weft_error *error) {
+    weft_csr_work work = {{pattern->row_start, pattern->columns, values, v, y},
+                          pattern->n_rows,
+                          weft_wide(weft_vectors_of(device))->csr_rows,
+                          dots};
+    int64_t n_chunks = (pattern->n_rows + WEFT_CHUNK - 1) / WEFT_CHUNK;
+    return weft_device_for(device, n_chunks, csr_chunk, &work, error);
+}
+
+weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, const double *values,
+                             const double *v, double *y, weft_error *error) {
+    return weft_csr_product_dots(device, pattern, values, v, y, NULL, error);
+}

@@ -1,0 +1,332 @@
+#include "fem/operator/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The pattern is found from the upper triangle: the higher neighbours of each node, cell by cell,
+ * then each kept once, ascending. Transposing that gives the lower triangle. Every step runs over
+ * shares of the cells or rows on any thread; where shares meet in a counter it is atomic, and as
+ * rows are sorted afterwards, who came first does not show. */
+enum { SHARES = 256, STAMPS = 1024, FEW = 48 };
+
+typedef struct weft_pattern_work {
+    const int32_t *indices;
+    int64_t n_cells, n_rows;
+    int width;
+    bool shared;      /* more than one thread */
+    int64_t *start;   /* [n_rows + 1] into upper */
+    int32_t *upper;   /* higher nodes of cells, row after row; then at the start of each row once */
+    int32_t *n_upper; /* [n_rows] */
+    int32_t *n_lower; /* [n_rows]; then those still to be put into columns */
+    int64_t *row_start;
+    int32_t *columns;
+    int32_t *sorted; /* [SHARES][width] one cell of each share, for widths above 4 */
+} weft_pattern_work;
+
+static weft_status no_memory(weft_error *error, int64_t n_cells) {
+    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the matrix pattern of %lld cells",
+                   (long long)n_cells);
+    weft_error_hint(error, "use the assembly matrix-free, which stores no matrix");
+    return WEFT_ERROR_MEMORY;
+}
+
+void weft_pattern_free(weft_pattern **pattern) {
+    if (!pattern || !*pattern)
+        return;
+    free((*pattern)->row_start);
+    free((*pattern)->columns);
+    free(*pattern);
+    *pattern = NULL;
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE int64_t add(int64_t *counter, int64_t n, bool shared) {
+    if (shared)
+        return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+    int64_t before = *counter;
+    *counter = before + n;
+    return before;
+}
+
+INLINE int32_t add_small(int32_t *counter, int32_t n, bool shared) {
+    if (shared)
+        return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+    int32_t before = *counter;
+    *counter = before + n;
+    return before;
+}
+
+INLINE void exchange(int32_t *a, int32_t *b) {
+    int32_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_numbers(int32_t *numbers, int64_t n) {
+    if (n > FEW) {
+        qsort(numbers, (size_t)n, sizeof *numbers, compare_numbers);
+        return;
+    }
+    for (int64_t i = 1; i < n; ++i) {
+        int32_t moved = numbers[i];
+        int64_t k = i;
+        for (; k > 0 && numbers[k - 1] > moved; --k)
+            numbers[k] = numbers[k - 1];
+        numbers[k] = moved;
+    }
+}
+
+/* A cell's nodes ascending. */
+INLINE void sort_cell(const int32_t *nodes, int width, int32_t *out) {
+    memcpy(out, nodes, (size_t)width * sizeof *out);
+    if (width == 3) {
+        exchange(out, out + 1);
+        exchange(out + 1, out + 2);
+        exchange(out, out + 1);
+    } else if (width == 4) {
+        exchange(out, out + 1);
+        exchange(out + 2, out + 3);
+        exchange(out, out + 2);
+        exchange(out + 1, out + 3);
+        exchange(out + 1, out + 2);
+    } else {
+        sort_numbers(out, width);
+    }
+}
+
+static int64_t share_start(int64_t n, int64_t share) {
+    return (int64_t)(n / SHARES * share + n % SHARES * share / SHARES);
+}
+
+/* Of the pairs of a cell, width - 1 belong to its lowest node, one fewer to the next, ... */
+INLINE void count(const weft_pattern_work *w, int64_t share, int width, bool shared, int32_t *s) {
+    int64_t last = share_start(w->n_cells, share + 1);
+    for (int64_t cell = share_start(w->n_cells, share); cell < last; ++cell) {
+        sort_cell(w->indices + cell * width, width, s);
+        for (int i = 0; i + 1 < width; ++i)
+            add(&w->start[s[i]], width - 1 - i, shared);
+    }
+}
+
+/* start[r] comes down from the end of row r to its beginning. */
+INLINE void fill(const weft_pattern_work *w, int64_t share, int width, bool shared, int32_t *s) {
+    int64_t last = share_start(w->n_cells, share + 1);
+    for (int64_t cell = share_start(w->n_cells, share); cell < last; ++cell) {
+        sort_cell(w->indices + cell * width, width, s);
+        for (int i = 0; i + 1 < width; ++i) {
+            int64_t n = width - 1 - i, at = add(&w->start[s[i]], -n, shared) - n;
+            for (int k = 0; k < n; ++k)
+                w->upper[at + k] = s[i + 1 + k];
+        }
+    }
+}
+
+/* The usual sizes are constants, so that their loops unroll. */
+static void share_count(void *user, int64_t share) {
+    const weft_pattern_work *w = user;
+    int32_t s[4];
+    if (w->width == 4 && w->shared)
+        count(w, share, 4, true, s);
+    else if (w->width == 4)
+        count(w, share, 4, false, s);
+    else if (w->width == 3)
+        count(w, share, 3, w->shared, s);
+    else
+        count(w, share, w->width, w->shared, w->sorted + share * w->width);
+}
+
+static void share_fill(void *user, int64_t share) {
+    const weft_pattern_work *w = user;
+    int32_t s[4];
+    if (w->width == 4 && w->shared)
+        fill(w, share, 4, true, s);
+    else if (w->width == 4)
+        fill(w, share, 4, false, s);
+    else if (w->width == 3)
+        fill(w, share, 3, w->shared, s);
+    else
+        fill(w, share, w->width, w->shared, w->sorted + share * w->width);
+}
+
+static void starts_sum(weft_pattern_work *w) {
+    int64_t sum = 0;
+    for (int64_t r = 0; r <= w->n_rows; ++r) {
+        sum += w->start[r];
+        w->start[r] = sum;
+    }
+}
+
+/* Each higher neighbour once. What has been seen is remembered by the low bits of its number, and
+ * what that lets through twice stands side by side once the row is sorted. Without branches: a slot
+ * is written always, and kept when it is new. */
+INLINE void unite(const weft_pattern_work *w, int64_t share, bool shared) {
+    uint64_t seen[STAMPS];
+    int64_t last = share_start(w->n_rows, share + 1);
+    memset(seen, 0xFF, sizeof seen);
+    for (int64_t r = share_start(w->n_rows, share); r < last; ++r) {
+        int32_t *row = w->upper + w->start[r];
+        int64_t n = 0, once = 0, n_all = w->start[r + 1] - w->start[r];
+        for (int64_t k = 0; k < n_all; ++k) {
+            uint64_t stamp = (uint64_t)r << 32 | (uint32_t)row[k];
+            uint64_t *slot = &seen[row[k] % STAMPS];
+            row[n] = row[k];
+            n += *slot != stamp;
+            *slot = stamp;
+        }
+        sort_numbers(row, n);
+        int32_t before = (int32_t)r; /* which a cell that has a node twice would bring */
+        for (int64_t k = 0; k < n; ++k) {
+            int32_t c = row[k];
+            row[once] = c;
+            once += c != before;
+            before = c;
+        }
+        for (int64_t k = 0; k < once; ++k)
+            add_small(&w->n_lower[row[k]], 1, shared);
+        w->n_upper[r] = (int32_t)once;
+    }
+}
+
+static void share_unite(void *user, int64_t share) {
+    const weft_pattern_work *w = user;
+    if (w->shared)
+        unite(w, share, true);
+    else
+        unite(w, share, false);
+}
+
+static void rows_sum(weft_pattern_work *w, weft_pattern *pattern) {
+    int64_t sum = 0;
+    for (int64_t r = 0; r < w->n_rows; ++r) {
+        w->row_start[r] = sum;
+        sum += w->n_lower[r] + 1 + w->n_upper[r];
+    }
+    w->row_start[w->n_rows] = sum;
+    pattern->n_entries = sum;
+}
+
+/* Rows from the last to the first, so that on one thread the lower parts come out ascending. */
+INLINE void transpose(const weft_pattern_work *w, int64_t share, bool shared) {
+    int64_t first = share_start(w->n_rows, SHARES - 1 - share);
+    for (int64_t r = share_start(w->n_rows, SHARES - share) - 1; r >= first; --r) {
+        const int32_t *upper = w->upper + w->start[r];
+        int64_t n = w->n_upper[r], end = w->row_start[r + 1];
+        w->columns[end - n - 1] = (int32_t)r;
+        for (int64_t k = 0; k < n; ++k) {
+            int32_t c = upper[k];
+            w->columns[end - n + k] = c;
+            w->columns[w->row_start[c] + add_small(&w->n_lower[c], -1, shared) - 1] = (int32_t)r;
+        }
+    }
+}
+
+static void share_transpose(void *user, int64_t share) {
+    const weft_pattern_work *w = user;
+    if (w->shared)
+        transpose(w, share, true);
+    else
+        transpose(w, share, false);
+}
+
+static void share_sort(void *user, int64_t share) {
+    const weft_pattern_work *w = user;
+    int64_t last = share_start(w->n_rows, share + 1);
+    for (int64_t r = share_start(w->n_rows, share); r < last; ++r) {
+        int64_t n = w->row_start[r + 1] - w->row_start[r] - 1 - w->n_upper[r];
+        sort_numbers(w->columns + w->row_start[r], n);
+    }
+}
+
+static weft_status rows_fill(weft_device *device, weft_pattern_work *w, weft_pattern *pattern,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    pattern->columns =
+        weft_array_make_unset((uint64_t)pattern->n_entries * sizeof *pattern->columns);
+    if (!pattern->columns)
+        return no_memory(error, w->n_cells);
+    w->columns = pattern->columns;
+    TRY(weft_device_for(device, SHARES, share_transpose, w, error));
+    if (w->shared)
+        TRY(weft_device_for(device, SHARES, share_sort, w, error));
+done:
+    return status;
+}
+
+static weft_status pattern_find(weft_device *device, const weft_connectivity *dofs,
+                                weft_pattern *pattern, int32_t **n_upper, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_pattern_work w = {.indices = weft_connectivity_indices(dofs),
+                           .n_cells = weft_connectivity_from(dofs),
+                           .n_rows = weft_connectivity_to(dofs),
+                           .width = weft_connectivity_width(dofs),
+                           .shared = device && weft_device_limits(device)->threads > 1};
+    size_t n_rows = (size_t)w.n_rows, n_cells = (size_t)w.n_cells, width = (size_t)w.width;
+    w.start = weft_scratch_make(n_rows + 1, sizeof *w.start);
+    w.n_upper = weft_scratch_make(n_rows, sizeof *w.n_upper);
+    w.n_lower = weft_scratch_make(n_rows, sizeof *w.n_lower);
+    w.upper = weft_scratch_make(n_cells * (width * (width - 1) / 2), sizeof *w.upper);
+    w.sorted = weft_scratch_make(SHARES * width, sizeof *w.sorted);
+    pattern->row_start = weft_array_make(n_rows + 1, sizeof *pattern->row_start);
+    pattern->n_rows = w.n_rows;
+    w.row_start = pattern->row_start;
+    if (!w.start || !w.n_upper || !w.n_lower || !w.upper || !w.sorted || !pattern->row_start) {
+        status = no_memory(error, w.n_cells);
+        goto done;
+    }
+    memset(w.start, 0, (n_rows + 1) * sizeof *w.start);
+    memset(w.n_lower, 0, n_rows * sizeof *w.n_lower);
+    TRY(weft_device_for(device, SHARES, share_count, &w, error));
+    starts_sum(&w);
+    TRY(weft_device_for(device, SHARES, share_fill, &w, error));
+    TRY(weft_device_for(device, SHARES, share_unite, &w, error));
+    rows_sum(&w, pattern);
+    if (pattern->n_entries > (int64_t)UINT32_MAX) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "the matrix has %lld entries, more than 2^32 - 1",
+                                (long long)pattern->n_entries);
+        weft_error_hint(error, "use the assembly lma or matrix-free");
+        goto done;
+    }
+    TRY(rows_fill(device, &w, pattern, error));
+    *n_upper = w.n_upper;
+    w.n_upper = NULL;
+done:
+    free(w.start);
+    free(w.n_upper);
+    free(w.n_lower);
+    free(w.upper);
+    free(w.sorted);
+    return status;
+}
+
+weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs, int lanes,
+                              weft_pattern **out, weft_memory **positions, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_pattern *pattern = NULL;
+    int32_t *n_upper = NULL;
+    if (weft_connectivity_from(dofs) > (int64_t)UINT32_MAX) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^32 - 1 cells");
+        goto done;
+    }
+    pattern = calloc(1, sizeof *pattern);
+    if (!pattern) {
+        status = no_memory(error, weft_connectivity_from(dofs));
+        goto done;
+    }
+    TRY(pattern_find(device, dofs, pattern, &n_upper, error));
+    if (positions)
+        TRY(weft_pattern_positions_by(device, pattern, n_upper, dofs, lanes,
+                                      weft_vectors_of(device), positions, error));
+    *out = pattern;
+    pattern = NULL;
+done:
+    free(n_upper);
+    weft_pattern_free(&pattern);
+    return status;
+}

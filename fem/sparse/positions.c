@@ -1,0 +1,261 @@
+#include "fem/operator/private.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { TASK_BLOCKS = 512, TASK_ROWS = 4096 };
+
+typedef struct weft_position_work {
+    const int32_t *indices, *columns;
+    const int64_t *row_start;
+    const int32_t *n_upper; /* or NULL */
+    uint32_t *twin;         /* [n_entries] of each entry behind a diagonal: its mirror image */
+    uint32_t *positions;
+    int64_t n_cells, n_blocks, n_rows;
+    int width, lanes;
+    atomic_bool missing;
+} weft_position_work;
+
+/* The place of a column in a row of n, or at least n. Columns of a row differ, so the first equal
+ * entry is the one; what vectors read past the row's end (padding, or the next row) comes later. */
+typedef int64_t (*weft_row_search)(const int32_t *row, int32_t column, int64_t n);
+
+INLINE int64_t search_plain(const int32_t *row, int32_t column, int64_t n) {
+    int64_t k = 0;
+    while (k < n && row[k] != column)
+        ++k;
+    return k;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) INLINE int64_t search_avx512(const int32_t *row, int32_t column,
+                                                                int64_t n) {
+    __m512i wanted = _mm512_set1_epi32(column);
+    for (int64_t k = 0; k < n; k += 16) {
+        unsigned equal = _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(row + k), wanted);
+        if (equal)
+            return k + __builtin_ctz(equal);
+    }
+    return n;
+}
+
+__attribute__((target("avx2"))) INLINE int64_t search_avx2(const int32_t *row, int32_t column,
+                                                           int64_t n) {
+    __m256i wanted = _mm256_set1_epi32(column);
+    for (int64_t k = 0; k < n; k += 8) {
+        __m256i equal = _mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(row + k)), wanted);
+        unsigned bits = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+        if (bits)
+            return k + __builtin_ctz(bits);
+    }
+    return n;
+}
+#endif
+
+INLINE void find(weft_position_work *work, int64_t task, int width, int lanes,
+                 weft_row_search search) {
+    int64_t last =
+        (task + 1) * TASK_BLOCKS < work->n_blocks ? (task + 1) * TASK_BLOCKS : work->n_blocks;
+    bool missing = false;
+    for (int64_t block = task * TASK_BLOCKS; block < last; ++block)
+        for (int lane = 0; lane < lanes; ++lane) {
+            int64_t cell = block * lanes + lane;
+            const int32_t *nodes =
+                work->indices + (cell < work->n_cells ? cell : work->n_cells - 1) * width;
+            uint32_t *out = work->positions + block * width * width * lanes + lane;
+            for (int i = 0; i < width; ++i) {
+                int64_t first = work->row_start[nodes[i]];
+                int64_t n = work->row_start[nodes[i] + 1] - first;
+                for (int j = 0; j < width; ++j) {
+                    int64_t place = search(work->columns + first, nodes[j], n);
+                    missing |= place >= n;
+                    out[(i * width + j) * lanes] = (uint32_t)(first + place);
+                }
+            }
+        }
+    if (missing)
+        atomic_store(&work->missing, true);
+}
+
+/* The same with one search for each pair of nodes, among the few entries behind a diagonal. */
+INLINE void find_mirrored(weft_position_work *work, int64_t task, int width, int lanes,
+                          weft_row_search search) {
+    int64_t last =
+        (task + 1) * TASK_BLOCKS < work->n_blocks ? (task + 1) * TASK_BLOCKS : work->n_blocks;
+    bool missing = false;
+    for (int64_t block = task * TASK_BLOCKS; block < last; ++block)
+        for (int lane = 0; lane < lanes; ++lane) {
+            int64_t cell = block * lanes + lane;
+            const int32_t *nodes =
+                work->indices + (cell < work->n_cells ? cell : work->n_cells - 1) * width;
+            uint32_t *out = work->positions + block * width * width * lanes + lane;
+            for (int i = 0; i < width; ++i) {
+                int64_t diagonal = work->row_start[nodes[i] + 1] - 1 - work->n_upper[nodes[i]];
+                out[(i * width + i) * lanes] = (uint32_t)diagonal;
+                for (int j = 0; j < i; ++j) {
+                    bool below = nodes[j] < nodes[i];
+                    int32_t row = below ? nodes[j] : nodes[i], n = work->n_upper[row];
+                    int64_t first = work->row_start[row + 1] - n;
+                    int64_t place = search(work->columns + first, below ? nodes[i] : nodes[j], n);
+                    uint32_t at = (uint32_t)(first + place), twin = (uint32_t)diagonal;
+                    if (nodes[i] == nodes[j]) {
+                        at = twin;
+                    } else {
+                        missing |= place >= n;
+                        twin = work->twin[at];
+                    }
+                    out[(i * width + j) * lanes] = below ? twin : at;
+                    out[(j * width + i) * lanes] = below ? at : twin;
+                }
+            }
+        }
+    if (missing)
+        atomic_store(&work->missing, true);
+}
+
+/* Each entry before a diagonal is the mirror image of one behind the diagonal of its column. */
+INLINE void find_twins(weft_position_work *work, int64_t task, weft_row_search search) {
+    int64_t last = (task + 1) * TASK_ROWS < work->n_rows ? (task + 1) * TASK_ROWS : work->n_rows;
+    for (int64_t row = task * TASK_ROWS; row < last; ++row) {
+        int64_t end = work->row_start[row + 1] - 1 - work->n_upper[row];
+        for (int64_t k = work->row_start[row]; k < end; ++k) {
+            int32_t c = work->columns[k], n = work->n_upper[c];
+            int64_t first = work->row_start[c + 1] - n;
+            work->twin[first + search(work->columns + first, (int32_t)row, n)] = (uint32_t)k;
+        }
+    }
+}
+
+/* The usual sizes are constants, so that their loops unroll. */
+INLINE void find_sized(weft_position_work *work, int64_t task, weft_row_search search) {
+    if (work->twin && work->width == 4)
+        find_mirrored(work, task, 4, work->lanes, search);
+    else if (work->twin)
+        find_mirrored(work, task, work->width, work->lanes, search);
+    else if (work->width == 3)
+        find(work, task, 3, work->lanes, search);
+    else if (work->width == 4)
+        find(work, task, 4, work->lanes, search);
+    else
+        find(work, task, work->width, work->lanes, search);
+}
+
+typedef struct weft_finder {
+    weft_task positions, twins;
+} weft_finder;
+
+static void find_plain(void *user, int64_t task) {
+    find_sized(user, task, search_plain);
+}
+
+static void twins_plain(void *user, int64_t task) {
+    find_twins(user, task, search_plain);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) static void find_avx512(void *user, int64_t task) {
+    find_sized(user, task, search_avx512);
+}
+
+__attribute__((target("avx512f"))) static void twins_avx512(void *user, int64_t task) {
+    find_twins(user, task, search_avx512);
+}
+
+__attribute__((target("avx2"))) static void find_avx2(void *user, int64_t task) {
+    find_sized(user, task, search_avx2);
+}
+
+__attribute__((target("avx2"))) static void twins_avx2(void *user, int64_t task) {
+    find_twins(user, task, search_avx2);
+}
+#endif
+
+static weft_finder finder(weft_vectors vectors) {
+#if defined(__x86_64__)
+    if (vectors == WEFT_VECTORS_AVX512)
+        return (weft_finder){find_avx512, twins_avx512};
+    if (vectors == WEFT_VECTORS_AVX2)
+        return (weft_finder){find_avx2, twins_avx2};
+#endif
+    (void)vectors;
+    return (weft_finder){find_plain, twins_plain};
+}
+
+weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
+                                   const weft_connectivity *dofs, int lanes,
+                                   weft_memory **positions, weft_error *error) {
+    return weft_pattern_positions_by(device, pattern, NULL, dofs, lanes, weft_vectors_of(device),
+                                     positions, error);
+}
+
+/* Nothing to find on a device that computes nothing. */
+static weft_status work_run(weft_device *device, weft_position_work *work, weft_finder find,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t n_tasks = (work->n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS;
+    if (!work->positions)
+        return WEFT_OK;
+    if (work->n_upper) {
+        work->twin = weft_scratch_make((size_t)work->row_start[work->n_rows], sizeof *work->twin);
+        if (!work->twin)
+            return weft_error_set(error, WEFT_ERROR_MEMORY,
+                                  "no memory for the matrix positions of %lld cells",
+                                  (long long)work->n_cells);
+        TRY(weft_device_for(device, (work->n_rows + TASK_ROWS - 1) / TASK_ROWS, find.twins, work,
+                            error));
+    }
+    TRY(weft_device_for(device, n_tasks, find.positions, work, error));
+    if (atomic_load(&work->missing)) {
+        status = weft_error_set(error, WEFT_ERROR_SHAPE,
+                                "the pattern lacks couplings of this connectivity");
+        weft_error_hint(error, "make the pattern from a connectivity that contains them");
+    }
+done:
+    free(work->twin);
+    work->twin = NULL;
+    return status;
+}
+
+weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
+                                      const int32_t *n_upper, const weft_connectivity *dofs,
+                                      int lanes, weft_vectors vectors, weft_memory **positions,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *memory = NULL;
+    weft_position_work work = {.indices = weft_connectivity_indices(dofs),
+                               .columns = pattern->columns,
+                               .row_start = pattern->row_start,
+                               .n_rows = pattern->n_rows,
+                               .n_upper = n_upper,
+                               .n_cells = weft_connectivity_from(dofs),
+                               .width = weft_connectivity_width(dofs),
+                               .lanes = lanes};
+    work.n_blocks = (work.n_cells + lanes - 1) / lanes;
+    size_t bytes = 0;
+    if (weft_connectivity_to(dofs) != pattern->n_rows) {
+        status = weft_error_set(error, WEFT_ERROR_SHAPE,
+                                "a connectivity to %lld dofs and a pattern of %lld rows",
+                                (long long)weft_connectivity_to(dofs), (long long)pattern->n_rows);
+        goto done;
+    }
+    if (__builtin_mul_overflow((size_t)work.n_blocks,
+                               (size_t)(work.width * work.width * lanes) * sizeof(uint32_t),
+                               &bytes)) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions");
+        goto done;
+    }
+    TRY(weft_memory_make_unset(device, bytes, &memory, error));
+    work.positions = weft_memory_host(memory);
+    TRY(work_run(device, &work, finder(vectors), error));
+    *positions = memory;
+    memory = NULL;
+done:
+    weft_memory_free(&memory);
+    return status;
+}

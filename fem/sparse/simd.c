@@ -1,0 +1,53 @@
+#include "fem/operator/private.h"
+
+#define WIDE_NAME(name) name##_plain
+#define WIDE_TARGET
+#include "fem/sparse/simd.h"
+#undef WIDE_NAME
+#undef WIDE_TARGET
+
+#if defined(__x86_64__)
+#define WIDE_NAME(name) name##_avx2
+#define WIDE_TARGET __attribute__((target("avx2,fma")))
+#include "fem/sparse/simd.h"
+#undef WIDE_NAME
+#undef WIDE_TARGET
+
+#define WIDE_NAME(name) name##_avx512
+#define WIDE_TARGET __attribute__((target("avx2,fma,avx512f")))
+#include "fem/sparse/simd.h"
+#undef WIDE_NAME
+#undef WIDE_TARGET
+#endif
+
+weft_vectors weft_vectors_here(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return WEFT_VECTORS_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return WEFT_VECTORS_AVX2;
+#endif
+    return WEFT_VECTORS_PLAIN;
+}
+
+weft_vectors weft_vectors_of(const weft_device *device) {
+    const weft_vectors here = weft_vectors_here();
+    if (!device || weft_device_limits(device)->kind != WEFT_DEVICE_HOST)
+        return here;
+    const int lanes = weft_device_limits(device)->lanes_double;
+    const weft_vectors told = lanes >= 8   ? WEFT_VECTORS_AVX512
+                              : lanes >= 4 ? WEFT_VECTORS_AVX2
+                                           : WEFT_VECTORS_PLAIN;
+    return told < here ? told : here;
+}
+
+const weft_wide_kernels *weft_wide(weft_vectors vectors) {
+#if defined(__x86_64__)
+    if (vectors == WEFT_VECTORS_AVX512)
+        return &kernels_avx512;
+    if (vectors == WEFT_VECTORS_AVX2)
+        return &kernels_avx2;
+#endif
+    (void)vectors;
+    return &kernels_plain;
+}

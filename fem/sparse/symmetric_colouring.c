@@ -1,0 +1,86 @@
+/* Rounds for edges: a colouring of the bipartite graph of sources and targets. With no degree above
+ * the number of colours it always succeeds (Koenig): where the two ends of an edge have no colour
+ * free in common, the path that alternates between a colour free at each is recoloured. */
+#include "fem/sparse/symmetric.h"
+
+#include <string.h>
+
+static uint8_t *met(weft_edge_work *work, int round, int row, int column) {
+    return &work->met[round][row / WEFT_EDGE_BANKS][column % WEFT_EDGE_BANKS];
+}
+
+int weft_edge_meet(weft_edge_work *work, uint32_t rounds, int row, int column) {
+    int best = __builtin_ctz(rounds);
+    for (uint32_t left = rounds & (rounds - 1); left; left &= left - 1) {
+        const int round = __builtin_ctz(left);
+        if (*met(work, round, row, column) < *met(work, best, row, column))
+            best = round;
+    }
+    *met(work, best, row, column) += 1;
+    return best;
+}
+
+static void put(weft_edge_work *work, int32_t e, int round) {
+    weft_edge_inside *edge = &work->inside[e];
+    edge->round = (int8_t)round;
+    work->at_source[edge->source][round] = e;
+    work->at_target[edge->target][round] = e;
+    work->free_source[edge->source] &= ~(1u << round);
+    work->free_target[edge->target] &= ~(1u << round);
+}
+
+static void take(weft_edge_work *work, int32_t e) {
+    const weft_edge_inside *edge = &work->inside[e];
+    const int round = edge->round;
+    work->at_source[edge->source][round] = -1;
+    work->at_target[edge->target][round] = -1;
+    work->free_source[edge->source] |= 1u << round;
+    work->free_target[edge->target] |= 1u << round;
+}
+
+/* Make round a free at a target where b is: exchange them along the path of a, b, a, ... from it.
+ * The path never ends at a source where a is free, for it comes to sources by a. */
+static void exchange(weft_edge_work *work, int target, int a, int b) {
+    int n = 0;
+    for (;;) {
+        int32_t e = work->at_target[target][a];
+        if (e < 0)
+            break;
+        work->path[n++] = e;
+        e = work->at_source[work->inside[e].source][b];
+        if (e < 0)
+            break;
+        work->path[n++] = e;
+        target = work->inside[e].target;
+    }
+    for (int k = 0; k < n; ++k)
+        take(work, work->path[k]);
+    for (int k = 0; k < n; ++k) {
+        const weft_edge_inside *edge = &work->inside[work->path[k]];
+        *met(work, k % 2 == 0 ? a : b, edge->source, edge->target) -= 1;
+        *met(work, k % 2 == 0 ? b : a, edge->source, edge->target) += 1;
+        put(work, work->path[k], k % 2 == 0 ? b : a);
+    }
+}
+
+void weft_edge_colour(weft_edge_work *work) {
+    const uint32_t all = (1u << work->n_rounds) - 1;
+    for (int i = 0; i < WEFT_EDGE_NODES; ++i)
+        work->free_source[i] = work->free_target[i] = all;
+    memset(work->at_source, 0xFF, sizeof work->at_source);
+    memset(work->at_target, 0xFF, sizeof work->at_target);
+    memset(work->met, 0, sizeof work->met);
+    for (size_t e = 0; e < work->n_inside; ++e) {
+        const weft_edge_inside *edge = &work->inside[e];
+        if (edge->round < 0)
+            continue;
+        uint32_t free_source = work->free_source[edge->source];
+        uint32_t free_target = work->free_target[edge->target];
+        uint32_t both = free_source & free_target;
+        const int round =
+            weft_edge_meet(work, both ? both : free_source, edge->source, edge->target);
+        if (!both)
+            exchange(work, edge->target, round, __builtin_ctz(free_target));
+        put(work, (int32_t)e, round);
+    }
+}

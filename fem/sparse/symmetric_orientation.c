@@ -1,0 +1,131 @@
+/* Which of its two rows keeps an edge: such that a row's slots, and the times it is a target, stay
+ * within the rounds. First by who has more room, then by reversing paths. */
+#include "fem/sparse/symmetric.h"
+
+#include <string.h>
+
+/* Slots of a row that are left for edges inside. */
+static int room(const weft_edge_work *work, int i) {
+    return work->n_rounds - (work->n_staged[i] - work->dropped[i]);
+}
+
+/* The fewest edges that a row must be source of, so as not to be target too often. */
+static int least(const weft_edge_work *work, int i) {
+    return work->degree[i] > work->n_rounds ? work->degree[i] - work->n_rounds : 0;
+}
+
+static void remove_edge(weft_edge_work *work, int32_t e) {
+    weft_edge_inside *edge = &work->inside[e];
+    edge->round = -1;
+    work->degree[edge->source] -= 1;
+    work->degree[edge->target] -= 1;
+    work->out[edge->source] -= 1;
+}
+
+/* An edge of row i, as its source or as its target; -1: none. */
+static int32_t edge_of(const weft_edge_work *work, int i, bool as_source) {
+    for (size_t k = work->incident_start[i]; k < work->incident_start[i + 1]; ++k) {
+        const weft_edge_inside *edge = &work->inside[work->incident[k]];
+        if (edge->round >= 0 && (as_source ? edge->source : edge->target) == i)
+            return work->incident[k];
+    }
+    return -1;
+}
+
+static void reverse_path(weft_edge_work *work, int end, bool as_source) {
+    for (int at = end; work->came_by[at] >= 0;) {
+        weft_edge_inside *edge = &work->inside[work->came_by[at]];
+        uint16_t source = edge->source;
+        edge->source = edge->target;
+        edge->target = source;
+        at = as_source ? edge->target : edge->source;
+    }
+}
+
+/* Take an edge as source from row i (or give it one: as_source false) by reversing the shortest
+ * path to a row that can do with one more (or less). */
+static bool shift(weft_edge_work *work, int i, bool as_source) {
+    int n = 0;
+    for (int k = 0; k < work->n; ++k)
+        work->came_by[k] = -2;
+    work->came_by[i] = -1;
+    work->queue[n++] = (uint16_t)i;
+    for (int q = 0; q < n; ++q) {
+        const int at = work->queue[q];
+        for (size_t k = work->incident_start[at]; k < work->incident_start[at + 1]; ++k) {
+            const weft_edge_inside *edge = &work->inside[work->incident[k]];
+            const int from = as_source ? edge->source : edge->target;
+            const int to = as_source ? edge->target : edge->source;
+            if (edge->round < 0 || from != at || work->came_by[to] != -2)
+                continue;
+            work->came_by[to] = work->incident[k];
+            if (as_source ? work->out[to] < room(work, to) : work->out[to] > least(work, to)) {
+                reverse_path(work, to, as_source);
+                work->out[i] += as_source ? -1 : 1;
+                work->out[to] += as_source ? 1 : -1;
+                return true;
+            }
+            work->queue[n++] = (uint16_t)to;
+        }
+    }
+    return false;
+}
+
+/* Everything in, each edge at the row with more room. */
+static void start(weft_edge_work *work) {
+    memset(work->degree, 0, sizeof work->degree);
+    memset(work->out, 0, sizeof work->out);
+    for (int i = 0; i < work->n; ++i)
+        work->dropped[i] =
+            work->n_staged[i] > work->n_rounds ? work->n_staged[i] - work->n_rounds : 0;
+    for (size_t e = 0; e < work->n_inside; ++e) {
+        weft_edge_inside *edge = &work->inside[e];
+        const int i = edge->source, j = edge->target;
+        const int more = (room(work, j) - work->out[j]) - (room(work, i) - work->out[i]);
+        if (more > 0) {
+            edge->source = (uint16_t)j;
+            edge->target = (uint16_t)i;
+        }
+        edge->round = 0;
+        work->out[edge->source] += 1;
+        work->degree[i] += 1;
+        work->degree[j] += 1;
+    }
+}
+
+/* A row with more entries than it has slots and turns as a target. */
+static void relieve(weft_edge_work *work, int i) {
+    while (least(work, i) > room(work, i)) {
+        if (work->dropped[i] < work->n_staged[i]) {
+            work->dropped[i] += 1;
+            continue;
+        }
+        int32_t e = edge_of(work, i, true);
+        remove_edge(work, e >= 0 ? e : edge_of(work, i, false));
+    }
+}
+
+size_t weft_edge_orient(weft_edge_work *work) {
+    size_t n_overflow = work->n_outside;
+    start(work);
+    for (int i = 0; i < work->n; ++i)
+        relieve(work, i);
+    for (int i = 0; i < work->n; ++i)
+        while (work->out[i] > room(work, i)) {
+            if (shift(work, i, true))
+                continue;
+            if (work->dropped[i] < work->n_staged[i]) /* one entry in the overflow, an edge two */
+                work->dropped[i] += 1;
+            else
+                remove_edge(work, edge_of(work, i, true));
+        }
+    for (int i = 0; i < work->n; ++i)
+        while (work->out[i] < least(work, i))
+            if (!shift(work, i, false))
+                remove_edge(work, edge_of(work, i, false));
+    for (int i = 0; i < work->n; ++i)
+        n_overflow -= (size_t)(work->n_staged[i] - work->dropped[i]);
+    for (size_t e = 0; e < work->n_inside; ++e)
+        n_overflow += work->inside[e].round < 0 ? 2 : 0;
+    return n_overflow;
+}

@@ -1,0 +1,269 @@
+/* Advection and diffusion in time: what a step needs is made once, then the script of a step runs,
+ * many steps at a time. */
+#include "fem/time/private.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* T obeys a maximum principle: beyond so many times the largest value given, it is unstable. */
+static const double GROWTH = 1e6;
+
+const char *weft_step_outcome_name(weft_step_outcome outcome) {
+    static const char *const names[] = {"done", "nan", "blow_up", "advection_not_converged",
+                                        "diffusion_not_converged"};
+    return names[outcome];
+}
+
+static weft_status value_write(weft_advection_diffusion *ad, weft_ad_value which, double value,
+                               weft_error *error) {
+    return weft_memory_write(ad->values[which], 0, &value, sizeof value, error);
+}
+
+static weft_status value_read(const weft_advection_diffusion *ad, weft_ad_value which,
+                              double *value, weft_error *error) {
+    return weft_memory_read(ad->values[which], 0, value, sizeof *value, error);
+}
+
+static weft_status no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for advection and diffusion");
+}
+
+/* ---- what is given ------------------------------------------------------------------------- */
+
+/* free is 1, which 0; where a condition holds 0 and its number. */
+static void mark_kept(const weft_advection_diffusion_problem *problem, double *free_nodes,
+                      double *which) {
+    for (int64_t i = 0; i < problem->mesh->n_nodes; ++i)
+        free_nodes[i] = 1;
+    for (int k = 0; k < problem->n_kept; ++k)
+        for (int64_t i = 0; i < problem->kept[k].n_nodes; ++i) {
+            free_nodes[problem->kept[k].nodes[i]] = 0;
+            which[problem->kept[k].nodes[i]] = k + 1;
+        }
+}
+
+/* size = T.T, and the largest that it may become */
+static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double *initial = ad->problem->initial;
+    double largest = 0;
+    for (int64_t i = 0; i < ad->n; ++i)
+        largest = fmax(largest, fabs(initial[i]));
+    double bound = GROWTH * largest * (GROWTH * largest) * (double)ad->n;
+    if (weft_ad_has_list(ad, WEFT_AD_WHICH) || !isfinite(bound)) /* what is to come is not known */
+        bound = 1e300;
+    TRY(value_write(ad, WEFT_AD_BOUND, bound > 0 ? bound : 1, error));
+    TRY(value_write(ad, WEFT_AD_SIZE, 0, error));
+done:
+    return status;
+}
+
+static weft_status set_lists(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)ad->n * sizeof(double);
+    double *free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
+    double *which = weft_array_make((size_t)ad->n, sizeof *which);
+    if (!free_nodes || !which) {
+        status = no_memory(error);
+        goto done;
+    }
+    mark_kept(ad->problem, free_nodes, which);
+    TRY(weft_memory_write(ad->lists[WEFT_AD_T], 0, ad->problem->initial, bytes, error));
+    TRY(weft_memory_write(ad->lists[WEFT_AD_G], 0, ad->problem->initial, bytes, error));
+    TRY(weft_memory_write(ad->lists[WEFT_AD_FREE], 0, free_nodes, bytes, error));
+    if (ad->lists[WEFT_AD_WHICH])
+        TRY(weft_memory_write(ad->lists[WEFT_AD_WHICH], 0, which, bytes, error));
+done:
+    free(free_nodes);
+    free(which);
+    return status;
+}
+
+static weft_status set_values(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    const double tolerance = fmax(problem->tolerance, DBL_EPSILON);
+    const struct {
+        weft_ad_value which;
+        double value;
+    } given[] = {{WEFT_AD_H, problem->dt},
+                 {WEFT_AD_TURNS, problem->max_iterations},
+                 {WEFT_AD_TOLERANCE, tolerance * tolerance},
+                 {WEFT_AD_INFINITY, INFINITY},
+                 {WEFT_AD_PASS, 1},
+                 {WEFT_AD_STAGES, 4},
+                 {WEFT_AD_SHARE_B, problem->theta * ad->diffusion_step},
+                 {WEFT_AD_SHARE_C, -(1 - problem->theta) * ad->diffusion_step}};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; ++i)
+        TRY(value_write(ad, given[i].which, given[i].value, error));
+done:
+    return status;
+}
+
+/* d = 1/diag(A) over free nodes, else 0 */
+static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator which,
+                                weft_ad_list list, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)ad->n * sizeof(double);
+    double *d = NULL, *free_nodes = NULL;
+    if (!ad->operators[which] || !ad->lists[list] ||
+        weft_device_limits(ad->context->device)->kind == WEFT_DEVICE_NULL)
+        return WEFT_OK;
+    d = weft_array_make((size_t)ad->n, sizeof *d);
+    free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
+    if (!d || !free_nodes) {
+        status = no_memory(error);
+        goto done;
+    }
+    TRY(weft_operator_diagonal(ad->operators[which], ad->lists[list], error));
+    TRY(weft_memory_read(ad->lists[list], 0, d, bytes, error));
+    TRY(weft_memory_read(ad->lists[WEFT_AD_FREE], 0, free_nodes, bytes, error));
+    for (int64_t i = 0; i < ad->n; ++i)
+        d[i] = free_nodes[i] > 0 ? 1 / d[i] : 0;
+    TRY(weft_memory_write(ad->lists[list], 0, d, bytes, error));
+done:
+    free(d);
+    free(free_nodes);
+    return status;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static weft_status make_memories(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = ad->context->device;
+    const size_t bytes = (size_t)ad->n * sizeof(double);
+    for (int i = 0; i < WEFT_AD_VALUES; ++i)
+        TRY(weft_memory_make(device, sizeof(double), &ad->values[i], error));
+    for (int i = 0; i < WEFT_AD_LISTS; ++i)
+        if (i < WEFT_AD_KEPT || i == WEFT_AD_FREE || weft_ad_has_list(ad, (weft_ad_list)i))
+            TRY(weft_memory_make(device, bytes, &ad->lists[i], error));
+done:
+    return status;
+}
+
+static void set_scheme(weft_advection_diffusion *ad) {
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    ad->advects = problem->velocity != NULL;
+    ad->diffuses = problem->diffusivity != NULL && problem->n_diffusivity > 0;
+    ad->solves_mass = ad->advects && !problem->lumped;
+    ad->diffusion_step =
+        problem->splitting == WEFT_SPLITTING_STRANG && ad->advects ? problem->dt / 2 : problem->dt;
+}
+
+weft_status weft_advection_diffusion_make(weft_context *context,
+                                          const weft_advection_diffusion_problem *problem,
+                                          weft_advection_diffusion **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_advection_diffusion *ad = calloc(1, sizeof *ad);
+    if (!ad)
+        return no_memory(error);
+    ad->context = context;
+    ad->problem = problem;
+    ad->n = problem->mesh->n_nodes;
+    set_scheme(ad);
+    TRY(weft_ad_text_make(ad, error));
+    TRY(make_memories(ad, error));
+    TRY(set_lists(ad, error));
+    TRY(set_values(ad, error));
+    TRY(set_bound(ad, error));
+    TRY(weft_ad_operators_make(ad, error));
+    TRY(weft_ad_operators_assemble(ad, error));
+    TRY(set_diagonal(ad, WEFT_AD_M, WEFT_AD_D_M, error));
+    TRY(set_diagonal(ad, WEFT_AD_B, WEFT_AD_D_B, error));
+    TRY(weft_ad_step_make(ad, error));
+    *out = ad;
+    ad = NULL;
+done:
+    weft_advection_diffusion_free(&ad);
+    return status;
+}
+
+void weft_advection_diffusion_free(weft_advection_diffusion **out) {
+    weft_advection_diffusion *ad = out ? *out : NULL;
+    if (!ad)
+        return;
+    weft_compiled_free(&ad->step);
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
+        weft_operator_free(&ad->operators[i]);
+        free(ad->sums[i]);
+    }
+    for (int i = 0; i < WEFT_AD_LISTS; ++i)
+        weft_memory_free(&ad->lists[i]);
+    for (int i = 0; i < WEFT_AD_VALUES; ++i)
+        weft_memory_free(&ad->values[i]);
+    weft_text_free(&ad->text);
+    free(ad);
+    *out = NULL;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static weft_status read_state(const weft_advection_diffusion *ad, weft_step_state *state,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    double step = 0, size = 0, bound = 0, failed = 0, turns = 0;
+    TRY(value_read(ad, WEFT_AD_STEP, &step, error));
+    TRY(value_read(ad, WEFT_AD_SIZE, &size, error));
+    TRY(value_read(ad, WEFT_AD_BOUND, &bound, error));
+    TRY(value_read(ad, WEFT_AD_FAILED, &failed, error));
+    *state = (weft_step_state){.step = (int64_t)step};
+    TRY(value_read(ad, WEFT_AD_TIME, &state->t, error));
+    for (int i = 0; i < 4 && ad->solves_mass; ++i) {
+        TRY(value_read(ad, (weft_ad_value)(WEFT_AD_TURNS_1 + i), &turns, error));
+        state->advection[i] = (int)turns;
+    }
+    TRY(value_read(ad, WEFT_AD_TURNS_B, &turns, error));
+    state->diffusion = (int)turns;
+    TRY(value_read(ad, WEFT_AD_TOTAL, &turns, error));
+    state->iterations = (int64_t)turns;
+    state->outcome = !isfinite(size) ? WEFT_STEP_NAN
+                     : size > bound  ? WEFT_STEP_BLOW_UP
+                     : failed > 1.5  ? WEFT_STEP_DIFFUSION
+                     : failed > 0.5  ? WEFT_STEP_ADVECTION
+                                     : WEFT_STEP_DONE;
+done:
+    return status;
+}
+
+weft_status weft_advection_diffusion_run(weft_advection_diffusion *ad, int64_t n,
+                                         weft_step_state *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(value_write(ad, WEFT_AD_STEPS, (double)n, error));
+    TRY(weft_program_run(ad->step.program, error));
+    if (weft_device_limits(ad->context->device)->kind == WEFT_DEVICE_NULL)
+        *state = (weft_step_state){0};
+    else
+        TRY(read_state(ad, state, error));
+done:
+    return status;
+}
+
+weft_memory *weft_advection_diffusion_field(const weft_advection_diffusion *ad) {
+    return ad->lists[WEFT_AD_T];
+}
+
+int weft_advection_diffusion_lists(const weft_advection_diffusion *ad,
+                                   const char *names[WEFT_ADVECTION_DIFFUSION_LISTS],
+                                   weft_memory *lists[WEFT_ADVECTION_DIFFUSION_LISTS]) {
+    for (int i = 0; i < WEFT_AD_KEPT; ++i) {
+        names[i] = weft_ad_list_name((weft_ad_list)i);
+        lists[i] = ad->lists[i];
+    }
+    return WEFT_AD_KEPT;
+}
+
+weft_status weft_advection_diffusion_resume(weft_advection_diffusion *ad, int64_t step,
+                                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(value_write(ad, WEFT_AD_STEP, (double)step, error));
+    TRY(value_write(ad, WEFT_AD_TIME, (double)step * ad->problem->dt, error));
+done:
+    return status;
+}
+
+weft_status weft_advection_diffusion_print(const weft_advection_diffusion *ad, const char *stage,
+                                           weft_text *out, weft_error *error) {
+    return weft_compilation_print(ad->step.compilation, stage, "text", out, error);
+}

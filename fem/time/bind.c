@@ -1,0 +1,130 @@
+/* The step's script as a program: compiled with its operators, bound to the stepper's memories. */
+#include "fem/time/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By a rows routine where the device has one for this operator. */
+static const weft_rows *rows_of(const weft_advection_diffusion *ad, int which) {
+    const weft_operator *op = ad->operators[which];
+    const bool threads = weft_device_limits(ad->context->device)->kind == WEFT_DEVICE_CUDA;
+    return threads && op && op->table->rows ? op->table->rows(op) : NULL;
+}
+
+/* y = A v; the product by rows of csr on the host brings v.y. */
+static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const struct weft_ad_product *called = user;
+    const weft_advection_diffusion *ad = called->owner;
+    weft_operator *op = ad->operators[called->which];
+    double *sums = ad->sums[called->which];
+    if (!product->vy)
+        return weft_operator_apply_in_loop(op, product, error);
+    TRY(weft_csr_product_dots(
+        ad->context->device, weft_operator_pattern(op), weft_memory_host(weft_operator_values(op)),
+        weft_memory_host(product->v), weft_memory_host(product->y), sums, error));
+    const double dot = weft_sum(sums, (ad->n + WEFT_CHUNK - 1) / WEFT_CHUNK);
+    TRY(weft_memory_write(product->vy, 0, &dot, sizeof dot, error));
+done:
+    return status;
+}
+
+/* The operator's matrix anew, and its diagonal where the script asks for that. */
+static weft_status renewal(void *user, const weft_program_product *product, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const struct weft_ad_product *called = user;
+    weft_operator *op = called->owner->operators[called->which];
+    TRY(weft_operator_assemble(op, error));
+    if (called->which == WEFT_AD_M || called->which == WEFT_AD_B)
+        TRY(weft_operator_diagonal(op, product->y, error));
+done:
+    return status;
+}
+
+/* Does the script apply A, or renew_A? */
+static bool is_applied(const weft_advection_diffusion *ad, const char *before, int which) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "apply(%s%s,", before,
+                   weft_ad_operator_name((weft_ad_operator)which));
+    return strstr(ad->text.data, text) != NULL;
+}
+
+static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    const weft_fragment fragment = {"step.weft", ad->text.data};
+    weft_operator_choice choices[WEFT_AD_OPERATORS];
+    int n_choices = 0, n_kept = 0;
+    weft_expression *kept = calloc((size_t)problem->n_kept + 1, sizeof *kept);
+    char(*names)[16] = calloc((size_t)problem->n_kept + 1, sizeof *names);
+    if (!kept || !names) {
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script of a step");
+        goto done;
+    }
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
+        const weft_rows *rows = rows_of(ad, i);
+        if (!is_applied(ad, "", i))
+            continue;
+        choices[n_choices++] =
+            (weft_operator_choice){.name = weft_ad_operator_name((weft_ad_operator)i),
+                                   .routine = rows ? rows->routine : NULL,
+                                   .brings_dot = !rows && ad->sums[i]};
+    }
+    for (int i = 0; strstr(ad->text.data, "kept_1") && i < problem->n_kept; ++i) {
+        (void)snprintf(names[i], sizeof names[i], "kept_%d", i + 1);
+        kept[n_kept++] =
+            (weft_expression){names[i], problem->kept[i].text, problem->kept[i].origin};
+    }
+    const weft_compile_options options = {.expressions = kept,
+                                          .n_expressions = n_kept,
+                                          .operators = choices,
+                                          .n_operators = n_choices};
+    TRY(weft_compiled_make(ad->context, &fragment, 1, &options, &ad->step, error));
+done:
+    free(kept);
+    free(names);
+    return status;
+}
+
+static weft_status bind_operator(weft_advection_diffusion *ad, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_program *program = ad->step.program;
+    const char *name = weft_ad_operator_name((weft_ad_operator)i);
+    const weft_rows *rows = rows_of(ad, i);
+    char renewed[16];
+    ad->products[i] = (struct weft_ad_product){ad, (weft_ad_operator)i};
+    (void)snprintf(renewed, sizeof renewed, "renew_%s", name);
+    if (is_applied(ad, "renew_", i))
+        TRY(weft_program_bind_operator(program, renewed, renewal, &ad->products[i], error));
+    if (!is_applied(ad, "", i))
+        goto done;
+    if (rows)
+        TRY(weft_program_bind_rows(program, name, rows, error));
+    else
+        TRY(weft_program_bind_operator(program, name, apply, &ad->products[i], error));
+done:
+    return status;
+}
+
+weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(compile(ad, error));
+    weft_program *program = ad->step.program;
+    TRY(weft_program_size(program, "nodes", ad->n, error));
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i)
+        if (ad->operators[i])
+            TRY(bind_operator(ad, i, error));
+    for (int i = 0; i < WEFT_AD_LISTS; ++i)
+        if (ad->lists[i] && weft_ad_has_list(ad, (weft_ad_list)i))
+            TRY(weft_program_bind(program, weft_ad_list_name((weft_ad_list)i), ad->lists[i],
+                                  error));
+    for (int i = 0; i < WEFT_AD_VALUES; ++i)
+        if (weft_ad_has_value(ad, (weft_ad_value)i))
+            TRY(weft_program_bind(program, weft_ad_value_name((weft_ad_value)i), ad->values[i],
+                                  error));
+    if (strstr(ad->text.data, "kept_1"))
+        TRY(weft_program_bind(program, "x", ad->problem->x, error));
+done:
+    return status;
+}

@@ -1,0 +1,124 @@
+/* The operators of a step, as forms: shipped scripts, the user's formulas, uniform values. */
+#include "fem/time/private.h"
+
+#include <stdlib.h>
+
+static void add_input(weft_ad_form *form, const char *name, weft_memory *memory) {
+    form->inputs[form->form.n_inputs++] = (weft_form_input){name, memory};
+}
+
+static void add_parameter(weft_ad_form *form, const char *name, int value) {
+    form->parameters[form->form.n_parameters++] = (weft_parameter){name, value};
+}
+
+static void add_expressions(weft_ad_form *form, const char *const *names,
+                            const weft_expression *given, int n) {
+    for (int i = 0; i < n; ++i)
+        form->expressions[form->form.n_expressions++] =
+            (weft_expression){names[i], given[i].text, given[i].origin};
+}
+
+static weft_status form_start(weft_advection_diffusion *ad, weft_ad_operator which,
+                              const char *script, weft_error *error) {
+    weft_ad_form *form = &ad->forms[which];
+    form->form = (weft_form){.name = script,
+                             .text = weft_fem_script(script),
+                             .dofs = ad->problem->cells,
+                             .inputs = form->inputs,
+                             .expressions = form->expressions,
+                             .parameters = form->parameters};
+    add_input(form, "x", ad->problem->x);
+    if (!form->form.text)
+        return weft_error_set(error, WEFT_ERROR_INTERNAL, "the script %s is not part of this build",
+                              script);
+    return WEFT_OK;
+}
+
+static weft_status make_mass(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    TRY(form_start(ad, WEFT_AD_M, problem->lumped ? "mass_lumped.weft" : "mass.weft", error));
+    add_parameter(&ad->forms[WEFT_AD_M], "d", problem->mesh->dimension);
+done:
+    return status;
+}
+
+static weft_status make_advection(weft_advection_diffusion *ad, weft_error *error) {
+    static const char *const names[] = {"velocity_0", "velocity_1", "velocity_2"};
+    weft_status status = WEFT_OK;
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    const int d = problem->mesh->dimension;
+    TRY(form_start(ad, WEFT_AD_A, d == 2 ? "advection_2.weft" : "advection_3.weft", error));
+    add_input(&ad->forms[WEFT_AD_A], "when", ad->values[WEFT_AD_WHEN]);
+    add_expressions(&ad->forms[WEFT_AD_A], names, problem->velocity, d);
+done:
+    return status;
+}
+
+/* M + share S */
+static weft_status make_theta(weft_advection_diffusion *ad, weft_ad_operator which,
+                              weft_ad_value share, weft_error *error) {
+    static const char *const names[] = {"diffusivity_0", "diffusivity_1", "diffusivity_2",
+                                        "diffusivity_3", "diffusivity_4", "diffusivity_5",
+                                        "diffusivity_6", "diffusivity_7", "diffusivity_8"};
+    weft_status status = WEFT_OK;
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    weft_ad_form *form = &ad->forms[which];
+    TRY(form_start(ad, which,
+                   problem->n_diffusivity == 1     ? "theta_scalar.weft"
+                   : problem->mesh->dimension == 2 ? "theta_tensor_2.weft"
+                                                   : "theta_tensor_3.weft",
+                   error));
+    add_input(form, "when", ad->values[WEFT_AD_WHEN]);
+    add_input(form, "share", ad->values[share]);
+    add_expressions(form, names, problem->diffusivity, problem->n_diffusivity);
+    add_parameter(form, "d", problem->mesh->dimension);
+    add_parameter(form, "lumped", problem->lumped);
+done:
+    return status;
+}
+
+/* Edges are for symmetric forms. */
+static weft_assembly assembly_of(const weft_advection_diffusion *ad, weft_ad_operator which) {
+    const weft_assembly assembly = ad->problem->assembly;
+    return which == WEFT_AD_A && assembly == WEFT_ASSEMBLY_EDGE ? WEFT_ASSEMBLY_CSR : assembly;
+}
+
+static weft_status sums_make(weft_advection_diffusion *ad, int i, weft_error *error) {
+    const weft_memory *values = weft_operator_values(ad->operators[i]);
+    if (!values || !weft_memory_host(values))
+        return WEFT_OK;
+    ad->sums[i] = calloc((size_t)(ad->n / WEFT_CHUNK) + 1, sizeof *ad->sums[i]);
+    return ad->sums[i] ? WEFT_OK
+                       : weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for sums of chunks");
+}
+
+weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (ad->advects)
+        TRY(make_mass(ad, error));
+    if (ad->advects)
+        TRY(make_advection(ad, error));
+    if (ad->diffuses)
+        TRY(make_theta(ad, WEFT_AD_B, WEFT_AD_SHARE_B, error));
+    if (ad->diffuses)
+        TRY(make_theta(ad, WEFT_AD_C, WEFT_AD_SHARE_C, error));
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
+        if (!weft_ad_has_operator(ad, (weft_ad_operator)i))
+            continue;
+        TRY(weft_operator_make(ad->context, assembly_of(ad, (weft_ad_operator)i),
+                               &ad->forms[i].form, 1, &ad->operators[i], error));
+        TRY(sums_make(ad, i, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_ad_operators_assemble(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i)
+        if (ad->operators[i])
+            TRY(weft_operator_assemble(ad->operators[i], error));
+done:
+    return status;
+}

@@ -1,0 +1,137 @@
+/** What the files of the advection-diffusion stepper share. Not installed.
+ *
+ *      advection_diffusion.c          make, run, read, free
+ *      advection_diffusion_forms.c    the operators: forms from scripts and the user's expressions
+ *      advection_diffusion_text.c     the script of a time step
+ *      advection_diffusion_bind.c     what its names are bound to
+ *      advection_diffusion_measure.c  mass, centroid, norms, error of a field */
+#ifndef WEFT_ADVECTION_DIFFUSION_INTERNAL_H
+#define WEFT_ADVECTION_DIFFUSION_INTERNAL_H
+
+#include "fem/operator/private.h"
+
+/** The operators of a step. */
+typedef enum weft_ad_operator {
+    WEFT_AD_A, /* int phi_i u.grad phi_j */
+    WEFT_AD_M, /* the mass matrix */
+    WEFT_AD_B, /* M + theta h S */
+    WEFT_AD_C, /* M - (1 - theta) h S */
+    WEFT_AD_OPERATORS
+} weft_ad_operator;
+
+/** Lists of the step's script over the nodes; those before WEFT_AD_KEPT are the state that one step
+ *  hands to the next. */
+typedef enum weft_ad_list {
+    WEFT_AD_T,
+    WEFT_AD_G,  /* T where it is kept */
+    WEFT_AD_K,  /* the last slope of Runge and Kutta */
+    WEFT_AD_E,  /* the last increment of a diffusion */
+    WEFT_AD_D1, /* what the stages added to the slope before, in the last step */
+    WEFT_AD_D2,
+    WEFT_AD_D3,
+    WEFT_AD_D4,
+    WEFT_AD_KEPT,
+    WEFT_AD_FREE = WEFT_AD_KEPT, /* 1, or 0 where T is kept */
+    WEFT_AD_WHICH,               /* the condition that keeps T, from 1; 0: none */
+    WEFT_AD_S,
+    WEFT_AD_L, /* the slope of the stage before */
+    WEFT_AD_Z,
+    WEFT_AD_P,
+    WEFT_AD_D_M,
+    WEFT_AD_Y,
+    WEFT_AD_Z_B,
+    WEFT_AD_P_B,
+    WEFT_AD_D_B,
+    WEFT_AD_LISTS
+} weft_ad_list;
+
+/** Its uniform values. */
+typedef enum weft_ad_value {
+    WEFT_AD_STEPS, /* of one run, at most */
+    WEFT_AD_STEP,  /* done, from the start */
+    WEFT_AD_TIME,
+    WEFT_AD_H,
+    WEFT_AD_WHEN, /* of the coefficients */
+    WEFT_AD_TURNS,
+    WEFT_AD_TOLERANCE, /* squared */
+    WEFT_AD_INFINITY,
+    WEFT_AD_FAILED, /* 1: a slope, 2: a diffusion has not converged */
+    WEFT_AD_SIZE,
+    WEFT_AD_BOUND,
+    WEFT_AD_PASS,
+    WEFT_AD_TURNS_B,
+    WEFT_AD_STAGES,
+    WEFT_AD_STAGE,
+    WEFT_AD_OFFSET,
+    WEFT_AD_SHARE,
+    WEFT_AD_LIMIT,
+    WEFT_AD_RR,
+    WEFT_AD_RZ,
+    WEFT_AD_RZ_BEFORE,
+    WEFT_AD_PQ,
+    WEFT_AD_COUNT,
+    WEFT_AD_TURNS_1,
+    WEFT_AD_TURNS_2,
+    WEFT_AD_TURNS_3,
+    WEFT_AD_TURNS_4,
+    WEFT_AD_LIMIT_B,
+    WEFT_AD_RR_B,
+    WEFT_AD_RZ_B,
+    WEFT_AD_RZ_BEFORE_B,
+    WEFT_AD_PQ_B,
+    WEFT_AD_REACH,
+    WEFT_AD_REACH_B,
+    WEFT_AD_TOTAL,   /* iterations of all solves */
+    WEFT_AD_SHARE_B, /* theta h, of the form of B; not of the script */
+    WEFT_AD_SHARE_C,
+    WEFT_AD_VALUES
+} weft_ad_value;
+
+/** A form with room for what is bound to it. Must not move once it is made. */
+typedef struct weft_ad_form {
+    weft_form form;
+    weft_form_input inputs[3];
+    weft_expression expressions[9];
+    weft_parameter parameters[3];
+} weft_ad_form;
+
+struct weft_advection_diffusion {
+    weft_context *context;
+    const weft_advection_diffusion_problem *problem; /* borrowed */
+    int64_t n;
+    bool advects, diffuses, solves_mass; /* solves_mass: slopes by conjugate gradients */
+    double diffusion_step;               /* of one diffusion: h, or h/2 */
+    weft_ad_form forms[WEFT_AD_OPERATORS];
+    weft_operator *operators[WEFT_AD_OPERATORS]; /* NULL: none of this scheme */
+    double *sums[WEFT_AD_OPERATORS];             /* one a chunk of rows, for csr on the host */
+    weft_memory *lists[WEFT_AD_LISTS];           /* NULL: none of this scheme */
+    weft_memory *values[WEFT_AD_VALUES];
+    weft_text text; /* of the step's script */
+    size_t body;    /* where in it the statements begin, behind the declarations */
+    weft_compiled step;
+    struct weft_ad_product {
+        weft_advection_diffusion *owner;
+        weft_ad_operator which;
+    } products[WEFT_AD_OPERATORS]; /* what the script's operators are called with */
+};
+
+/** Names in the script. */
+const char *weft_ad_operator_name(weft_ad_operator which);
+const char *weft_ad_list_name(weft_ad_list list);
+const char *weft_ad_value_name(weft_ad_value value);
+
+/** Does the scheme have it? (advection_diffusion_text.c) */
+bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator which);
+bool weft_ad_has_list(const weft_advection_diffusion *ad, weft_ad_list list);
+bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value);
+
+/** advection_diffusion_forms.c: the operators, compiled; assembled by weft_ad_operators_assemble.
+ */
+weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error);
+weft_status weft_ad_operators_assemble(weft_advection_diffusion *ad, weft_error *error);
+/** advection_diffusion_text.c: ad->text. */
+weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error);
+/** advection_diffusion_bind.c: ad->step, compiled and bound. */
+weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error);
+
+#endif

@@ -1,0 +1,167 @@
+/* The script of a time step, put together from fem/scripts/step_*.weft as the problem says; then
+ * what of the operators, lists and values it speaks of is declared before it. */
+#include "fem/time/private.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *weft_ad_operator_name(weft_ad_operator which) {
+    static const char *const names[] = {"A", "M", "B", "C"};
+    return names[which];
+}
+
+const char *weft_ad_list_name(weft_ad_list list) {
+    static const char *const names[] = {"T",   "g",    "k",     "e",   "D1", "D2", "D3",
+                                        "D4",  "free", "which", "S",   "l",  "z",  "p",
+                                        "d_M", "y",    "z_B",   "p_B", "d_B"};
+    return names[list];
+}
+
+const char *weft_ad_value_name(weft_ad_value value) {
+    static const char *const names[] = {
+        "steps",    "step",   "t",           "h",       "when",    "turns",   "tolerance",
+        "infinity", "failed", "size",        "bound",   "pass",    "turns_B", "stages",
+        "stage",    "offset", "share",       "limit",   "rr",      "rz",      "rz_before",
+        "pq",       "count",  "turns_1",     "turns_2", "turns_3", "turns_4", "limit_B",
+        "rr_B",     "rz_B",   "rz_before_B", "pq_B",    "reach",   "reach_B", "total",
+        "share_B",  "share_C"};
+    return names[value];
+}
+
+static bool is_of_name(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does a text without comments have this word? */
+static bool has_word(const char *text, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == text || !is_of_name(at[-1])) && !is_of_name(at[length]))
+            return true;
+    return false;
+}
+
+bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator which) {
+    return which == WEFT_AD_A || which == WEFT_AD_M ? ad->advects : ad->diffuses;
+}
+
+bool weft_ad_has_list(const weft_advection_diffusion *ad, weft_ad_list list) {
+    return has_word(ad->text.data + ad->body, weft_ad_list_name(list));
+}
+
+bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value) {
+    return has_word(ad->text.data + ad->body, weft_ad_value_name(value));
+}
+
+/* A shipped piece without its comments. */
+static void add_piece(weft_text *out, const char *name) {
+    const char *text = weft_fem_script(name);
+    for (const char *line = text; line && *line;) {
+        const char *end = strchr(line, '\n');
+        const size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
+        if (line[strspn(line, " ")] != '#')
+            weft_text_add(out, "%.*s", (int)length, line);
+        line += length;
+    }
+}
+
+static bool moves(const weft_advection_diffusion_problem *problem) {
+    for (int i = 0; i < problem->n_kept; ++i)
+        if (has_word(problem->kept[i].text, "t"))
+            return true;
+    return false;
+}
+
+/* g at the end of the part of the step that moves it, and the slope towards it:
+ *     update g = select(which < 0.5, g, select(which < 1.5, kept_1(x, t + h*pass), ...)) */
+static void add_kept(const weft_advection_diffusion *ad, weft_text *out) {
+    const int n = ad->problem->n_kept;
+    weft_text_add(out, "update g = select(which < 0.5, g, ");
+    for (int i = 1; i < n; ++i)
+        weft_text_add(out, "select(which < %d.5, kept_%d(x, t + h*pass), ", i, i);
+    weft_text_add(out, "kept_%d(x, t + h*pass)", n);
+    for (int i = 0; i < n; ++i)
+        weft_text_add(out, ")");
+    weft_text_add(out, ";\n");
+    if (ad->advects)
+        weft_text_add(out, "update k = select(free > 0, k, (g - T)/h);\n");
+}
+
+/* The operators at t + h/2, and their inverse diagonals. */
+static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
+    weft_text_add(out, "update when = t + h/2;\n");
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
+        const char *name = weft_ad_operator_name((weft_ad_operator)i);
+        if (!weft_ad_has_operator(ad, (weft_ad_operator)i))
+            continue;
+        weft_text_add(out, "new_%s = apply(renew_%s, T);\n", name, name);
+        if (i == WEFT_AD_M || i == WEFT_AD_B)
+            weft_text_add(out, "update d_%s = select(free > 0, 1/new_%s, 0);\n", name, name);
+    }
+}
+
+static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
+    const weft_advection_diffusion_problem *problem = ad->problem;
+    const bool strang = problem->splitting == WEFT_SPLITTING_STRANG && ad->advects && ad->diffuses;
+    add_piece(out, "step_loop.weft");
+    if (problem->renew)
+        add_renewal(ad, out);
+    if (strang)
+        add_piece(out, "step_strang.weft");
+    if (moves(problem))
+        add_kept(ad, out);
+    if (ad->advects) {
+        add_piece(out, "step_advection.weft");
+        add_piece(out, ad->solves_mass ? "step_slope.weft" : "step_slope_lumped.weft");
+        add_piece(out, "step_advected.weft");
+    }
+    if (ad->diffuses)
+        add_piece(out, "step_diffusion.weft");
+    if (strang)
+        add_piece(out, "step_strang_end.weft");
+    if (ad->solves_mass)
+        weft_text_add(out, "update total = total + turns_1 + turns_2 + turns_3 + turns_4;\n");
+    if (ad->diffuses)
+        weft_text_add(out, "update total = total + turns_B;\n");
+    add_piece(out, "step_end.weft");
+}
+
+static void declare(const char *body, weft_text *out, const char *before, const char *name,
+                    const char *after) {
+    if (has_word(body, name))
+        weft_text_add(out, "%s%s%s", before, name, after);
+}
+
+static void add_declarations(const weft_advection_diffusion *ad, const char *body, weft_text *out) {
+    weft_text_add(out, "index nodes plain;\n");
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
+        char renewal[16];
+        const char *name = weft_ad_operator_name((weft_ad_operator)i);
+        (void)snprintf(renewal, sizeof renewal, "renew_%s", name);
+        declare(body, out, "operator ", name, " over nodes;\n");
+        declare(body, out, "operator ", renewal, " over nodes;\n");
+    }
+    for (int i = 0; i < WEFT_AD_LISTS; ++i)
+        declare(body, out, "input ", weft_ad_list_name((weft_ad_list)i), " : real over nodes;\n");
+    for (int i = 0; i < WEFT_AD_VALUES; ++i)
+        declare(body, out, "input ", weft_ad_value_name((weft_ad_value)i), " : real;\n");
+    if (!moves(ad->problem))
+        return;
+    weft_text_add(out, "input x : real[%d] over nodes;\n", ad->problem->mesh->dimension);
+    for (int i = 1; i <= ad->problem->n_kept; ++i)
+        weft_text_add(out, "expression kept_%d(x, y, z, t) = 0;\n", i);
+}
+
+weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error) {
+    weft_text body = {0};
+    add_body(ad, &body);
+    if (!body.failed)
+        add_declarations(ad, body.data, &ad->text);
+    ad->body = ad->text.length;
+    weft_text_add(&ad->text, "%s", body.failed ? "" : body.data);
+    const bool failed = body.failed || ad->text.failed;
+    weft_text_free(&body);
+    return failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script of a step")
+                  : WEFT_OK;
+}

@@ -1,0 +1,287 @@
+/* The statements of one call: an elementary function's body, or elementwise arithmetic. */
+#include "fusion/codegen/private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool name_taken(const weft_graph *graph, const char *name, int besides) {
+    for (int i = 0; i < graph->n_data; ++i)
+        if (i != besides && strcmp(graph->data[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Names of the language start with no digit, so "v_3_x" and "v_3_1_x" are nobody else's. */
+const char *weft_source_variable(const source_writer *w, int datum, int map) {
+    const char *name = w->graph->data[datum].name, *variable = NULL;
+    if (map < 0 && name_taken(w->graph, name, datum))
+        variable = weft_arena_print(w->arena, "v_%d_%s", datum, name);
+    else if (map < 0)
+        variable = weft_arena_print(w->arena, "v_%s", name);
+    else {
+        const char *map_name = w->graph->maps[map].name;
+        const char *loaded = weft_arena_print(w->arena, "%s_at_%s", name, map_name);
+        const bool clashes = loaded == NULL || name_taken(w->graph, loaded, -1) ||
+                             name_taken(w->graph, name, datum) || strstr(name, "_at_") != NULL ||
+                             strstr(map_name, "_at_") != NULL;
+        variable = clashes ? weft_arena_print(w->arena, "v_%d_%d_%s", datum, map, name)
+                           : weft_arena_print(w->arena, "v_%s", loaded);
+    }
+    if (variable == NULL)
+        w->out->failed = true; /* as where text finds no memory: said at the end */
+    return variable != NULL ? variable : "v_out_of_memory";
+}
+
+/* Binding strength, to write no more parentheses than needed. */
+static int strength(const weft_arithmetic *node) {
+    switch (node->op) {
+    case ARITHMETIC_ADD:
+    case ARITHMETIC_SUBTRACT:
+        return 1;
+    case ARITHMETIC_MULTIPLY:
+    case ARITHMETIC_DIVIDE:
+        return 2;
+    case ARITHMETIC_NEGATE:
+        return 3;
+    case ARITHMETIC_NUMBER:
+        return node->number < 0 || signbit(node->number) ? 3 : 4;
+    default:
+        return 4;
+    }
+}
+
+static void arithmetic_write(const source_writer *w, const weft_call *call, int index);
+
+/* ---- what is the same for all instances, and worth computing once ---- */
+
+static bool is_uniform(const source_writer *w, const weft_call *call, int index) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int children[] = {node->a, node->b, node->c, node->d};
+    const int n = node->op == ARITHMETIC_SELECT ? 4 : 2;
+    if (node->op == ARITHMETIC_NUMBER)
+        return true;
+    if (node->op == ARITHMETIC_OPERAND)
+        return w->graph->data[call->operands[node->operand].datum].index_set < 0 &&
+               call->operands[node->operand].shape.rank == 0;
+    for (int i = 0; i < n; ++i)
+        if (children[i] >= 0 && !is_uniform(w, call, children[i]))
+            return false;
+    return true;
+}
+
+/* Divisions and functions, of something that is no number. */
+static bool is_costly(const weft_call *call, int index, bool *reads) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int children[] = {node->a, node->b, node->c, node->d};
+    const int n = node->op == ARITHMETIC_SELECT ? 4 : node->op < ARITHMETIC_NEGATE ? 0 : 2;
+    bool costly = node->op == ARITHMETIC_DIVIDE || node->op == ARITHMETIC_POWER ||
+                  node->op == ARITHMETIC_INTRINSIC;
+    *reads |= node->op == ARITHMETIC_OPERAND;
+    for (int i = 0; i < n; ++i)
+        if (children[i] >= 0)
+            costly |= is_costly(call, children[i], reads);
+    return costly;
+}
+
+static bool is_hoisted(const source_writer *w, const weft_call *call, int index) {
+    bool reads = false;
+    return w->hoists && is_uniform(w, call, index) && is_costly(call, index, &reads) && reads;
+}
+
+/* The outermost ones below a node. */
+static void hoist(const source_writer *w, const weft_call *call, int index) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int children[] = {node->a, node->b, node->c, node->d};
+    const int n = node->op == ARITHMETIC_SELECT ? 4 : node->op < ARITHMETIC_NEGATE ? 0 : 2;
+    source_writer plain = *w;
+    plain.hoists = false;
+    if (is_hoisted(w, call, index)) {
+        weft_text_add(w->out, "    const real u_%d_%d = SPLAT(", call->id, index);
+        arithmetic_write(&plain, call, index);
+        weft_text_add(w->out, ");\n");
+        return;
+    }
+    for (int i = 0; i < n; ++i)
+        if (children[i] >= 0)
+            hoist(w, call, children[i]);
+}
+
+void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_fusion *fusion = kernel->implementation->fusion;
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const weft_call *call = &w->graph->calls[fusion->calls[i]];
+        if (call->n_arithmetic > 0)
+            hoist(w, call, call->n_arithmetic - 1);
+    }
+}
+
+static void child_write(const source_writer *w, const weft_call *call, int child, int needed) {
+    const bool parentheses =
+        strength(&call->arithmetic[child]) < needed && !is_hoisted(w, call, child);
+    weft_text_add(w->out, parentheses ? "(" : "");
+    arithmetic_write(w, call, child);
+    weft_text_add(w->out, parentheses ? ")" : "");
+}
+
+static void number_write(const source_writer *w, double number) {
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", number);
+    if (isnan(number))
+        snprintf(text, sizeof text, "__builtin_nan(\"\")");
+    else if (isinf(number))
+        snprintf(text, sizeof text, "%s__builtin_inf()", number < 0 ? "-" : "");
+    else if (strpbrk(text, ".e") == NULL)
+        strcat(text, ".0");
+    weft_text_add(w->out, w->single ? "(scalar)%s" : "%s", text);
+}
+
+static void operand_write(const source_writer *w, const weft_operand *operand) {
+    const char *variable = weft_source_variable(w, operand->datum, operand->map);
+    if (operand->shape.rank == 0)
+        weft_text_add(w->out, "%s[%d]", variable, operand->offset);
+    else if (operand->offset == 0 || (operand->map >= 0 && weft_planted("offset_lost")))
+        weft_text_add(w->out, "%s[c]", variable);
+    else
+        weft_text_add(w->out, "%s[%d + c]", variable, operand->offset);
+}
+
+/* x^n with a small whole n multiplies; a square root is one; the rest is pow. */
+static void power_write(const source_writer *w, const weft_call *call,
+                        const weft_arithmetic *node) {
+    const weft_arithmetic *exponent = &call->arithmetic[node->b];
+    double n = exponent->op == ARITHMETIC_NUMBER ? exponent->number : NAN;
+    if (exponent->op == ARITHMETIC_NEGATE && call->arithmetic[exponent->a].op == ARITHMETIC_NUMBER)
+        n = -call->arithmetic[exponent->a].number;
+    if (fabs(n) <= 64 && n == floor(n)) {
+        weft_text_add(w->out, "weft_powi(");
+        arithmetic_write(w, call, node->a);
+        weft_text_add(w->out, ", %d)", (int)n);
+    } else {
+        weft_text_add(w->out, "weft_pow(");
+        arithmetic_write(w, call, node->a);
+        weft_text_add(w->out, ", ");
+        arithmetic_write(w, call, node->b);
+        weft_text_add(w->out, ")");
+    }
+}
+
+static void arithmetic_write(const source_writer *w, const weft_call *call, int index) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    if (is_hoisted(w, call, index)) {
+        weft_text_add(w->out, "u_%d_%d", call->id, index);
+        return;
+    }
+    switch (node->op) {
+    case ARITHMETIC_NUMBER:
+        number_write(w, node->number);
+        break;
+    case ARITHMETIC_OPERAND:
+        operand_write(w, &call->operands[node->operand]);
+        break;
+    case ARITHMETIC_NEGATE:
+        weft_text_add(w->out, "-");
+        child_write(w, call, node->a, 4);
+        break;
+    case ARITHMETIC_ADD:
+    case ARITHMETIC_SUBTRACT:
+        child_write(w, call, node->a, 1);
+        weft_text_add(w->out, node->op == ARITHMETIC_ADD ? " + " : " - ");
+        child_write(w, call, node->b, 2);
+        break;
+    case ARITHMETIC_MULTIPLY:
+    case ARITHMETIC_DIVIDE:
+        child_write(w, call, node->a, 2);
+        weft_text_add(w->out, node->op == ARITHMETIC_MULTIPLY ? " * " : " / ");
+        child_write(w, call, node->b, 3);
+        break;
+    case ARITHMETIC_POWER:
+        power_write(w, call, node);
+        break;
+    case ARITHMETIC_SELECT:
+        weft_text_add(w->out, "weft_select(SPLAT(");
+        arithmetic_write(w, call, node->a);
+        weft_text_add(w->out, ") %s SPLAT(", node->name);
+        arithmetic_write(w, call, node->b);
+        weft_text_add(w->out, "), ");
+        arithmetic_write(w, call, node->c);
+        weft_text_add(w->out, ", ");
+        arithmetic_write(w, call, node->d);
+        weft_text_add(w->out, ")");
+        break;
+    case ARITHMETIC_INTRINSIC:
+        weft_text_add(w->out, "weft_%s(", node->name);
+        arithmetic_write(w, call, node->a);
+        if (node->b >= 0) {
+            weft_text_add(w->out, ", ");
+            arithmetic_write(w, call, node->b);
+        }
+        weft_text_add(w->out, ")");
+        break;
+    }
+}
+
+void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result) {
+    const int count = weft_shape_count(&w->graph->data[call->result].shape);
+    if (w->graph->data[call->result].shape.rank == 0)
+        weft_text_add(w->out, "        %s[0] = SPLAT(", result);
+    else
+        weft_text_add(w->out,
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n            %s[c] = SPLAT(",
+                      count, result);
+    arithmetic_write(w, call, call->n_arithmetic - 1);
+    weft_text_add(w->out, ");\n");
+}
+
+static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
+                                 const char *first, const char *step, weft_error *error) {
+    weft_accessor arguments[WEFT_ARGUMENTS_MAX];
+    const weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
+    const int threads = call->instance->threads[variant];
+    const weft_body_style style = {.splat = w->backend->splat,
+                                   .thread = "t",
+                                   .indent = threads > 1 ? "                " : "            ",
+                                   .unroll = w->unroll};
+    for (int i = 0; i < call->n_operands; ++i)
+        arguments[i] = (weft_accessor){
+            .base = weft_source_variable(w, call->operands[i].datum, call->operands[i].map),
+            .offset = call->operands[i].offset};
+    if (threads > 1)
+        weft_text_add(w->out, "        for (int t = %s; t < %d; t += %s) {\n", first, threads,
+                      step);
+    else
+        weft_text_add(w->out, "        {\n");
+    weft_status status =
+        weft_body_emit(call->instance, variant, arguments, &result, &style, w->out, error);
+    weft_text_add(w->out, "        }\n");
+    return status;
+}
+
+void weft_source_call_comment(const source_writer *w, const weft_call *call) {
+    weft_text_add(w->out, "\n        /* ");
+    weft_source_place(w, &call->place);
+    weft_text_add(w->out, "  %s = %s(", w->graph->data[call->result].name, call->label);
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        weft_text_add(w->out, "%s%s", i > 0 ? ", " : "", w->graph->data[operand->datum].name);
+        if (operand->map >= 0)
+            weft_text_add(w->out, "[%s]", w->graph->maps[operand->map].name);
+    }
+    weft_text_add(w->out, ") */\n");
+}
+
+weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
+                                        const char *first, const char *step, weft_error *error) {
+    if (call->instance != NULL)
+        return function_call(w, call, variant, first, step, error);
+    weft_source_arithmetic(w, call, weft_source_variable(w, call->result, -1));
+    return WEFT_OK;
+}
+
+weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
+                             weft_error *error) {
+    weft_source_call_comment(w, call);
+    weft_text_add(w->out, "        real %s[%d];\n", weft_source_variable(w, call->result, -1),
+                  weft_shape_count(&w->graph->data[call->result].shape));
+    return weft_source_call_statements(w, call, variant, "0", "1", error);
+}

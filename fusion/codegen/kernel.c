@@ -1,0 +1,409 @@
+/* From plan to source text: for each kernel its arguments, then for every block of instances the
+ * loads, the calls in order, the stores and the accumulating stores (Filipovic et al. 2015,
+ * algorithm 1). */
+#include "fusion/codegen/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Results larger than this are stored past the caches: about the last-level cache of a core's
+ * share. */
+#define WEFT_STREAM_BYTES 4194304
+
+/* Does a stored result go to the twin of its list, as other thread blocks still read this? */
+static bool goes_to_twin(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
+    const weft_datum *datum = &w->graph->data[stored];
+    return kernel->folded >= 0 && datum->producer == kernel->folded && datum->storage >= 0;
+}
+
+static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, int datum) {
+    for (int i = 0; i < kernel->n_stores; ++i)
+        if (weft_datum_storage(w->graph, kernel->stores[i]) == datum &&
+            !goes_to_twin(w, kernel, kernel->stores[i]))
+            return true;
+    for (int i = 0; kernel->finishes && i < kernel->n_reductions; ++i)
+        if (weft_datum_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == datum)
+            return true;
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        if (w->graph->accumulations[kernel->scatters[i]].target == datum)
+            return true;
+    return kernel->gather >= 0 && w->graph->accumulations[kernel->gather].target == datum;
+}
+
+/* "const scalar *restrict p_x" */
+static void write_argument(const source_writer *w, const weft_plan_kernel *kernel,
+                           const weft_argument *argument) {
+    switch (argument->kind) {
+    case ARGUMENT_DATUM:
+        weft_text_add(w->out, "%sscalar *restrict p_%s",
+                      is_written(w, kernel, argument->index) ? "" : "const ",
+                      weft_source_variable(w, argument->index, -1) + 2);
+        break;
+    case ARGUMENT_MAP:
+        weft_text_add(w->out, "const int32_t *restrict m_%s", w->graph->maps[argument->index].name);
+        break;
+    case ARGUMENT_POSITIONS:
+        weft_text_add(w->out, "const uint32_t *restrict positions_%s",
+                      w->graph->data[argument->index].name);
+        break;
+    case ARGUMENT_PARTIALS:
+        weft_text_add(w->out, "scalar *restrict partials_%s",
+                      weft_source_variable(w, argument->index, -1) + 2);
+        break;
+    case ARGUMENT_COLOUR:
+        weft_text_add(w->out, "const uint32_t *restrict order");
+        break;
+    case ARGUMENT_STAR:
+        weft_text_add(w->out, "%s", weft_star_arguments[argument->part]);
+        break;
+    case ARGUMENT_ROWS: {
+        const weft_routine_argument *one =
+            &w->graph->calls[kernel->rows].routine->arguments[argument->part];
+        weft_text_add(w->out, "%srestrict %s", one->type, one->name);
+        break;
+    }
+    case ARGUMENT_TWIN:
+        weft_text_add(w->out, "scalar *restrict twin_%s",
+                      weft_source_variable(w, argument->index, -1) + 2);
+        break;
+    case ARGUMENT_STAR_MATRIX:
+        weft_text_add(w->out, "%s", weft_star_matrix_arguments[argument->part]);
+        break;
+    case ARGUMENT_GATHER:
+        weft_text_add(w->out, argument->part == 0 ? "const int64_t *restrict start"
+                                                  : "const uint32_t *restrict position");
+        break;
+    }
+}
+
+/* Uniform data are loaded once, before the loop over blocks; the rest for every block. */
+void weft_source_load_statement(const source_writer *w, const weft_operand *load) {
+    const char *lane = w->backend->is_threaded ? " + lane" : "";
+    const weft_datum *datum = &w->graph->data[load->datum];
+    const int count = weft_shape_count(&datum->shape);
+    const char *v = weft_source_variable(w, load->datum, load->map);
+    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, load->datum), -1) + 2;
+    if (load->map >= 0) {
+        const weft_map *map = &w->graph->maps[load->map];
+        weft_text_add(w->out,
+                      "        load_indirect(%s, p_%s, m_%s + block * (%d * LANES)%s, %d, %d);\n",
+                      v, p, map->name, map->width, lane, map->width, count);
+    } else if (datum->index_set < 0)
+        weft_text_add(w->out, "    load_uniform(%s, p_%s, %d);\n", v, p, count);
+    else if (w->graph->index_sets[datum->index_set].plain)
+        weft_text_add(w->out, "        load_plain(%s, p_%s, %d, block * LANES%s, n_instances);\n",
+                      v, p, count, lane);
+    else
+        weft_text_add(w->out, "        load_block(%s, p_%s + block * (%d * LANES)%s, %d);\n", v, p,
+                      count, lane, count);
+}
+
+void weft_source_load(const source_writer *w, const weft_operand *load) {
+    weft_text_add(w->out, "%sreal %s[%d];\n",
+                  w->graph->data[load->datum].index_set < 0 ? "    " : "        ",
+                  weft_source_variable(w, load->datum, load->map), weft_shape_count(&load->shape));
+    weft_source_load_statement(w, load);
+}
+
+void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
+    const char *lane = w->backend->is_threaded ? " + lane" : "";
+    const weft_datum *datum = &w->graph->data[stored];
+    const int count = weft_shape_count(&datum->shape);
+    const char *v = weft_source_variable(w, stored, -1);
+    const char *to = goes_to_twin(w, kernel, stored) ? "twin" : "p";
+    const char *p = weft_source_variable(w, weft_datum_storage(w->graph, stored), -1) + 2;
+    if (w->graph->index_sets[datum->index_set].plain)
+        weft_text_add(w->out, "        store_plain(%s_%s, %s, %d, block * LANES%s, n_instances);\n",
+                      to, p, v, count, lane);
+    else
+        weft_text_add(w->out, "        store_block(%s_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
+                      to, p, count, lane, v, count,
+                      datum->storage >= 0 || w->backend->is_threaded ? "0" : "stream");
+}
+
+/* "FILE:LINE", inside of a comment. */
+void weft_source_place(const source_writer *w, const weft_place *place) {
+    weft_text_add_comment(w->out, place->source->name);
+    weft_text_add(w->out, ":%d", place->line);
+}
+
+void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
+                         const weft_accumulation *a) {
+    const char *alone = kernel->cell_colours ? "_alone" : "";
+    const bool threaded = w->backend->is_threaded;
+    const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
+    const char *v = weft_source_variable(w, a->source, -1);
+    const char *target = weft_source_variable(w, a->target, -1) + 2;
+    const weft_map *map = &w->graph->maps[a->map];
+    const int width = map->width;
+    weft_text_add(w->out, "        /* ");
+    weft_source_place(w, &a->place);
+    weft_text_add(w->out, "  %s[%s%s%s] += ... */\n", w->graph->data[a->target].name, map->name,
+                  a->matrix ? "," : "", a->matrix ? map->name : "");
+    if (a->matrix)
+        weft_text_add(
+            w->out,
+            "        add_matrix%s(p_%s, positions_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
+            alone, target, w->graph->data[a->target].name, width * width, lane, v, width * width,
+            lanes);
+    else
+        weft_text_add(
+            w->out,
+            "        add_indirect%s(p_%s, m_%s + block * (%d * LANES)%s, %s, %d, %d, %s);\n", alone,
+            target, map->name, width, lane, v, width,
+            weft_shape_count(&w->graph->data[a->target].shape), lanes);
+}
+
+void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_arguments; ++i) {
+        weft_text_add(w->out, ",\n    ");
+        write_argument(w, kernel, &kernel->arguments[i]);
+    }
+}
+
+int weft_source_block_threads(const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    return one == NULL || kernel->rows >= 0 || kernel->n_reductions > 0 || kernel->stars ||
+                   kernel->cell_colours || one->warps > 0 || kernel->finishes ||
+                   (one->instances_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
+               ? 0
+               : one->instances_per_block;
+}
+
+/* Blocks of instances come as a range on the host, as threads elsewhere. */
+void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool threaded = w->backend->is_threaded;
+    const int threads = weft_source_block_threads(kernel);
+    if (threaded && threads > 0)
+        weft_text_add(w->out, "BLOCK_KERNEL(%d) %s(int64_t n_instances", threads, kernel->name);
+    else
+        weft_text_add(w->out,
+                      kernel->rows >= 0              ? "ROWS_KERNEL %s(int64_t n_instances"
+                      : threaded && kernel->finishes ? "FINISH %s(int64_t n_instances"
+                      : kernel->implementation != NULL && kernel->implementation->warps > 0
+                          ? "WARPS_KERNEL %s(int64_t n_instances"
+                      : threaded ? "KERNEL %s(int64_t n_instances"
+                                 : "void %s(void *const *arguments, int64_t n_instances, int64_t "
+                                   "first_block, int64_t last_block)\n{\n",
+                      kernel->name);
+    for (int i = 0; i < kernel->n_arguments; ++i) {
+        weft_text_add(w->out, threaded ? ",\n    " : "    ");
+        write_argument(w, kernel, &kernel->arguments[i]);
+        if (!threaded)
+            weft_text_add(w->out, " = arguments[%d];\n", i);
+    }
+    if (threaded)
+        weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
+                      !w->plan->guarded                                         ? ""
+                      : kernel->rows >= 0 || weft_source_loads_ahead(w, kernel) ? WEFT_GUARD_EARLY
+                                                                                : WEFT_GUARD);
+}
+
+/* The thread's own instance. */
+void weft_source_thread(const source_writer *w, const char *indent, const char *instance) {
+    weft_text_add(w->out,
+                  "%sconst int64_t instance = %s;\n"
+                  "%sconst int64_t block = instance / LANES;\n"
+                  "%sconst int lane = (int)(instance %% LANES);\n",
+                  indent, instance, indent, indent);
+}
+
+static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set >= 0)
+            weft_source_load(w, &kernel->loads[i]);
+}
+
+/* Where the loop over blocks, or the thread's own instances, starts. */
+static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (weft_source_chunked(w, kernel)) {
+        weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
+        weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
+        weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
+        return;
+    }
+    if (kernel
+            ->cell_colours) { /* more than one turn: a single thread, one instance after another */
+        weft_text_add(w->out,
+                      "    for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < "
+                      "n_instances; k += gridDim.x * (int64_t)blockDim.x) {\n");
+        weft_source_thread(w, "        ", "order[k]");
+        return;
+    }
+    if (w->backend->is_threaded && kernel->implementation->serial_iterations > 1) {
+        weft_text_add(w->out, "    for (int turn = 0; turn < %d; ++turn) {\n",
+                      kernel->implementation->serial_iterations);
+        char first[96];
+        snprintf(first, sizeof first,
+                 "(blockIdx.x * (int64_t)%d + turn) * blockDim.x + threadIdx.x",
+                 kernel->implementation->serial_iterations);
+        weft_source_thread(w, "        ", first);
+        weft_text_add(w->out, "        if (instance >= n_instances)\n            break;\n");
+        return;
+    }
+    if (w->backend->is_threaded) {
+        weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
+        weft_text_add(w->out, "    if (instance %s n_instances) {\n",
+                      weft_planted("thread_too_many") ? "<=" : "<");
+        return;
+    }
+    weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
+    if (weft_planted("lanes_unmasked"))
+        weft_text_add(w->out, "        const int lanes = LANES;\n");
+    else if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
+        weft_text_add(w->out, "        const int lanes = n_instances - block * LANES < LANES ? "
+                              "(int)(n_instances - block * LANES) : LANES;\n");
+}
+
+/* Large results of a layout that is stored by whole vectors, and not just read. */
+static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->backend->is_threaded)
+        return false;
+    for (int i = 0; i < kernel->n_stores; ++i) {
+        const weft_datum *datum = &w->graph->data[kernel->stores[i]];
+        if (!w->graph->index_sets[datum->index_set].plain && datum->storage < 0)
+            return true;
+    }
+    return false;
+}
+
+static weft_status write_map_kernel(const source_writer *plain, const weft_plan_kernel *kernel,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    source_writer hoisting = *plain;
+    const source_writer *w = &hoisting;
+    hoisting.hoists = true;
+    const weft_implementation *implementation = kernel->implementation;
+    weft_source_head(w, kernel);
+    const bool streams = may_stream(w, kernel);
+    if (streams)
+        weft_text_add(w->out, "    const int stream = (double)n_instances * %.17g > %.17g;\n",
+                      kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
+    for (int i = 0; i < kernel->n_loads; ++i)
+        if (w->graph->data[kernel->loads[i].datum].index_set < 0)
+            weft_source_load(w, &kernel->loads[i]);
+    const bool chunked = weft_source_chunked(w, kernel), ahead = weft_source_loads_ahead(w, kernel);
+    if (ahead)
+        weft_source_write_ahead(w, kernel);
+    weft_source_uniforms(w, kernel);
+    if (chunked)
+        weft_source_reductions_declare(w, kernel);
+    weft_source_reductions_start(w, kernel);
+    write_instances(w, kernel);
+    if (ahead)
+        weft_source_write_loaded(w, kernel);
+    else
+        write_loads(w, kernel);
+    for (int i = 0; i < implementation->fusion->n_calls; ++i)
+        TRY(weft_source_call(w, &w->graph->calls[implementation->order[i]],
+                             implementation->variants[i], error));
+    weft_text_add(w->out, "\n");
+    for (int i = 0; i < kernel->n_stores; ++i)
+        weft_source_store(w, kernel, kernel->stores[i]);
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        weft_source_scatter(w, kernel, &w->graph->accumulations[kernel->scatters[i]]);
+    weft_source_reductions_each(w, kernel);
+    weft_text_add(w->out, "    }\n");
+    if (chunked)
+        weft_source_reductions_chunk(w, kernel);
+    weft_source_reductions_end(w, kernel);
+    if (streams)
+        weft_text_add(w->out, "    if (stream)\n        store_fence();\n");
+    weft_text_add(w->out, "}\n\n");
+done:
+    return status;
+}
+
+static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
+    weft_source_head(w, kernel);
+    weft_source_reductions_finish(w, kernel);
+    weft_text_add(w->out, "}\n\n");
+}
+
+/* What a guarded kernel's accumulating stores start from is zeroed by a kernel that looks at `go`
+ * too: the values of the last turn must stay. */
+static void write_clear_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
+    weft_text_add(w->out,
+                  "/* of what %s accumulates into */\n"
+                  "KERNEL %s%s(int64_t n_instances,\n    scalar *restrict p_list%s)\n{\n%s"
+                  "    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
+                  "    if (i < n_instances)\n        p_list[i] = 0;\n}\n\n",
+                  kernel->name, kernel->name, WEFT_CLEAR_SUFFIX, WEFT_GUARD_ARGUMENT, WEFT_GUARD);
+}
+
+/* null takes the spelling of the device whose limits it has */
+const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
+    const bool cuda = limits->kind == WEFT_DEVICE_CUDA ||
+                      (limits->kind == WEFT_DEVICE_NULL && lanes == WEFT_CUDA_LANES);
+    return cuda ? &weft_backend_cuda : &weft_backend_host;
+}
+
+static weft_status write_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                weft_error *error) {
+    if (w->plan->guarded && kernel->n_zero > 0)
+        write_clear_kernel(w, kernel);
+    if (kernel->gather >= 0)
+        weft_source_gather(w, kernel);
+    else if (kernel->stars)
+        return weft_source_star_kernel(w, kernel, error);
+    else if (kernel->finishes)
+        write_finish_kernel(w, kernel);
+    else if (kernel->implementation->warps > 0)
+        return weft_source_threads(w, kernel, error);
+    else if (kernel->rows >= 0)
+        return weft_source_rows(w, kernel, error);
+    else
+        return write_map_kernel(w, kernel, error);
+    return WEFT_OK;
+}
+
+static int count_statements(const char *text) {
+    int n = 0;
+    for (const char *c = text; (c = strchr(c, ';')) != NULL; ++c)
+        n += c[1] == '\n';
+    return n;
+}
+
+/* What a compiler takes for straight-line code grows faster than its length. A kernel that becomes
+ * too long is written anew with fewer of its loops unrolled. */
+static weft_status write_bounded(const source_writer *writer, const weft_plan_kernel *kernel,
+                                 weft_error *error) {
+    static const int unrolls[] = {WEFT_UNROLL_MAX, 64, 16, 1};
+    const size_t start = writer->out->length, n = sizeof unrolls / sizeof *unrolls;
+    source_writer w = *writer;
+    for (size_t i = 0; i < n; ++i) {
+        w.out->length = start;
+        w.unroll = unrolls[i];
+        const weft_status status = write_kernel(&w, kernel, error);
+        if (status != WEFT_OK || w.out->failed ||
+            count_statements(w.out->data + start) <= WEFT_STATEMENTS_MAX)
+            return status;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
+                             const weft_limits *limits, const weft_compile_options *options,
+                             const char **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    const source_writer writer = {.arena = arena,
+                                  .graph = graph,
+                                  .plan = plan,
+                                  .backend = weft_source_backend(plan->lanes, limits),
+                                  .single = options->single,
+                                  .out = &text};
+    writer.backend->prelude(&text, plan->lanes, options->single);
+    for (int i = 0; i < plan->n_kernels; ++i)
+        TRY(write_bounded(&writer, &plan->kernels[i], error));
+    if (text.failed) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    *out = weft_arena_copy(arena, text.data, text.length);
+    if (*out == NULL)
+        status = weft_no_memory(error);
+done:
+    weft_text_free(&text);
+    return status;
+}

@@ -1,0 +1,45 @@
+/** What the text of stars of vertices (source_star.c) and of edges (source_edge_star.c) share. */
+#ifndef SOURCE_STAR_INTERNAL_H
+#define SOURCE_STAR_INTERNAL_H
+
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/codegen/private.h"
+
+/** One staged number of a node. */
+typedef struct staged {
+    const weft_operand *load;
+    int component;
+    bool difference; /* registers hold what it is more than at local vertex 0 */
+} staged;
+
+typedef struct star_writer {
+    const source_writer *w;
+    const weft_star_source *star;
+    int width, n_results;
+    staged *parts;
+    int n_parts;
+} star_writer;
+
+int weft_star_load_count(const weft_graph *graph, const weft_operand *load);
+/** Is it loaded through the store's map? */
+bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load);
+/** s0, s1, ... (what is staged) and sums, in shared memory; n_halo and halo_first. */
+void weft_star_write_shared(const star_writer *s);
+/** Are there fewer nodes than threads? Then rows of the block end at last_row, not at n_rows. */
+bool weft_star_spares_threads(const weft_star_source *star);
+/** Does a guarded kernel ask at its start and return in weft_star_write_staging? */
+bool weft_star_guards_late(const weft_star_source *star);
+/** Own nodes and the halo into s0, s1, ...; own[k] too; then a barrier. */
+void weft_star_write_staging(const star_writer *s);
+/** "real v_x_at_dofs[12];" for every list loaded through the map. */
+void weft_star_write_arrays(const star_writer *s, const char *indent);
+/** Local vertex v of these arrays from shared memory, 0 before the others; local NULL: from
+ *  variables next_s0, next_s1 ..., where the vertex' numbers have been read to. */
+void weft_star_write_vertex(const star_writer *s, int v, const char *local, const char *indent);
+/** Lists over the cells, of the cell at a place in star_cells: C text, in rows of lanes. */
+void weft_star_write_cell_loads(const star_writer *s, const char *place);
+
+/** source_edge_star.c: the rest of the body of a block (see weft_source_star_body). */
+weft_status weft_source_edge_stars(const star_writer *s, weft_error *error);
+
+#endif

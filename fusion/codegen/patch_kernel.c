@@ -1,0 +1,89 @@
+/* A kernel that accumulates by stars and does nothing else: its head, the body of source_star.c,
+ * and stores. */
+#include "fusion/codegen/patch.h"
+
+const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
+    "const int64_t *restrict star_halo_start",
+    "const int32_t *restrict star_halo",
+    "const unsigned short *restrict star_order",
+    "const uint32_t *restrict star_rows",
+    "const unsigned long long *restrict star_words",
+    "const int32_t *restrict star_cells",
+    "const int64_t *restrict star_halo_start",
+    "const int32_t *restrict star_halo",
+    "const uint32_t *restrict edge_warps",
+    "const uint32_t *restrict edge_words",
+    "const int32_t *restrict star_cells"};
+
+weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
+                             .calls = kernel->implementation->order,
+                             .variants = kernel->implementation->variants,
+                             .n_calls = kernel->implementation->fusion->n_calls,
+                             .loads = kernel->loads,
+                             .n_loads = kernel->n_loads,
+                             .vector = -1,
+                             .nodes = kernel->star_nodes,
+                             .threads = kernel->edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
+                             .edges = kernel->edges};
+    for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
+        if (kernel->loads[i].map == star.accumulation->map &&
+            weft_shape_count(&graph->data[kernel->loads[i].datum].shape) == 1)
+            star.vector = kernel->loads[i].datum;
+    return star;
+}
+
+weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_star_source star = weft_star_source_of(w->graph, kernel);
+    if (star.accumulation->matrix)
+        return weft_source_star_matrix(w, kernel, error);
+    const int n_results = weft_shape_count(&w->graph->data[star.accumulation->target].shape);
+    const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
+    const char *const define = "#define %s %d\n";
+    const bool spares = weft_star_spares_threads(&star);
+    weft_text_add(w->out, define, "ROWS_NODES", star.nodes);
+    weft_text_add(w->out, define, "ROWS_THREADS", star.threads);
+    weft_text_add(w->out, define, "ROWS_PER_THREAD", spares ? 1 : star.nodes / star.threads);
+    if (star.vector >= 0)
+        weft_text_add(w->out, "#define LOAD(j) p_%s[j]\n",
+                      weft_source_variable(w, weft_datum_storage(w->graph, star.vector), -1) + 2);
+    weft_text_add(w->out, "/* ");
+    weft_source_place(w, &star.accumulation->place);
+    weft_text_add(
+        w->out,
+        "  %s[%s] += ..., by the owner, %s by star */\n"
+        "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t n_rows",
+        w->graph->data[star.accumulation->target].name, w->graph->maps[star.accumulation->map].name,
+        star.edges ? "edge star" : "star", 512 / star.threads, kernel->name);
+    weft_source_arguments(w, kernel);
+    weft_text_add(w->out,
+                  "%s)\n{\n%s"
+                  "    extern __shared__ __align__(16) unsigned char shared[];\n"
+                  "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
+                  "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD * %d];\n",
+                  w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
+                  !w->plan->guarded              ? ""
+                  : weft_star_guards_late(&star) ? WEFT_GUARD_EARLY
+                                                 : WEFT_GUARD,
+                  n_results);
+    if (spares)
+        weft_text_add(w->out,
+                      "    const int64_t last_row =\n        n_rows - first_row < ROWS_NODES "
+                      "? n_rows : first_row + ROWS_NODES;\n");
+    TRY(weft_source_star_body(w, &star, error));
+    weft_text_add(w->out,
+                  "    (void)own;\n"
+                  "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                  "        const int64_t row = first_row + k * ROWS_THREADS + threadIdx.x;\n"
+                  "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "            if (row < %s)\n"
+                  "                p_%s[row * %d + c] %s y[k * %d + c];\n"
+                  "    }\n}\n"
+                  "#undef LOAD\n#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n",
+                  n_results, spares ? "last_row" : "n_rows", target, n_results,
+                  kernel->adds ? "+=" : "=", n_results);
+done:
+    return status;
+}

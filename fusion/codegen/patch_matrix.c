@@ -1,0 +1,233 @@
+/* The text of A[map,map] += K by the owners of A's rows: a thread block makes the rows of 512
+ * consecutive nodes whole and writes each once, so nothing is atomic and the order of additions is
+ * fixed. A thread evaluates the cells round its row, renumbered so that the row's node is local
+ * vertex 0, and keeps row 0 of K alone; entries are summed up in shared memory, where each thread
+ * has a column of its own. What is staged, words and slices are as weft_matrix_rows says. */
+#include "fusion/codegen/private.h"
+
+const char *const weft_star_matrix_arguments[WEFT_STAR_MATRIX_ARGUMENTS] = {
+    "const uint32_t *restrict star_start",      "const unsigned short *restrict star_rows",
+    "const uint32_t *restrict star_word_start", "const unsigned long long *restrict star_words",
+    "const int64_t *restrict star_halo_start",  "const int32_t *restrict star_halo",
+    "const int32_t *restrict star_cells"};
+
+typedef struct matrix_writer {
+    const source_writer *w;
+    const weft_star_source *star;
+    const weft_graph *graph;
+    int width;
+} matrix_writer;
+
+static bool is_nodal(const matrix_writer *m, const weft_operand *load) {
+    return load->map == m->star->accumulation->map;
+}
+
+static int count_of(const matrix_writer *m, const weft_operand *load) {
+    return weft_shape_count(&m->graph->data[load->datum].shape);
+}
+
+/* "v_x_at_dofs" */
+static const char *variable(const matrix_writer *m, const weft_operand *load) {
+    return weft_source_variable(m->w, load->datum, load->map);
+}
+
+/* "x", of p_x */
+static const char *storage(const matrix_writer *m, int datum) {
+    return weft_source_variable(m->w, weft_datum_storage(m->graph, datum), -1) + 2;
+}
+
+static void write_shared(const matrix_writer *m) {
+    weft_text *out = m->w->out;
+    weft_text_add(out, "    extern __shared__ __align__(16) unsigned char shared[];\n"
+                       "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
+                       "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
+                       "    const int n_halo = (int)(star_halo_start[blockIdx.x + 1] - "
+                       "halo_first);\n"
+                       "    scalar *staged = (scalar *)shared;\n");
+    for (int i = 0; i < m->star->n_loads; ++i)
+        if (is_nodal(m, &m->star->loads[i]))
+            weft_text_add(out,
+                          "    scalar *const s%d = staged;\n"
+                          "    staged += (ROWS_NODES + n_halo) * %d;\n",
+                          i, count_of(m, &m->star->loads[i]));
+    weft_text_add(out, "    const uint32_t first_value = star_start[first_row / LANES];\n");
+}
+
+static void write_uniforms(const matrix_writer *m) {
+    for (int i = 0; i < m->star->n_loads; ++i) {
+        const weft_operand *load = &m->star->loads[i];
+        if (m->graph->data[load->datum].index_set >= 0)
+            continue;
+        weft_text_add(m->w->out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n",
+                      variable(m, load), count_of(m, load), variable(m, load),
+                      storage(m, load->datum), count_of(m, load));
+    }
+}
+
+/* The block's own nodes word by word, its halo node by node. */
+static void write_staging(const matrix_writer *m) {
+    weft_text *out = m->w->out;
+    weft_text_add(out, "    const int n_own =\n        (int)(n_rows - first_row < ROWS_NODES ? "
+                       "n_rows - first_row : ROWS_NODES);\n");
+    for (int i = 0; i < m->star->n_loads; ++i) {
+        const weft_operand *load = &m->star->loads[i];
+        const int count = count_of(m, load);
+        if (!is_nodal(m, load))
+            continue;
+        weft_text_add(out,
+                      "    for (int i = threadIdx.x; i < n_own * %d; i += ROWS_THREADS)\n"
+                      "        s%d[i] = p_%s[first_row * %d + i];\n"
+                      "    for (int i = threadIdx.x; i < n_halo; i += ROWS_THREADS) {\n"
+                      "        const int64_t j = star_halo[halo_first + i];\n"
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                      "            s%d[(ROWS_NODES + i) * %d + c] = p_%s[j * %d + c];\n"
+                      "    }\n",
+                      count, i, storage(m, load->datum), count, count, i, count,
+                      storage(m, load->datum), count);
+    }
+    weft_text_add(out, "    __syncthreads();\n\n");
+}
+
+/* Vertex v of every staged register array, from shared memory. */
+static void write_vertex(const matrix_writer *m, int v, const char *local, const char *indent) {
+    for (int i = 0; i < m->star->n_loads; ++i) {
+        const weft_operand *load = &m->star->loads[i];
+        const int count = count_of(m, load);
+        if (is_nodal(m, load))
+            weft_text_add(m->w->out,
+                          "%sUNROLL for (int c = 0; c < %d; ++c)\n"
+                          "%s    %s[%d + c] = s%d[%s * %d + c];\n",
+                          indent, count, indent, variable(m, load), v * count, i, local, count);
+    }
+}
+
+/* A slice of rows: where its sums are, what they start from, the rows' own nodes. */
+static void write_slice_start(const matrix_writer *m, bool adds) {
+    weft_text *out = m->w->out;
+    const char *target = storage(m, m->star->accumulation->target);
+    weft_text_add(out,
+                  "    const int lane = threadIdx.x %% LANES;\n"
+                  "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+                  "        const int64_t slice = (first_row + k * ROWS_THREADS + threadIdx.x) / "
+                  "LANES;\n"
+                  "        const uint32_t begin = star_start[slice];\n"
+                  "        const int n = (int)((star_start[slice + 1] - begin) / LANES);\n"
+                  "        const int node = star_rows[slice * LANES + lane];\n"
+                  "        const unsigned long long *words = star_words + star_word_start[slice] "
+                  "+ lane;\n"
+                  "        const int n_words =\n"
+                  "            (int)((star_word_start[slice + 1] - star_word_start[slice]) / "
+                  "LANES);\n"
+                  "        scalar *const sums = staged + (begin - first_value) + lane;\n");
+    if (adds)
+        weft_text_add(out,
+                      "        if (n_words == 0) /* of every row of the slice */\n"
+                      "            continue;\n"
+                      "        scalar diagonal = node < n_own ? p_%s[first_row + node] : 0;\n"
+                      "        for (int j = 0; j < n; ++j)\n"
+                      "            sums[j * LANES] = p_%s[begin + j * LANES + lane];\n",
+                      target, target);
+    else
+        weft_text_add(out, "        scalar diagonal = 0;\n"
+                           "        for (int j = 0; j < n; ++j)\n"
+                           "            sums[j * LANES] = 0;\n");
+    for (int i = 0; i < m->star->n_loads; ++i)
+        if (is_nodal(m, &m->star->loads[i]))
+            weft_text_add(out, "        real %s[%d];\n", variable(m, &m->star->loads[i]),
+                          m->width * count_of(m, &m->star->loads[i]));
+    write_vertex(m, 0, "node", "        ");
+}
+
+/* Lists over cells, through the number of the cell. */
+static void write_cell_loads(const matrix_writer *m) {
+    weft_text *out = m->w->out;
+    if (!weft_star_source_reads_cells(m->graph, m->star))
+        return;
+    weft_text_add(out, "            const int64_t cell = star_cells[star_word_start[slice] + j * "
+                       "LANES + lane];\n");
+    for (int i = 0; i < m->star->n_loads; ++i) {
+        const weft_operand *load = &m->star->loads[i];
+        const int count = count_of(m, load);
+        if (load->map >= 0 || m->graph->data[load->datum].index_set < 0)
+            continue;
+        weft_text_add(out,
+                      "            real %s[%d];\n"
+                      "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% "
+                      "LANES, %d);\n",
+                      variable(m, load), count, variable(m, load), storage(m, load->datum), count,
+                      count);
+    }
+}
+
+static weft_status write_cells(const matrix_writer *m, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text *out = m->w->out;
+    const char *source = weft_source_variable(m->w, m->star->accumulation->source, -1);
+    weft_text_add(out, "        unsigned long long next = n_words > 0 ? words[0] : 0;\n"
+                       "        _Pragma(\"unroll 1\") for (int j = 0; j < n_words; ++j) {\n"
+                       "            const unsigned long long word = next;\n"
+                       "            if (j + 1 < n_words)\n"
+                       "                next = words[(j + 1) * LANES];\n"
+                       "            if (word >> 63) /* this row has fewer cells */\n"
+                       "                continue;\n");
+    for (int v = 1; v < m->width; ++v) {
+        char local[16] = {'l', 'o', 'c', 'a', 'l', (char)('0' + v), '\0'};
+        weft_text_add(out, "            const int %s = (int)(word >> %d) & 8191;\n", local,
+                      21 * (v - 1));
+        write_vertex(m, v, local, "            ");
+    }
+    write_cell_loads(m);
+    for (int i = 0; i < m->star->n_calls; ++i)
+        TRY(weft_source_call(m->w, &m->graph->calls[m->star->calls[i]], m->star->variants[i],
+                             error));
+    weft_text_add(out, "            diagonal += %s[0];\n", source);
+    for (int v = 1; v < m->width; ++v)
+        weft_text_add(out, "            sums[((int)(word >> %d) & 255) * LANES] += %s[%d];\n",
+                      21 * (v - 1) + 13, source, v);
+    weft_text_add(out, "        }\n");
+done:
+    return status;
+}
+
+static void write_slice_end(const matrix_writer *m) {
+    const char *target = storage(m, m->star->accumulation->target);
+    weft_text_add(m->w->out,
+                  "        for (int j = 0; j < n; ++j)\n"
+                  "            p_%s[begin + j * LANES + lane] = sums[j * LANES];\n"
+                  "        if (node < n_own)\n"
+                  "            p_%s[first_row + node] = diagonal;\n"
+                  "    }\n}\n",
+                  target, target);
+}
+
+weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kernel *kernel,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_star_source star = weft_star_source_of(w->graph, kernel);
+    const matrix_writer m = {w, &star, w->graph, w->graph->maps[star.accumulation->map].width};
+    const weft_accumulation *a = star.accumulation;
+    const char *map = w->graph->maps[a->map].name;
+    weft_text_add(w->out,
+                  "#define ROWS_NODES %d\n#define ROWS_THREADS %d\n"
+                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n/* ",
+                  WEFT_STAR_NODES, WEFT_STAR_MATRIX_THREADS);
+    weft_source_place(w, &a->place);
+    weft_text_add(w->out,
+                  "  %s[%s,%s] += ..., row by row by the owner */\n"
+                  "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t "
+                  "n_rows",
+                  w->graph->data[a->target].name, map, map, 1024 / WEFT_STAR_MATRIX_THREADS,
+                  kernel->name);
+    weft_source_arguments(w, kernel);
+    weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
+                  w->plan->guarded ? WEFT_GUARD : "");
+    write_shared(&m);
+    write_uniforms(&m);
+    write_staging(&m);
+    write_slice_start(&m, kernel->adds);
+    TRY(write_cells(&m, error));
+    write_slice_end(&m);
+    weft_text_add(w->out, "#undef ROWS_PER_THREAD\n#undef ROWS_THREADS\n#undef ROWS_NODES\n\n");
+done:
+    return status;
+}

@@ -1,0 +1,175 @@
+/* Reductions in generated source. On the host a range of whole chunks leaves partial results, which
+ * a kernel of one thread joins. On a GPU a thread block makes a chunk, or several, each with a
+ * partial result of its own, and a kernel of one block joins them all. The trees depend on the size
+ * alone. */
+#include "fusion/codegen/private.h"
+
+static const char *join_name(const weft_call *call) {
+    switch (call->reduction->op) {
+    case '*':
+        return "multiply";
+    case '<':
+        return "min";
+    case '>':
+        return "max";
+    default:
+        return "add";
+    }
+}
+
+static int result_count(const source_writer *w, const weft_call *call) {
+    return weft_shape_count(&w->graph->data[call->result].shape);
+}
+
+/* Without the "v_". */
+static const char *result_name(const source_writer *w, const weft_call *call) {
+    return weft_source_variable(w, call->result, -1) + 2;
+}
+
+static const char *storage_name(const source_writer *w, const weft_call *call) {
+    return weft_source_variable(w, weft_datum_storage(w->graph, call->result), -1) + 2;
+}
+
+void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool threaded = w->backend->is_threaded;
+    const char *per_thread = kernel->rows >= 0 ? "ROWS_PER_THREAD" : "(CHUNK / THREADS)";
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = result_name(w, call);
+        const int count = result_count(w, call);
+        if (threaded)
+            weft_text_add(w->out, "    real a_%s[%s * %d];\n    start_%s(a_%s, %s * %d);\n", name,
+                          per_thread, count, join_name(call), name, per_thread, count);
+        else
+            weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count,
+                          join_name(call), name, count);
+    }
+}
+
+void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = result_name(w, call);
+        const int count = result_count(w, call);
+        if (w->backend->is_threaded)
+            weft_text_add(w->out,
+                          "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                          "            a_%s[k * %d + c] = v_%s[c];\n",
+                          count, name, count, name);
+        else
+            weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n", join_name(call),
+                          name, name, count);
+    }
+}
+
+/* Groups of every component of every reduction, each with a place in `tree`; then, a barrier later,
+ * a warp each joins them to the partial result of the chunk. */
+static void threaded_partials(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool rows = kernel->rows >= 0;
+    const char *threads = rows ? "ROWS_THREADS" : "THREADS";
+    const char *per_thread = rows ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
+    int place = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const int count = result_count(w, call);
+        for (int c = 0; c < count; ++c)
+            weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n",
+                          join_name(call), threads, per_thread, place++, result_name(w, call), c,
+                          count);
+    }
+    weft_text_add(w->out, "    __syncthreads();\n");
+    place = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const int count = result_count(w, call);
+        for (int c = 0; c < count; ++c, ++place)
+            weft_text_add(
+                w->out,
+                "    if (threadIdx.x / LANES == %d %% (%s / LANES))\n"
+                "        UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
+                "            const scalar partial = chunk_%s(tree + %d * TREE + j * GROUPS);\n"
+                "            const int64_t number = chunk * (TREE / GROUPS) + j;\n"
+                "            if (threadIdx.x %% LANES == 0 && number * CHUNK < n_instances)\n"
+                "                partials_%s[number * %d + %d] = partial;\n"
+                "        }\n",
+                place, threads, join_name(call), place, result_name(w, call), count, c);
+    }
+}
+
+static int count_components(const source_writer *w, const weft_plan_kernel *kernel) {
+    int n = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i)
+        n += result_count(w, &w->graph->calls[kernel->reductions[i]]);
+    return n;
+}
+
+void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool rows = kernel->rows >= 0;
+    if (kernel->n_reductions == 0)
+        return;
+    weft_text_add(w->out,
+                  "#define TREE (%s / LANES)\n"
+                  "    __shared__ scalar tree[%d * TREE];\n",
+                  rows ? "ROWS_NODES" : "CHUNK", count_components(w, kernel));
+}
+
+void weft_source_reductions_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (kernel->n_reductions == 0)
+        return;
+    weft_text_add(w->out, "\n    const int64_t chunk = blockIdx.x;\n");
+    threaded_partials(w, kernel);
+}
+
+static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
+    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n");
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_instances);\n",
+                      join_name(call), storage_name(w, call), result_name(w, call),
+                      result_count(w, call));
+    }
+}
+
+/* The launch's ranges are whole chunks of blocks, each with a partial result. */
+void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->backend->is_threaded) {
+        if (kernel->n_reductions > 0)
+            weft_text_add(w->out, "#undef TREE\n");
+        return;
+    }
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = result_name(w, call);
+        weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
+                      join_name(call), name, w->plan->reduction_blocks, result_count(w, call), name,
+                      result_count(w, call));
+    }
+}
+
+/* n_instances is the number of partial results and one more. */
+void weft_source_reductions_finish(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->backend->is_threaded) {
+        threaded_finish(w, kernel);
+        return;
+    }
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_instances - 1);\n",
+                      join_name(call), storage_name(w, call), result_name(w, call),
+                      result_count(w, call));
+    }
+}
+
+void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_reductions; ++i)
+        weft_text_add(out, ",\n    const scalar *partials_%d,\n    scalar *joined_%d", i, i);
+}
+
+void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel) {
+    weft_text_add(out, "%s    __shared__ scalar tree[GROUPS];\n", WEFT_GUARD);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &graph->calls[kernel->reductions[i]];
+        weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_instances);\n",
+                      join_name(call), i, i, weft_shape_count(&graph->data[call->result].shape));
+    }
+}

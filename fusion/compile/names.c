@@ -1,0 +1,119 @@
+/* What a script declares and makes, for programs that take scripts which they do not know. */
+#include "fusion/control/program.h"
+
+#include <string.h>
+
+static bool is_first(const weft_script *script, int statement) {
+    for (int i = 0; i < statement; ++i)
+        if (strcmp(script->statements[i].name, script->statements[statement].name) == 0)
+            return false;
+    for (int i = 0; i < script->n_inputs; ++i)
+        if (strcmp(script->inputs[i].name, script->statements[statement].name) == 0)
+            return false;
+    return true;
+}
+
+int weft_compilation_names(const weft_compilation *compilation) {
+    const weft_script *script = compilation->script;
+    int n = script->n_indices + script->n_connectivities + script->n_inputs + script->n_parameters +
+            script->n_expressions;
+    for (int i = 0; i < script->n_statements; ++i)
+        n += is_first(script, i);
+    return n;
+}
+
+static const weft_datum *find_datum(const weft_graph *graph, const char *name) {
+    for (int i = 0; graph != NULL && i < graph->n_data; ++i)
+        if (graph->data[i].named && strcmp(graph->data[i].name, name) == 0)
+            return &graph->data[i];
+    return NULL;
+}
+
+static void tell_input(const weft_script *script, int i, weft_name_info *out) {
+    const weft_script_input *input = &script->inputs[i];
+    *out = (weft_name_info){
+        .name = input->name, .kind = WEFT_NAME_INPUT, .over = input->over, .rank = input->rank};
+    for (int k = 0; k < input->rank; ++k)
+        (void)weft_script_integer(script, input->sizes[k], &out->sizes[k], NULL);
+}
+
+/* What a program with loops keeps from one step to the next; false: not this. */
+static bool tell_kept(const weft_flow *flow, weft_name_info *out) {
+    for (int i = 0; i < flow->n_names; ++i) {
+        const weft_flow_name *name = &flow->names[i];
+        if (strcmp(name->name, out->name) != 0)
+            continue;
+        out->rank = name->shape.rank;
+        memcpy(out->sizes, name->shape.sizes, sizeof out->sizes);
+        out->over = name->index_set >= 0 ? flow->script->indices[name->index_set].name : NULL;
+        out->returned = name->returned;
+        out->sparse = name->matrix;
+        return true;
+    }
+    return false;
+}
+
+static void tell_value(const weft_compilation *compilation, int i, weft_name_info *out) {
+    const weft_flow *flow = compilation->flow;
+    const weft_graph *graph = compilation->graph;
+    *out = (weft_name_info){
+        .name = compilation->script->statements[i].name, .kind = WEFT_NAME_VALUE, .rank = -1};
+    if (flow != NULL && tell_kept(flow, out))
+        return;
+    const weft_datum *datum = find_datum(graph, out->name);
+    for (int k = 0; flow != NULL && datum == NULL && k < flow->n_segments; ++k) {
+        graph = flow->segments[k]->graph;
+        datum = find_datum(graph, out->name);
+    }
+    if (datum == NULL)
+        return;
+    out->rank = datum->shape.rank;
+    memcpy(out->sizes, datum->shape.sizes, sizeof out->sizes);
+    out->over = datum->index_set >= 0 ? graph->index_sets[datum->index_set].name : NULL;
+    out->returned = datum->returned;
+    out->sparse = datum->kind == DATUM_MATRIX;
+}
+
+static void tell_connectivity(const weft_script *script, int i, weft_name_info *out) {
+    const weft_script_connectivity *map = &script->connectivities[i];
+    *out = (weft_name_info){
+        .name = map->name, .kind = WEFT_NAME_CONNECTIVITY, .over = map->from, .to = map->to};
+    (void)weft_script_integer(script, map->width, &out->width, NULL);
+}
+
+void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out) {
+    const weft_script *script = compilation->script;
+    *out = (weft_name_info){0};
+    if (i < script->n_indices) {
+        *out = (weft_name_info){.name = script->indices[i].name, .kind = WEFT_NAME_INDEX};
+        return;
+    }
+    i -= script->n_indices;
+    if (i < script->n_connectivities) {
+        tell_connectivity(script, i, out);
+        return;
+    }
+    i -= script->n_connectivities;
+    if (i < script->n_inputs) {
+        tell_input(script, i, out);
+        return;
+    }
+    i -= script->n_inputs;
+    if (i < script->n_parameters) {
+        *out = (weft_name_info){.name = script->parameters[i].name,
+                                .kind = WEFT_NAME_PARAMETER,
+                                .value = script->parameters[i].value};
+        return;
+    }
+    i -= script->n_parameters;
+    if (i < script->n_expressions) {
+        *out = (weft_name_info){.name = script->expressions[i].name, .kind = WEFT_NAME_EXPRESSION};
+        return;
+    }
+    i -= script->n_expressions;
+    for (int k = 0; k < script->n_statements; ++k)
+        if (is_first(script, k) && i-- == 0) {
+            tell_value(compilation, k, out);
+            return;
+        }
+}

@@ -1,0 +1,256 @@
+/* One module for a flow: the kernels of its segments, and, on devices with threads, a kernel of one
+ * thread for each step of uniform arithmetic and two for each loop:
+ *
+ *      loop_N_begin(n, names, go, count, capacities, values x 4, histories x 4 [, go outside])
+ *      loop_N_turn (n, names, go, count, capacities, values x 4, histories x 4 [, partials, result
+ * ...])
+ *
+ *  begin asks the condition before the first turn, turn joins the reductions and does the scalars
+ * that end the body, counts and asks again. `go` says whether there is a next turn: kernels in the
+ * loop do nothing where it is 0, so that a device may run several turns without asking. */
+#include "fusion/control/program.h"
+#include "fusion/codegen/private.h"
+
+#include <string.h>
+
+static bool scalar_uses(const weft_flow_scalar *scalar, int name) {
+    bool uses = scalar->target == name;
+    for (int i = 0; i < scalar->n_operands; ++i)
+        uses |= scalar->operands[i] == name;
+    return uses;
+}
+
+const weft_flow_step *weft_flow_last_scalars(const weft_flow_step *loop) {
+    const weft_flow_step *last = &loop->body.list[loop->body.n - 1];
+    return loop->body.n > 0 && last->kind == FLOW_SCALARS ? last : NULL;
+}
+
+bool weft_flow_uses(const weft_flow_step *step, int name) {
+    bool uses = false;
+    if (step->kind == FLOW_LOOP) {
+        const weft_flow_step *last = weft_flow_last_scalars(step);
+        uses = scalar_uses(&step->most, name) || scalar_uses(&step->condition, name) ||
+               (last != NULL && weft_flow_uses(last, name));
+    }
+    for (int i = 0; i < step->n_scalars; ++i)
+        uses |= scalar_uses(&step->scalars[i], name);
+    return uses;
+}
+
+const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
+                                         const weft_flow_step **step) {
+    const int at = loop->body.n - 1 - (weft_flow_last_scalars(loop) != NULL);
+    const weft_flow_step *segment = at >= 0 ? &loop->body.list[at] : NULL;
+    if (segment == NULL || segment->kind != FLOW_SEGMENT)
+        return NULL;
+    const weft_plan *plan = flow->segments[segment->number]->plan;
+    if (plan->n_kernels == 0 || !plan->kernels[plan->n_kernels - 1].finishes)
+        return NULL;
+    *step = segment;
+    return &plan->kernels[plan->n_kernels - 1];
+}
+
+/* ---- kernels of one thread ------------------------------------------------------------------- */
+
+enum { CONDITION, MOST, EXTRA }; /* data behind the flow's names: what a loop asks */
+
+typedef struct scalar_writer {
+    source_writer source;
+    const weft_flow *flow;
+} scalar_writer;
+
+/* The flow's names as data, for the writer of arithmetic. */
+static weft_status scalar_data(weft_arena *arena, const weft_flow *flow, weft_graph *graph,
+                               weft_error *error) {
+    static const char *const extra[EXTRA] = {"condition", "most"};
+    graph->data = weft_arena_alloc(arena, (size_t)flow->n_names + EXTRA, sizeof *graph->data);
+    if (graph->data == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < flow->n_names; ++i)
+        graph->data[i] = (weft_datum){.id = i, .name = flow->names[i].name};
+    for (int i = 0; i < EXTRA; ++i)
+        graph->data[flow->n_names + i] = (weft_datum){.id = flow->n_names + i, .name = extra[i]};
+    graph->n_data = flow->n_names + EXTRA;
+    return WEFT_OK;
+}
+
+static const char *variable(const scalar_writer *w, int name) {
+    return weft_source_variable(&w->source, name, -1);
+}
+
+static weft_status write_scalar(const scalar_writer *w, const weft_flow_scalar *scalar, int target,
+                                weft_error *error) {
+    weft_operand *operands =
+        weft_arena_alloc(w->source.arena, (size_t)scalar->n_operands + 1, sizeof *operands);
+    if (operands == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < scalar->n_operands; ++i)
+        operands[i] =
+            (weft_operand){.datum = scalar->operands[i], .map = -1, .offset = scalar->offsets[i]};
+    const weft_call call = {.arithmetic = scalar->nodes,
+                            .n_arithmetic = scalar->n_nodes,
+                            .operands = operands,
+                            .n_operands = scalar->n_operands,
+                            .result = target};
+    weft_source_arithmetic(&w->source, &call, variable(w, target));
+    return WEFT_OK;
+}
+
+static void write_names(const scalar_writer *w, const weft_flow_step *step, bool load) {
+    for (int i = 0; i < w->flow->n_names; ++i) {
+        if (!weft_flow_uses(step, i))
+            continue;
+        const char *v = variable(w, i);
+        const int count = weft_shape_count(&w->flow->names[i].shape);
+        if (!load)
+            weft_text_add(w->source.out, ",\n    scalar *p_%s", v + 2);
+        else
+            weft_text_add(w->source.out, "    real %s[%d];\n    load_uniform(%s, p_%s, %d);\n", v,
+                          count, v, v + 2, count);
+    }
+}
+
+static weft_status write_scalars(const scalar_writer *w, const weft_flow_step *step,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < step->n_scalars; ++i) {
+        const char *v = variable(w, step->scalars[i].target);
+        TRY(write_scalar(w, &step->scalars[i], step->scalars[i].target, error));
+        weft_text_add(w->source.out, "    p_%s[0] = %s[0];\n", v + 2, v);
+    }
+done:
+    return status;
+}
+
+static weft_status write_scalars_kernel(const scalar_writer *w, const weft_flow_step *step,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text *out = w->source.out;
+    weft_text_add(out, "FINISH scalars_%d(int64_t n_instances", step->number);
+    write_names(w, step, false);
+    weft_text_add(out, "%s)\n{\n    if (threadIdx.x > 0%s)\n        return;\n",
+                  step->loop >= 0 ? ",\n    const uint32_t *go" : "",
+                  step->loop >= 0 ? " || *go == 0" : "");
+    write_names(w, step, true);
+    TRY(write_scalars(w, step, error));
+    weft_text_add(out, "}\n\n");
+done:
+    return status;
+}
+
+static weft_status write_loop_kernel(const scalar_writer *w, const weft_flow_step *loop, bool begin,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text *out = w->source.out;
+    const bool inner = begin && loop->loop >= 0;
+    const weft_flow_step *last = begin ? NULL : weft_flow_last_scalars(loop);
+    const int condition = w->flow->n_names + CONDITION, most = w->flow->n_names + MOST;
+    const weft_flow_step *segment = NULL;
+    const weft_plan_kernel *joined = begin ? NULL : weft_flow_joined(w->flow, loop, &segment);
+    const weft_graph *graph = joined != NULL ? w->flow->segments[segment->number]->graph : NULL;
+    weft_text_add(out, "FINISH loop_%d_%s(int64_t n_instances", loop->number,
+                  begin ? "begin" : "turn");
+    write_names(w, loop, false);
+    weft_text_add(out, ",\n    uint32_t *go,\n    uint32_t *count,\n    const uint32_t *capacity");
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+        weft_text_add(out, ",\n    const scalar *value_of_%d", i);
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+        weft_text_add(out, ",\n    scalar *history_of_%d", i);
+    if (joined != NULL)
+        weft_source_joined_arguments(out, joined);
+    weft_text_add(out, "%s)\n{\n", inner ? ",\n    const uint32_t *outside" : "");
+    if (joined != NULL)
+        weft_source_joined(out, graph, joined);
+    weft_text_add(out, "    if (threadIdx.x > 0%s)\n        return;\n",
+                  begin || joined != NULL ? "" : " || *go == 0");
+    if (inner)
+        weft_text_add(out, "    if (*outside == 0) {\n        *go = 0;\n        return;\n    }\n");
+    write_names(w, loop, true);
+    if (last != NULL)
+        TRY(write_scalars(w, last, error));
+    weft_text_add(out, "    const uint32_t turns = %s;\n    *count = turns;\n",
+                  begin ? "0" : "*count + 1");
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+        weft_text_add(out,
+                      "    if (turns < capacity[%d])\n        history_of_%d[turns] = "
+                      "value_of_%d[0];\n",
+                      i, i, i);
+    weft_text_add(out, "    real %s[1], %s[1];\n", variable(w, condition), variable(w, most));
+    TRY(write_scalar(w, &loop->condition, condition, error));
+    TRY(write_scalar(w, &loop->most, most, error));
+    weft_text_add(out, "    *go = %s[0] > 0 && %s[0] >= (real)turns + 1;\n}\n\n",
+                  variable(w, condition), variable(w, most));
+done:
+    return status;
+}
+
+/* All but `absorbed`, which the kernel that ends a loop's turn does. */
+static weft_status write_steps(const scalar_writer *w, const weft_flow_steps *steps,
+                               const weft_flow_step *absorbed, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < steps->n; ++i) {
+        const weft_flow_step *step = &steps->list[i];
+        if (step->kind == FLOW_SCALARS && step != absorbed)
+            TRY(write_scalars_kernel(w, step, error));
+        if (step->kind != FLOW_LOOP)
+            continue;
+        TRY(write_loop_kernel(w, step, true, error));
+        TRY(write_steps(w, &step->body, weft_flow_last_scalars(step), error));
+        TRY(write_loop_kernel(w, step, false, error));
+    }
+done:
+    return status;
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+/* On a GPU in a name space of its own, for two segments may bring the same rows routine's helpers.
+ */
+static weft_status segment_source(const weft_compilation *c, int i, weft_text *prelude,
+                                  weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *segment = c->flow->segments[i];
+    const bool is_threaded = weft_source_backend(segment->plan->lanes, &c->limits)->is_threaded;
+    segment->plan->guarded = c->flow->segment_loops[i] >= 0 && is_threaded;
+    TRY(weft_source_make(c->arena, segment->graph, segment->plan, &c->limits, &c->options,
+                         &segment->source, error));
+    if (prelude->failed || strncmp(segment->source, prelude->data, prelude->length) != 0) {
+        status = weft_error_set(error, prelude->failed ? WEFT_ERROR_MEMORY : WEFT_ERROR_INTERNAL,
+                                "the source of a segment does not start as all do");
+        goto done;
+    }
+    weft_text_add(out, "/* segment %d */\n", i + 1);
+    if (is_threaded)
+        weft_text_add(out, "namespace segment_%d {\n", i + 1);
+    weft_text_add(out, "\n%s%s", segment->source + prelude->length, is_threaded ? "}\n\n" : "");
+done:
+    return status;
+}
+
+weft_status weft_flow_source(const weft_compilation *c, const char **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0}, prelude = {0};
+    weft_graph graph = {0};
+    const int lanes = c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
+    const weft_backend *backend = weft_source_backend(lanes, &c->limits);
+    const scalar_writer writer = {.source = {.arena = c->arena,
+                                             .graph = &graph,
+                                             .backend = backend,
+                                             .single = c->options.single,
+                                             .out = &text},
+                                  .flow = c->flow};
+    backend->prelude(&prelude, lanes, c->options.single);
+    backend->prelude(&text, lanes, c->options.single);
+    for (int i = 0; i < c->flow->n_segments; ++i)
+        TRY(segment_source(c, i, &prelude, &text, error));
+    TRY(scalar_data(c->arena, c->flow, &graph, error));
+    if (backend->is_threaded)
+        TRY(write_steps(&writer, &c->flow->steps, NULL, error));
+    *out = text.failed ? NULL : weft_arena_copy(c->arena, text.data, text.length);
+    if (*out == NULL)
+        status = weft_no_memory(error);
+done:
+    weft_text_free(&prelude);
+    weft_text_free(&text);
+    return status;
+}

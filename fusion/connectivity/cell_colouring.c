@@ -1,0 +1,172 @@
+/* Cells in colours, greedily in their order: each takes the first colour that none of its targets
+ * has met. That gives few colours, the last of them small; so each cell then moves to the colour
+ * with the fewest cells of those that it could have. What a target has met is a mask of 64 bits;
+ * cells that find all 64 taken wait for the next pass, with 64 more. A target of many cells (a hub)
+ * needs as many colours as it has cells: past WEFT_CELL_COLOURS they run one after the other. */
+#include "fusion/connectivity/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 64 };
+#define WAITS UINT16_MAX
+
+typedef struct colouring {
+    const int32_t *indices;
+    int64_t n, n_to, n_waiting;
+    int width, n_colours;
+    uint64_t *masks;   /* [n_to] colours of this pass that a target has met */
+    uint16_t *colours; /* [n] */
+    int64_t n_cells[WEFT_CELL_COLOURS + 1];
+} colouring;
+
+static uint64_t met(const colouring *c, int64_t cell) {
+    uint64_t taken = 0;
+    for (int i = weft_planted("colours_collide"); i < c->width; ++i)
+        taken |= c->masks[c->indices[cell * c->width + i]];
+    return taken;
+}
+
+static void put(colouring *c, int64_t cell, int first, int colour) {
+    for (int i = 0; i < c->width; ++i)
+        c->masks[c->indices[cell * c->width + i]] |= (uint64_t)1 << (colour - first);
+    c->colours[cell] = (uint16_t)colour;
+    c->n_cells[colour] += 1;
+}
+
+static void take_away(colouring *c, int64_t cell, int first) {
+    for (int i = 0; i < c->width; ++i)
+        c->masks[c->indices[cell * c->width + i]] &= ~((uint64_t)1 << (c->colours[cell] - first));
+    c->n_cells[c->colours[cell]] -= 1;
+}
+
+/* The one with the fewest cells of those of this pass that are not taken. */
+static int smallest(const colouring *c, int first, uint64_t taken) {
+    int best = -1;
+    for (int colour = first; colour < c->n_colours; ++colour)
+        if (!(taken >> (colour - first) & 1) && (best < 0 || c->n_cells[colour] < c->n_cells[best]))
+            best = colour;
+    return best;
+}
+
+static void colour_pass(colouring *c) {
+    const int first = c->n_colours;
+    memset(c->masks, 0, (size_t)c->n_to * sizeof *c->masks);
+    for (int64_t cell = 0; cell < c->n; ++cell) {
+        const uint64_t taken = met(c, cell);
+        if (c->colours[cell] != WAITS || taken == UINT64_MAX)
+            continue;
+        const int colour = first + __builtin_ctzll(~taken);
+        if (colour == c->n_colours)
+            c->n_colours += 1;
+        put(c, cell, first, colour);
+        c->n_waiting -= 1;
+    }
+    for (int64_t cell = 0; cell < c->n; ++cell) /* its own colour is among those it finds */
+        if (c->colours[cell] >= first && c->colours[cell] != WAITS) {
+            take_away(c, cell, first);
+            put(c, cell, first, smallest(c, first, met(c, cell)));
+        }
+}
+
+static void colour_rest(colouring *c) {
+    for (int64_t cell = 0; cell < c->n; ++cell)
+        if (c->colours[cell] == WAITS)
+            c->colours[cell] = (uint16_t)c->n_colours;
+    c->n_cells[c->n_colours++] = c->n_waiting;
+}
+
+static weft_status no_memory(const weft_connectivity *connectivity, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the colours of %lld cells",
+                   (long long)connectivity->n_from);
+    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+    return WEFT_ERROR_MEMORY;
+}
+
+/* From the colour of each cell to the cells of each colour, ascending. */
+static weft_status colours_fill(const weft_connectivity *connectivity, const colouring *c,
+                                weft_cell_colours *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t place[WEFT_CELL_COLOURS + 1];
+    uint32_t *order = weft_array_make_unset((uint64_t)c->n * sizeof *order);
+    made->start = calloc((size_t)c->n_colours + 1, sizeof *made->start);
+    made->order = calloc((size_t)c->n_colours + 1, sizeof(weft_memory *));
+    if (!order || !made->start || !made->order) {
+        status = no_memory(connectivity, error);
+        goto done;
+    }
+    made->n_colours = c->n_colours;
+    for (int i = 0; i < c->n_colours; ++i) {
+        place[i] = made->start[i];
+        made->start[i + 1] = made->start[i] + c->n_cells[i];
+    }
+    for (int64_t cell = 0; cell < c->n; ++cell)
+        order[place[c->colours[cell]]++] = (uint32_t)cell;
+    for (int i = 0; i < c->n_colours; ++i) {
+        const size_t bytes = (size_t)c->n_cells[i] * sizeof *order;
+        TRY(weft_memory_make_unset(connectivity->device, bytes, &made->order[i], error));
+        TRY(weft_memory_write(made->order[i], 0, order + made->start[i], bytes, error));
+    }
+done:
+    free(order);
+    return status;
+}
+
+weft_status weft_cell_colours_make(const weft_connectivity *connectivity, weft_cell_colours **out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    colouring c = {.indices = connectivity->indices,
+                   .n = connectivity->n_from,
+                   .n_to = connectivity->n_to,
+                   .n_waiting = connectivity->n_from,
+                   .width = connectivity->width};
+    weft_cell_colours *made = NULL;
+    if (c.n > (int64_t)UINT32_MAX) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%lld cells are too many to colour (2^32 numbers)", (long long)c.n);
+        weft_error_hint(error, "accumulate by atomic additions, the scatter 'coloured'");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    made = calloc(1, sizeof *made);
+    c.masks = calloc((size_t)c.n_to + 1, sizeof *c.masks);
+    c.colours = malloc(((size_t)c.n + 1) * sizeof *c.colours);
+    if (!made || !c.masks || !c.colours) {
+        status = no_memory(connectivity, error);
+        goto done;
+    }
+    memset(c.colours, 0xff, (size_t)c.n * sizeof *c.colours); /* WAITS */
+    while (c.n_waiting > 0 && c.n_colours < WEFT_CELL_COLOURS)
+        colour_pass(&c);
+    made->is_serial_last = c.n_waiting > 0;
+    if (made->is_serial_last)
+        colour_rest(&c);
+    TRY(colours_fill(connectivity, &c, made, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_cell_colours_free(&made);
+    free(c.masks);
+    free(c.colours);
+    return status;
+}
+
+void weft_cell_colours_free(weft_cell_colours **colours) {
+    if (!colours || !*colours)
+        return;
+    for (int i = 0; i < (*colours)->n_colours; ++i)
+        weft_memory_free(&(*colours)->order[i]);
+    free((*colours)->order);
+    free((*colours)->start);
+    free(*colours);
+    *colours = NULL;
+}
+
+weft_status weft_connectivity_colours(weft_connectivity *connectivity,
+                                      const weft_cell_colours **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!connectivity->colours)
+        TRY(weft_cell_colours_make(connectivity, &connectivity->colours, error));
+    *out = connectivity->colours;
+done:
+    return status;
+}

@@ -1,0 +1,381 @@
+#include "fusion/connectivity/private.h"
+#include "fusion/connectivity/vertex_patches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARES = 256, TASK_BLOCKS = 1024, FEW = 256 };
+
+/* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
+ */
+struct weft_connectivity_form {
+    int lanes;
+    weft_memory *interleaved, *start, *positions;
+    weft_schedule *schedule;
+    weft_connectivity_form *next;
+};
+
+static weft_status no_memory(weft_error *error, const char *what, int64_t n) {
+    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the %s of %lld cells", what,
+                   (long long)n);
+    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+    return WEFT_ERROR_MEMORY;
+}
+
+typedef struct index_check {
+    const int32_t *indices;
+    int64_t n;
+    uint32_t highest[SHARES]; /* negative numbers are the highest */
+} index_check;
+
+static void share_check(void *user, int64_t share) {
+    index_check *check = user;
+    int64_t each = check->n / SHARES + 1, first = share * each;
+    int64_t last = first + each < check->n ? first + each : check->n;
+    uint32_t highest = 0;
+    for (int64_t i = first; i < last; ++i) {
+        uint32_t index = (uint32_t)check->indices[i];
+        highest = index > highest ? index : highest;
+    }
+    check->highest[share] = highest;
+}
+
+static bool indices_fit(weft_device *device, const int32_t *indices, int64_t n, int64_t n_to) {
+    index_check check = {.indices = indices, .n = n};
+    bool fit = true;
+    (void)weft_device_for(device, SHARES, share_check, &check, NULL);
+    for (int i = 0; i < SHARES; ++i)
+        fit &= check.highest[i] < n_to;
+    return fit || n == 0;
+}
+
+weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, int64_t n_from,
+                                   int width, int64_t n_to, weft_connectivity **out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_connectivity *made = NULL;
+    int64_t n_indices;
+    if (n_from < 0 || width < 1 || n_to < 0 || n_to > INT32_MAX ||
+        __builtin_mul_overflow(n_from, (int64_t)width, &n_indices)) {
+        status = weft_error_set(error, WEFT_ERROR_SHAPE,
+                                "a connectivity from %lld instances, %d each, to %lld: sizes must "
+                                "be positive and the target below 2^31",
+                                (long long)n_from, width, (long long)n_to);
+        goto done;
+    }
+    bool fit = indices_fit(device, indices, n_indices, n_to);
+    for (int64_t i = 0; !fit && i < n_indices; ++i) {
+        if (indices[i] < 0 || indices[i] >= n_to) {
+            status = weft_error_set(
+                error, WEFT_ERROR_SHAPE,
+                "index %d of instance %lld (place %lld of %d) is not in [0, %lld)", indices[i],
+                (long long)(i / width), (long long)(i % width), width, (long long)n_to);
+            goto done;
+        }
+    }
+    made = calloc(1, sizeof *made);
+    if (!made) {
+        status = no_memory(error, "connectivity", n_from);
+        goto done;
+    }
+    *made = (weft_connectivity){.device = device,
+                                .indices = indices,
+                                .n_from = n_from,
+                                .n_to = n_to,
+                                .width = width};
+    *out = made;
+done:
+    return status;
+}
+
+void weft_connectivity_free(weft_connectivity **connectivity) {
+    if (!connectivity || !*connectivity)
+        return;
+    weft_connectivity_form *form = (*connectivity)->forms;
+    while (form) {
+        weft_connectivity_form *next = form->next;
+        weft_memory_free(&form->interleaved);
+        weft_memory_free(&form->start);
+        weft_memory_free(&form->positions);
+        weft_schedule_free(&form->schedule);
+        free(form);
+        form = next;
+    }
+    while ((*connectivity)->stars) {
+        weft_stars *next = (*connectivity)->stars->next;
+        weft_stars_free(&(*connectivity)->stars);
+        (*connectivity)->stars = next;
+    }
+    while ((*connectivity)->edge_stars) {
+        weft_edge_stars *next = (*connectivity)->edge_stars->next;
+        weft_edge_stars_free(&(*connectivity)->edge_stars);
+        (*connectivity)->edge_stars = next;
+    }
+    weft_cell_colours_free(&(*connectivity)->colours);
+    free(*connectivity);
+    *connectivity = NULL;
+}
+
+int64_t weft_connectivity_from(const weft_connectivity *connectivity) {
+    return connectivity->n_from;
+}
+
+int64_t weft_connectivity_to(const weft_connectivity *connectivity) {
+    return connectivity->n_to;
+}
+
+int weft_connectivity_width(const weft_connectivity *connectivity) {
+    return connectivity->width;
+}
+
+const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity) {
+    return connectivity->indices;
+}
+
+static weft_connectivity_form *form_find(weft_connectivity *connectivity, int lanes) {
+    weft_connectivity_form *form = connectivity->forms;
+    while (form && form->lanes != lanes)
+        form = form->next;
+    if (!form) {
+        form = calloc(1, sizeof *form);
+        if (form) {
+            form->lanes = lanes;
+            form->next = connectivity->forms;
+            connectivity->forms = form;
+        }
+    }
+    return form;
+}
+
+/* Device memory and the array to fill, not zeroed: the memory itself where the host can use it. */
+static weft_status array_make(weft_device *device, size_t count, size_t size, const char *what,
+                              int64_t n, weft_memory **memory, void **array, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return no_memory(error, what, n);
+    TRY(weft_memory_make_unset(device, bytes, memory, error));
+    *array = weft_memory_host(*memory);
+    if (!*array && !(*array = weft_array_make_unset(bytes)))
+        status = no_memory(error, what, n);
+done:
+    return status;
+}
+
+static weft_status array_finish(weft_memory *memory, void *array, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (array && array != weft_memory_host(memory)) {
+        status = weft_memory_write(memory, 0, array, weft_memory_bytes(memory), error);
+        free(array);
+    }
+    return status;
+}
+
+typedef struct interleaving {
+    const weft_connectivity *connectivity;
+    int32_t *target;
+    int64_t n_blocks;
+    int lanes;
+} interleaving;
+
+static void interleave_task(void *user, int64_t task) {
+    const interleaving *in = user;
+    const int32_t *indices = in->connectivity->indices;
+    int64_t n = in->connectivity->n_from;
+    int width = in->connectivity->width, lanes = in->lanes;
+    int64_t last =
+        (task + 1) * TASK_BLOCKS < in->n_blocks ? (task + 1) * TASK_BLOCKS : in->n_blocks;
+    for (int64_t block = task * TASK_BLOCKS; block < last; ++block)
+        for (int lane = 0; lane < lanes; ++lane) {
+            int64_t cell = block * lanes + lane;
+            const int32_t *source = indices + (cell < n ? cell : n - 1) * width;
+            for (int i = 0; i < width; ++i)
+                in->target[(block * width + i) * lanes + lane] = source[i];
+        }
+}
+
+weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
+                                          weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *memory = NULL;
+    void *array = NULL;
+    int64_t n = connectivity->n_from, n_blocks = (n + lanes - 1) / lanes;
+    int width = connectivity->width;
+    weft_connectivity_form *form = form_find(connectivity, lanes);
+    if (!form)
+        return no_memory(error, "connectivity", n);
+    if (!form->interleaved) {
+        TRY(array_make(connectivity->device, (size_t)(n_blocks * lanes) * (size_t)width,
+                       sizeof(int32_t), "interleaved connectivity", n, &memory, &array, error));
+        interleaving in = {connectivity, array, n_blocks, lanes};
+        TRY(weft_device_for(connectivity->device, (n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS,
+                            interleave_task, &in, error));
+        status = array_finish(memory, array, error);
+        array = NULL;
+        if (status != WEFT_OK)
+            goto done;
+        form->interleaved = memory;
+        memory = NULL;
+    }
+    *out = form->interleaved;
+done:
+    (void)array_finish(memory, array, NULL);
+    weft_memory_free(&memory);
+    return status;
+}
+
+/* Counting sort of the places by target, shares of the blocks on any thread. Places are visited in
+ * the order of the blocked layout, so that on one thread they ascend for each target; where several
+ * threads draw places from a counter, each list is sorted afterwards. */
+typedef struct transposition {
+    const int32_t *indices;
+    int64_t n, n_to, n_blocks;
+    int width, lanes;
+    bool shared; /* more than one thread */
+    int64_t *start;
+    uint32_t *positions;
+} transposition;
+
+static int64_t draw(int64_t *counter, bool shared) {
+    return shared ? __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED) : (*counter)++;
+}
+
+static void count_task(void *user, int64_t task) {
+    const transposition *t = user;
+    int64_t last = (task + 1) * TASK_BLOCKS * t->lanes;
+    for (int64_t i = task * TASK_BLOCKS * t->lanes; i < last && i < t->n; ++i)
+        for (int k = 0; k < t->width; ++k)
+            draw(&t->start[t->indices[i * t->width + k]], t->shared);
+}
+
+static void place_task(void *user, int64_t task) {
+    const transposition *t = user;
+    int width = t->width, lanes = t->lanes;
+    int64_t last = (task + 1) * TASK_BLOCKS < t->n_blocks ? (task + 1) * TASK_BLOCKS : t->n_blocks;
+    for (int64_t block = task * TASK_BLOCKS; block < last; ++block) {
+        const int32_t *cells = t->indices + block * lanes * width;
+        int n_lanes = t->n - block * lanes < lanes ? (int)(t->n - block * lanes) : lanes;
+        for (int i = 0; i < width; ++i)
+            for (int lane = 0; lane < n_lanes; ++lane)
+                t->positions[draw(&t->start[cells[lane * width + i]], t->shared)] =
+                    (uint32_t)((block * width + i) *
+                                   (weft_planted("tail_transposed") ? n_lanes : lanes) +
+                               lane);
+    }
+}
+
+static int compare_places(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_task(void *user, int64_t share) {
+    const transposition *t = user;
+    int64_t each = t->n_to / SHARES + 1, first = share * each;
+    for (int64_t target = first; target < first + each && target < t->n_to; ++target) {
+        uint32_t *list = t->positions + t->start[target];
+        int64_t n = t->start[target + 1] - t->start[target];
+        if (n > FEW) {
+            qsort(list, (size_t)n, sizeof *list, compare_places);
+            continue;
+        }
+        for (int64_t i = 1; i < n; ++i) {
+            uint32_t moved = list[i];
+            int64_t k = i;
+            for (; k > 0 && list[k - 1] > moved; --k)
+                list[k] = list[k - 1];
+            list[k] = moved;
+        }
+    }
+}
+
+static weft_status transpose(const weft_connectivity *connectivity, int lanes, int64_t *start,
+                             uint32_t *positions, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = connectivity->device;
+    int64_t n = connectivity->n_from, n_to = connectivity->n_to, sum = 0;
+    int64_t n_blocks = (n + lanes - 1) / lanes,
+            n_tasks = (n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS;
+    transposition t = {.indices = connectivity->indices,
+                       .n = n,
+                       .n_to = n_to,
+                       .n_blocks = n_blocks,
+                       .width = connectivity->width,
+                       .lanes = lanes,
+                       .shared = device && weft_device_limits(device)->threads > 1,
+                       .start = start,
+                       .positions = positions};
+    memset(start, 0, ((size_t)n_to + 1) * sizeof *start);
+    TRY(weft_device_for(device, n_tasks, count_task, &t, error));
+    for (int64_t j = 0; j <= n_to; ++j) {
+        int64_t count = start[j];
+        start[j] = sum;
+        sum += count;
+    }
+    TRY(weft_device_for(device, n_tasks, place_task, &t, error));
+    memmove(start + 1, start, (size_t)n_to * sizeof *start);
+    start[0] = 0;
+    if (t.shared)
+        TRY(weft_device_for(device, SHARES, sort_task, &t, error));
+done:
+    return status;
+}
+
+weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int lanes,
+                                         weft_memory **start, weft_memory **positions,
+                                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *start_memory = NULL, *position_memory = NULL;
+    void *start_array = NULL, *position_array = NULL;
+    int64_t n = connectivity->n_from, n_places = n * connectivity->width;
+    weft_connectivity_form *form = form_find(connectivity, lanes);
+    if (!form)
+        return no_memory(error, "transposed connectivity", n);
+    if (!form->positions) {
+        if (n_places + (int64_t)lanes * connectivity->width > (int64_t)UINT32_MAX) {
+            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                    "%lld cells of %d places are too many to gather (2^32 places)",
+                                    (long long)n, connectivity->width);
+            weft_error_hint(error, "use the assembly lma in place of lma-gather");
+            goto done;
+        }
+        TRY(array_make(connectivity->device, (size_t)connectivity->n_to + 1, sizeof(int64_t),
+                       "transposed connectivity", n, &start_memory, &start_array, error));
+        TRY(array_make(connectivity->device, (size_t)n_places, sizeof(uint32_t),
+                       "transposed connectivity", n, &position_memory, &position_array, error));
+        TRY(transpose(connectivity, lanes, start_array, position_array, error));
+        status = array_finish(start_memory, start_array, error);
+        start_array = NULL;
+        if (status == WEFT_OK)
+            status = array_finish(position_memory, position_array, error);
+        else
+            (void)array_finish(position_memory, position_array, NULL);
+        position_array = NULL;
+        if (status != WEFT_OK)
+            goto done;
+        form->start = start_memory;
+        form->positions = position_memory;
+        start_memory = position_memory = NULL;
+    }
+    *start = form->start;
+    *positions = form->positions;
+done:
+    (void)array_finish(start_memory, start_array, NULL);
+    (void)array_finish(position_memory, position_array, NULL);
+    weft_memory_free(&start_memory);
+    weft_memory_free(&position_memory);
+    return status;
+}
+
+weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
+                                       const weft_schedule **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_connectivity_form *form = form_find(connectivity, lanes);
+    if (!form)
+        return no_memory(error, "schedule", connectivity->n_from);
+    if (!form->schedule)
+        TRY(weft_schedule_make(connectivity, lanes, &form->schedule, error));
+    *out = form->schedule;
+done:
+    return status;
+}

@@ -1,0 +1,113 @@
+/** Edge stars: an accumulating store y[dofs] += f(...) over tetrahedra, done by the owner of each
+ *  target with each cell of a patch evaluated once.
+ *
+ *  An edge star is an edge (a, b) and some cells round it, each of which shares a facet with the
+ *  next: the cells (a, b, r0, r1), (a, b, r1, r2), ... of its ring r. One thread evaluates them one
+ *  after the other, so that a cell takes one new vertex; what rows a and b get is added up in
+ *  registers over the whole star, what a ring vertex gets over the two cells that have it.
+ *
+ *  Cells of odd number stand mirrored, (a, b, r2, r1): then ring vertices of even number are always
+ *  local vertex 2 and the others local vertex 3, nothing moves, and what two neighbours compute of
+ *  their common facet is the same text, which the compiler computes once. Values must therefore
+ *  not depend on any renumbering of a cell's vertices.
+ *
+ *  Nodes are taken in patches and numbered locally as in star_internal.h; a patch has every cell
+ *  that touches its own nodes, and what the nodes round it would get is dropped. 32 stars, one a
+ *  lane, are a row: they give what they have to a copy of the patch's sums that belongs to their
+ *  warp, all at the same time (r0 and r1, then r2 and r3, ..., at last a and b), and rows are put
+ *  together such that no two lanes then give to the same node. Nothing is atomic, and the order of
+ *  additions is fixed.
+ *
+ *  A row is words in pairs, a lane's next pair after those of the other lanes: (a, b), (r0, r1),
+ *  (r2, r3) ... A word is a local number and flags:
+ *
+ *      EDGE_LAST    the last cell of the row (the same in all lanes)
+ *      EDGE_SKIP    this lane's star has ended, or there is none: nothing is computed or added
+ *
+ *  A warp's rows lie one after the other, so that its threads read ahead past the end of one. */
+#ifndef EDGE_STAR_INTERNAL_H
+#define EDGE_STAR_INTERNAL_H
+
+#include "fusion/connectivity/vertex_patches.h"
+
+#define WEFT_EDGE_STAR_CELLS 8 /* of an edge star, at most */
+#define WEFT_EDGE_STAR_AHEAD 4 /* pairs that are read past the last one of a patch */
+
+enum { EDGE_SKIP = 1 << 15, EDGE_LAST = 1 << 14, EDGE_LOCAL = (1 << 14) - 1 };
+
+/* ---- a cover of cells (edge_star_cover.c) ---- */
+
+typedef struct weft_edge_star {
+    int32_t ends[2];     /* a and b, local numbers */
+    int32_t at, n_cells; /* ring[at] ... ring[at + n_cells]; cell k is cells[at + k] */
+} weft_edge_star;
+
+/** Memory for the cover of one patch at a time, and the cover. Start from {0}. */
+typedef struct weft_edge_star_scratch {
+    int capacity_cells, capacity_local;
+    weft_edge_star *stars;
+    int32_t *ring, *cells; /* cells by their place in the patch */
+    int n_stars, n_ring;
+    /* edges by their lower end, and the cells round each */
+    int32_t *first, *second, *start, *round;
+    int n_edges;
+    int32_t *corner_start, *corners; /* of all nodes in and round the patch */
+    int32_t *edge_to;                /* [local] */
+    int32_t *waiting;                /* [edges] the next of a bucket */
+    uint8_t *covered;                /* [cells] */
+} weft_edge_star_scratch;
+void weft_edge_star_scratch_free(weft_edge_star_scratch *scratch);
+
+/** Every cell of a patch in one edge star: scratch->stars, those of more cells first. local:
+ *  [n_cells][4] numbers below n_local, no two of a cell the same. False: out of memory. */
+bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
+                           int n_local);
+
+/* ---- one patch (edge_star_patch.c) ---- */
+
+typedef struct weft_edge_star_patch {
+    int n_halo, n_pairs;
+    int32_t *halo;   /* [n_halo] ascending */
+    uint32_t *warps; /* [warps][2] first pair, number of rows */
+    uint16_t *words; /* [n_pairs][lane][2] */
+    int32_t *cells;  /* [n_pairs][2][lane] that the word's vertex completes; NULL: not wanted */
+} weft_edge_star_patch;
+void weft_edge_star_patch_free(weft_edge_star_patch *patch);
+
+/** Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch,
+ *          a vertex twice in a cell */
+weft_status weft_edge_star_patch_make(const weft_star_source_cells *source, int64_t patch,
+                                      int n_warps, weft_edge_star_scratch *scratch,
+                                      weft_edge_star_patch *out, weft_error *error);
+
+/* ---- all patches (edge_star.c) ---- */
+
+typedef struct weft_edge_stars weft_edge_stars;
+struct weft_edge_stars {
+    int nodes, n_warps; /* of a patch, of a thread block */
+    int64_t n_nodes, n_patches, n_pairs, n_halo;
+    int most_local; /* nodes in and round a patch, at most */
+    bool with_cells;
+    weft_memory *halo_start; /* [n_patches + 1] int64_t */
+    weft_memory *halo;       /* int32_t */
+    weft_memory *warps;      /* [n_patches][warp][2] uint32_t */
+    weft_memory *words;      /* [n_pairs + WEFT_EDGE_STAR_AHEAD][lane][2] uint16_t */
+    weft_memory *cells;      /* [n_pairs][2][lane] int32_t, or NULL */
+    weft_edge_stars *next;
+};
+
+/** connectivity  width 4
+ *  nodes         of a patch, at most 4096
+ *  n_warps       of a thread block
+ *  Errors  WEFT_ERROR_UNSUPPORTED (the width; see weft_edge_star_patch_make), WEFT_ERROR_MEMORY,
+ *          WEFT_ERROR_DEVICE */
+weft_status weft_edge_stars_make(weft_device *device, const weft_connectivity *connectivity,
+                                 int nodes, int n_warps, bool with_cells, weft_edge_stars **out,
+                                 weft_error *error);
+void weft_edge_stars_free(weft_edge_stars **stars);
+/** The same, kept with the connectivity. Borrowed. (connectivity_stars.c) */
+weft_status weft_connectivity_edge_stars(weft_connectivity *connectivity, int nodes, int n_warps,
+                                         bool with_cells, const weft_edge_stars **out,
+                                         weft_error *error);
+
+#endif

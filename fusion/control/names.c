@@ -1,0 +1,135 @@
+/* Which names a statement reads, and whether they have a value there. */
+#include "fusion/control/program.h"
+#include "fusion/script/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int flow_name_find(const weft_flow *flow, const char *name) {
+    for (int i = 0; i < flow->n_names; ++i)
+        if (!flow->names[i].hidden && strcmp(flow->names[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+weft_status flow_name_add(flow_builder *b, const weft_flow_name *name, int *id) {
+    weft_flow *flow = b->flow;
+    flow->names = weft_array_grow(b->arena, flow->names, flow->n_names, &b->name_capacity,
+                                  sizeof *flow->names);
+    if (flow->names == NULL)
+        return weft_no_memory(b->error);
+    *id = flow->n_names;
+    flow->names[flow->n_names++] = *name;
+    return WEFT_OK;
+}
+
+bool flow_node_reads(const weft_node *node, const char *name) {
+    if (node->kind == NODE_NAME && strcmp(node->name, name) == 0)
+        return true;
+    for (int i = 0; i < node->n_children; ++i)
+        if (flow_node_reads(node->children[i], name))
+            return true;
+    return false;
+}
+
+bool flow_statement_reads(const weft_script_statement *statement, const char *name) {
+    return ((statement->update || statement->accumulate) && strcmp(statement->name, name) == 0) ||
+           flow_node_reads(statement->value, name);
+}
+
+bool flow_is_wanted(const flow_builder *b, const char *name, int next) {
+    const weft_script *script = b->script;
+    for (int i = 0; i < script->n_returns; ++i)
+        if (strcmp(script->returns[i].name, name) == 0)
+            return true;
+    for (int i = next; i < script->n_statements; ++i)
+        if (flow_statement_reads(&script->statements[i], name))
+            return true;
+    for (int i = 0; i < script->n_loops; ++i)
+        if (script->loops[i].first >= next && (flow_node_reads(script->loops[i].most, name) ||
+                                               flow_node_reads(script->loops[i].condition, name)))
+            return true;
+    for (int i = 0; i < b->n_deferred; ++i)
+        if (flow_statement_reads(&b->deferred[i], name))
+            return true;
+    return false;
+}
+
+static bool is_declared(const weft_script *script, const char *name) {
+    bool found = strcmp(name, "pi") == 0;
+    for (int i = 0; i < script->n_parameters; ++i)
+        found |= strcmp(script->parameters[i].name, name) == 0;
+    for (int i = 0; i < script->n_connectivities; ++i)
+        found |= strcmp(script->connectivities[i].name, name) == 0;
+    return found;
+}
+
+static bool is_open(const flow_builder *b, const char *name) {
+    for (int i = 0; i < b->n_open; ++i)
+        if (!b->open[i].update && strcmp(b->open[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static weft_status no_value(const flow_builder *b, const weft_node *node, bool condition) {
+    const weft_script *script = b->script;
+    for (int i = 0; i < script->n_statements; ++i) {
+        const weft_script_statement *made = &script->statements[i];
+        if (made->update || strcmp(made->name, node->name) != 0)
+            continue;
+        if (made->loop >= 0 && made->loop != b->loop) {
+            weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' has no value here: it is made inside a loop (%s:%d:%d)", node->name,
+                          made->place.source->name, made->place.line, made->place.column);
+            weft_error_hint(b->error, condition
+                                          ? "the condition is asked before each turn: declare an "
+                                            "input, or make a name before the loop, and update it"
+                                          : "make it before the loop and update it there");
+        } else
+            weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' has no value here: it is made below (%s:%d:%d)", node->name,
+                          made->place.source->name, made->place.line, made->place.column);
+        return WEFT_ERROR_TYPE;
+    }
+    const char *near = weft_nearest_name(node->name, script->names, (size_t)script->n_names);
+    weft_error_at(b->error, WEFT_ERROR_TYPE, node->place, "'%s' has no value here", node->name);
+    if (near != NULL)
+        weft_error_hint(b->error, "did you mean '%s'?", near);
+    else
+        weft_error_hint(b->error, "assign it first, or declare it: input %s : real;", node->name);
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status flow_check_reads(const flow_builder *b, const weft_node *node, bool condition) {
+    weft_status status = WEFT_OK;
+    if (node->kind == NODE_NAME && flow_name_find(b->flow, node->name) < 0 &&
+        !is_declared(b->script, node->name) && !is_open(b, node->name))
+        return no_value(b, node, condition);
+    for (int i = script_is_apply(node); i < node->n_children; ++i)
+        TRY(flow_check_reads(b, node->children[i], condition));
+done:
+    return status;
+}
+
+weft_status flow_fresh_name(flow_builder *b, const char *name, const char **out) {
+    weft_script *script = b->script;
+    for (int i = 1; i < WEFT_NAMES_MAX; ++i) {
+        const char *made = weft_arena_print(b->arena, "%s_%d", name, i);
+        bool taken = false;
+        if (made == NULL)
+            return weft_no_memory(b->error);
+        for (int k = 0; k < script->n_names; ++k)
+            taken |= strcmp(script->names[k], made) == 0;
+        if (taken)
+            continue;
+        const char **names = script_grow(b->arena, script->names, script->n_names, sizeof *names);
+        if (names == NULL)
+            return weft_no_memory(b->error);
+        names[script->n_names++] = made;
+        script->names = names;
+        *out = made;
+        return WEFT_OK;
+    }
+    return weft_error_set(b->error, WEFT_ERROR_UNSUPPORTED, "more than %d names in one script",
+                          WEFT_NAMES_MAX);
+}

@@ -1,0 +1,90 @@
+/* Which scripts are flows: those with loops, with operators, and with uniform values that
+ * arithmetic makes and memory keeps. Everything else is one segment and stays as it is. */
+#include "fusion/control/program.h"
+
+#include <string.h>
+
+static const weft_script_input *find_input(const weft_script *script, const char *name) {
+    for (int i = 0; i < script->n_inputs; ++i)
+        if (strcmp(script->inputs[i].name, name) == 0)
+            return &script->inputs[i];
+    return NULL;
+}
+
+/* Could a value be uniform? No list is read outside reductions. */
+static bool may_be_uniform(const weft_library *library, const weft_script *script,
+                           const weft_node *node, int depth) {
+    if (depth > script->n_statements)
+        return false;
+    if (node->kind == NODE_NAME) {
+        const weft_script_input *input = find_input(script, node->name);
+        for (int i = 0; i < script->n_statements; ++i)
+            if (!script->statements[i].update &&
+                strcmp(script->statements[i].name, node->name) == 0)
+                return !script->statements[i].accumulate &&
+                       may_be_uniform(library, script, script->statements[i].value, depth + 1);
+        return input == NULL || input->over == NULL;
+    }
+    if (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name) != NULL)
+        return true;
+    if (node->kind == NODE_CALL && weft_library_find(library, node->name) != NULL)
+        return false;
+    for (int i = 0; i < node->n_children; ++i)
+        if (!may_be_uniform(library, script, node->children[i], depth))
+            return false;
+    return true;
+}
+
+/* Is a returned name arithmetic that no call makes? */
+static weft_status returns_pending(weft_arena *arena, const weft_library *library,
+                                   const weft_script *script, bool *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    graph_builder graph = {.arena = arena, .library = library, .script = script};
+    TRY(weft_graph_statements(&graph, error));
+    for (int i = 0; i < script->n_returns; ++i) {
+        const binding *known = weft_binding_find(&graph, script->returns[i].name);
+        if (known == NULL)
+            continue;
+        const int datum = known->value.operand.datum;
+        *out |= known->value.arithmetic != NULL ||
+                (graph.graph->data[datum].index_set == UNIFORM &&
+                 graph.graph->data[datum].producer < 0 &&
+                 strcmp(graph.graph->data[datum].name, known->name) != 0);
+    }
+done:
+    return status;
+}
+
+static bool updates_twice(const weft_script *script) {
+    for (int i = 0; i < script->n_statements; ++i)
+        for (int k = 0; k < i && script->statements[i].update; ++k)
+            if (script->statements[k].update &&
+                strcmp(script->statements[k].name, script->statements[i].name) == 0)
+                return true;
+    return false;
+}
+
+weft_status weft_flow_wanted(weft_arena *arena, const weft_library *library,
+                             const weft_script *script, bool *out, weft_error *error) {
+    bool probe = false;
+    *out = script->n_loops > 0;
+    for (int i = 0; i < script->n_operators; ++i)
+        *out |= script->operators[i].routine == NULL;
+    /* with an operator of either kind, so that what is legal does not hang on which it gets */
+    *out |= script->n_operators > 0 && updates_twice(script);
+    for (int i = 0; i < script->n_statements && !*out; ++i) {
+        const weft_script_statement *statement = &script->statements[i];
+        const weft_script_input *input = find_input(script, statement->name);
+        *out = statement->update && input != NULL && input->over == NULL;
+    }
+    for (int i = 0; i < script->n_statements; ++i)
+        for (int k = 0; k < script->n_returns; ++k) {
+            const weft_node *made = script->statements[i].value;
+            const bool whole =
+                made->kind == NODE_CALL && weft_library_find_reduction(library, made->name);
+            probe |= !whole && !script->statements[i].update && !script->statements[i].accumulate &&
+                     strcmp(script->statements[i].name, script->returns[k].name) == 0 &&
+                     may_be_uniform(library, script, made, 0);
+        }
+    return *out || !probe ? WEFT_OK : returns_pending(arena, library, script, out, error);
+}

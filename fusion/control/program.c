@@ -1,0 +1,355 @@
+/* From a script with loops to steps. Statements over lists collect in a segment for as long as they
+ * may; updates of uniform values wait until somebody reads them, so that they do not cut it. */
+#include "fusion/control/program.h"
+#include "fusion/script/private.h"
+
+#include <string.h>
+
+weft_status flow_step_add(const flow_builder *b, weft_flow_steps *steps,
+                          const weft_flow_step *step) {
+    weft_flow_step *list = script_grow(b->arena, steps->list, steps->n, sizeof *list);
+    if (list == NULL)
+        return weft_no_memory(b->error);
+    list[steps->n++] = *step;
+    steps->list = list;
+    return WEFT_OK;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* End the segment, then do the updates that wait. */
+static weft_status flush(flow_builder *b, weft_flow_steps *steps, int next) {
+    weft_status status = WEFT_OK;
+    TRY(flow_segment_close(b, steps, next));
+    if (b->n_deferred == 0)
+        goto done;
+    weft_flow_step *last = steps->n > 0 ? &steps->list[steps->n - 1] : NULL;
+    if (last == NULL || last->kind != FLOW_SCALARS) {
+        const weft_flow_step fresh = {
+            .kind = FLOW_SCALARS, .number = b->flow->n_scalar_steps++, .loop = b->loop};
+        TRY(flow_step_add(b, steps, &fresh));
+        last = &steps->list[steps->n - 1];
+    }
+    for (int i = 0; i < b->n_deferred; ++i) {
+        weft_flow_scalar made = {0};
+        const weft_script_statement *update = &b->deferred[i];
+        TRY(flow_scalar_make(b, update->value, flow_name_find(b->flow, update->name), &made));
+        weft_flow_scalar *scalars =
+            script_grow(b->arena, last->scalars, last->n_scalars, sizeof *scalars);
+        if (scalars == NULL)
+            return weft_no_memory(b->error);
+        scalars[last->n_scalars++] = made;
+        last->scalars = scalars;
+    }
+    b->n_deferred = 0;
+done:
+    return status;
+}
+
+static bool reads_deferred(const flow_builder *b, const weft_node *node) {
+    for (int i = 0; i < b->n_deferred; ++i)
+        if (flow_node_reads(node, b->deferred[i].name))
+            return true;
+    return false;
+}
+
+static weft_status check_updated(const flow_builder *b, int name,
+                                 const weft_script_statement *statement) {
+    const weft_flow_name *known = name >= 0 ? &b->flow->names[name] : NULL;
+    if (known == NULL)
+        return weft_error_at(b->error, WEFT_ERROR_TYPE, statement->place,
+                             "'%s' has no value that could be updated", statement->name);
+    if (known->matrix)
+        return weft_error_at(b->error, WEFT_ERROR_TYPE, statement->place,
+                             "'%s' is a sparse matrix: it is not updated", statement->name);
+    if (known->index_set == UNIFORM && known->shape.rank > 0)
+        return weft_error_at(b->error, WEFT_ERROR_UNSUPPORTED, statement->place,
+                             "'%s' is a uniform tensor: only uniform numbers are updated",
+                             statement->name);
+    return WEFT_OK;
+}
+
+static bool is_updated_here(const flow_builder *b, const char *name) {
+    for (int i = 0; i < b->n_open; ++i)
+        if (b->open[i].update && strcmp(b->open[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_made_here(const flow_builder *b, const char *name) {
+    for (int i = 0; i < b->n_open; ++i)
+        if (!b->open[i].update && strcmp(b->open[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static weft_status collect(flow_builder *b, const weft_script_statement *statement) {
+    b->open = weft_array_grow(b->arena, b->open, b->n_open, &b->open_capacity, sizeof *b->open);
+    if (b->open == NULL)
+        return weft_no_memory(b->error);
+    b->open[b->n_open++] = *statement;
+    return WEFT_OK;
+}
+
+static weft_status defer(flow_builder *b, const weft_script_statement *statement) {
+    b->deferred = weft_array_grow(b->arena, b->deferred, b->n_deferred, &b->deferred_capacity,
+                                  sizeof *b->deferred);
+    if (b->deferred == NULL)
+        return weft_no_memory(b->error);
+    b->deferred[b->n_deferred++] = *statement;
+    return WEFT_OK;
+}
+
+static weft_status read_update(flow_builder *b, weft_flow_steps *steps, int i) {
+    weft_status status = WEFT_OK;
+    const weft_script_statement *statement = &b->script->statements[i];
+    if (is_made_here(b, statement->name) || is_updated_here(b, statement->name))
+        TRY(flow_segment_close(b, steps, i));
+    const int name = flow_name_find(b->flow, statement->name);
+    TRY(check_updated(b, name, statement));
+    if (b->flow->names[name].index_set == UNIFORM) {
+        TRY(defer(b, statement));
+        goto done;
+    }
+    if (reads_deferred(b, statement->value))
+        TRY(flush(b, steps, i));
+    TRY(collect(b, statement));
+done:
+    return status;
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static weft_status check_applied(const flow_builder *b, const weft_script_operator *op, int v,
+                                 const weft_node *node) {
+    const weft_script *script = b->script;
+    const weft_flow_name *list = &b->flow->names[v];
+    const char *over = list->index_set >= 0 ? script->indices[list->index_set].name : "nothing";
+    if (!list->matrix && strcmp(over, op->over) == 0)
+        return WEFT_OK;
+    return weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
+                         "operator '%s' works on lists over %s, '%s' is %s%s", op->name, op->over,
+                         node->name, list->matrix ? "a sparse matrix" : "over ",
+                         list->matrix ? "" : over);
+}
+
+/* The statement after q = apply(A, p) that asks for dot(p, q), where the operator brings it. */
+static bool asks_dot(const flow_builder *b, int i, const char *v) {
+    const weft_script *script = b->script;
+    const weft_script_statement *product = &script->statements[i];
+    if (i + 1 >= script->n_statements || script->statements[i + 1].loop != product->loop)
+        return false;
+    const weft_script_statement *next = &script->statements[i + 1];
+    const weft_node *asked = next->value;
+    if (next->update || next->accumulate || asked->kind != NODE_CALL ||
+        strcmp(asked->name, "dot") != 0 || asked->n_children != 2 ||
+        asked->children[0]->kind != NODE_NAME || asked->children[1]->kind != NODE_NAME)
+        return false;
+    const char *one = asked->children[0]->name, *other = asked->children[1]->name;
+    return (strcmp(one, v) == 0 && strcmp(other, product->name) == 0) ||
+           (strcmp(other, v) == 0 && strcmp(one, product->name) == 0);
+}
+
+static weft_status made_name(flow_builder *b, const weft_script_statement *statement,
+                             const weft_flow_name *like, int *id) {
+    weft_flow_name made = {.name = statement->name,
+                           .shape = like != NULL ? like->shape : (weft_shape){0},
+                           .index_set = like != NULL ? like->index_set : UNIFORM,
+                           .loop = b->loop,
+                           .place = statement->place};
+    for (int i = 0; i < b->script->n_returns; ++i)
+        made.returned |= strcmp(b->script->returns[i].name, statement->name) == 0;
+    return flow_name_add(b, &made, id);
+}
+
+/* *used: statements. */
+static weft_status read_apply(flow_builder *b, weft_flow_steps *steps, int i, int *used) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = b->script;
+    const weft_script_statement *statement = &script->statements[i];
+    const weft_node *v = statement->value->children[1];
+    weft_flow_step step = {.kind = FLOW_APPLY, .loop = b->loop, .dot = -1};
+    while (strcmp(script->operators[step.op].name, statement->value->children[0]->name) != 0)
+        ++step.op;
+    const weft_operator_choice *choice = b->flow->choices[step.op];
+    TRY(flush(b, steps, i)); /* a function of the caller's may look at any uniform value */
+    step.v = flow_name_find(b->flow, v->name);
+    if (step.v < 0 || b->flow->names[step.v].index_set == UNIFORM) {
+        status = weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,
+                               "'%s' is no list that '%s' could be applied to", v->name,
+                               script->operators[step.op].name);
+        goto done;
+    }
+    TRY(check_applied(b, &script->operators[step.op], step.v, v));
+    const weft_flow_name like = b->flow->names[step.v];
+    TRY(made_name(b, statement, &like, &step.y));
+    if (choice != NULL && choice->brings_dot && like.shape.rank == 0 && asks_dot(b, i, v->name)) {
+        TRY(made_name(b, &script->statements[i + 1], NULL, &step.dot));
+        ++*used;
+    }
+    TRY(flow_step_add(b, steps, &step));
+done:
+    return status;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static weft_status read_block(flow_builder *b, weft_flow_steps *steps, int first, int last);
+
+static weft_status read_loop(flow_builder *b, weft_flow_steps *steps, int number) {
+    weft_status status = WEFT_OK;
+    weft_flow *flow = b->flow;
+    const weft_script_loop *loop = &b->script->loops[number];
+    weft_flow_step step = {.kind = FLOW_LOOP, .number = number, .loop = b->loop};
+    TRY(flush(b, steps, loop->first));
+    TRY(flow_check_reads(b, loop->most, true));
+    TRY(flow_check_reads(b, loop->condition, true));
+    TRY(flow_scalar_make(b, loop->most, -1, &step.most));
+    TRY(flow_condition_make(b, loop->condition, &step.condition));
+    const int outside = b->loop, n_before = flow->n_names;
+    b->loop = number;
+    TRY(read_block(b, &step.body, loop->first, loop->last));
+    b->loop = outside;
+    for (int i = n_before; i < flow->n_names; ++i)
+        flow->names[i].hidden = true;
+    if (outside < 0)
+        flow->last_loop = number;
+    TRY(flow_step_add(b, steps, &step));
+done:
+    return status;
+}
+
+static int loop_starting(const flow_builder *b, int statement) {
+    const weft_script *script = b->script;
+    for (int i = 0; i < script->n_loops; ++i)
+        if (script->loops[i].parent == b->loop && script->loops[i].first == statement)
+            return i;
+    return -1;
+}
+
+/* Products by rows routines are calls in a segment. */
+static bool is_opaque(const flow_builder *b, const weft_node *apply) {
+    for (int i = 0; i < b->script->n_operators; ++i)
+        if (strcmp(b->script->operators[i].name, apply->children[0]->name) == 0)
+            return b->script->operators[i].routine == NULL;
+    return true;
+}
+
+static weft_status read_block(flow_builder *b, weft_flow_steps *steps, int first, int last) {
+    weft_status status = WEFT_OK;
+    for (int i = first; i < last;) {
+        const int loop = loop_starting(b, i);
+        if (loop >= 0) {
+            TRY(read_loop(b, steps, loop));
+            i = b->script->loops[loop].last;
+            continue;
+        }
+        const weft_script_statement *statement = &b->script->statements[i];
+        int used = 1;
+        TRY(flow_check_reads(b, statement->value, false));
+        if (script_is_apply(statement->value) && is_opaque(b, statement->value)) {
+            TRY(read_apply(b, steps, i, &used));
+        } else if (statement->update) {
+            TRY(read_update(b, steps, i));
+        } else {
+            if (reads_deferred(b, statement->value))
+                TRY(flush(b, steps, i));
+            TRY(collect(b, statement));
+        }
+        i += used;
+    }
+    TRY(flush(b, steps, last));
+done:
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static weft_status add_inputs(flow_builder *b) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = b->script;
+    for (int i = 0; i < script->n_inputs; ++i) {
+        const weft_script_input *input = &script->inputs[i];
+        weft_flow_name name = {.name = input->name,
+                               .index_set = UNIFORM,
+                               .is_input = true,
+                               .loop = -1,
+                               .place = input->place};
+        int id = 0;
+        name.shape.rank = input->rank;
+        for (int k = 0; k < input->rank; ++k)
+            TRY(weft_script_integer(script, input->sizes[k], &name.shape.sizes[k], b->error));
+        for (int k = 0; input->over != NULL && k < script->n_indices; ++k)
+            if (strcmp(script->indices[k].name, input->over) == 0)
+                name.index_set = k;
+        TRY(flow_name_add(b, &name, &id));
+    }
+done:
+    return status;
+}
+
+static weft_status add_choices(flow_builder *b) {
+    const weft_compile_options *options = &b->compilation->options;
+    const weft_script *script = b->script;
+    b->flow->choices =
+        weft_arena_alloc(b->arena, (size_t)script->n_operators + 1, sizeof *b->flow->choices);
+    if (b->flow->choices == NULL)
+        return weft_no_memory(b->error);
+    for (int i = 0; i < script->n_operators; ++i)
+        for (int k = 0; k < options->n_operators; ++k) {
+            if (strcmp(options->operators[k].name, script->operators[i].name) != 0)
+                continue;
+            b->flow->choices[i] = &options->operators[k];
+        }
+    return WEFT_OK;
+}
+
+static bool is_added_to(const weft_script *script, const char *name) {
+    for (int i = 0; i < script->n_statements; ++i)
+        if (script->statements[i].accumulate && strcmp(script->statements[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static weft_status check_returns(const flow_builder *b) {
+    const weft_script *script = b->script;
+    for (int i = 0; i < script->n_returns; ++i)
+        for (int k = 0; k < script->n_inputs; ++k)
+            if (strcmp(script->returns[i].name, script->inputs[k].name) == 0 &&
+                !is_added_to(script, script->inputs[k].name))
+                return weft_error_at(b->error, WEFT_ERROR_TYPE, script->returns[i].place,
+                                     "'%s' is an input: return what is made from it",
+                                     script->returns[i].name);
+    return WEFT_OK;
+}
+
+weft_status flow_build(const weft_compilation *compilation, const bool *recomputed, weft_flow **out,
+                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    flow_builder b = {
+        .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
+    b.script = weft_arena_alloc(b.arena, 1, sizeof *b.script);
+    b.flow = weft_arena_alloc(b.arena, 1, sizeof *b.flow);
+    if (b.script == NULL || b.flow == NULL)
+        return weft_no_memory(error);
+    *b.script = *compilation->script;
+    b.flow->script = b.script;
+    b.flow->last_loop = -1;
+    TRY(check_returns(&b));
+    TRY(flow_lift_reductions(&b));
+    for (int i = 0; recomputed != NULL && i < b.script->n_loops; ++i)
+        if (recomputed[i])
+            TRY(flow_recompute(&b, i));
+    TRY(add_inputs(&b));
+    TRY(add_choices(&b));
+    TRY(read_block(&b, &b.flow->steps, 0, b.script->n_statements));
+    if (b.flow->steps.n == 0) {
+        weft_error_set(error, WEFT_ERROR_TYPE, "the script returns nothing that it computes");
+        weft_error_hint(error, "end it with: return NAME;");
+        status = WEFT_ERROR_TYPE;
+        goto done;
+    }
+    *out = b.flow;
+done:
+    return status;
+}

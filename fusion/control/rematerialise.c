@@ -1,0 +1,272 @@
+/* Stored or recomputed: what a loop reads and statements before it make, such as a local matrix, is
+ * kept in memory from one launch to the next, or made anew in every turn, where it may share a
+ * kernel with what reads it. Both are planned, and what is predicted to take less over the expected
+ * number of turns is kept; what does not fit into memory is recomputed. */
+#include "fusion/control/program.h"
+#include "fusion/plan/saved_plan.h"
+#include "fusion/script/private.h"
+
+#include <string.h>
+
+static const double DEFAULT_TURNS = 100;
+#define MEMORY_SHARE 0.5 /* of the device's, for what is stored */
+
+static bool has_call(const flow_builder *b, const weft_node *node) {
+    const weft_library *library = b->compilation->library;
+    if (script_is_apply(node) ||
+        (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name) != NULL))
+        return true;
+    for (int i = 0; i < node->n_children; ++i)
+        if (has_call(b, node->children[i]))
+            return true;
+    return false;
+}
+
+/* Does it read a list, itself or by way of another statement? */
+static bool is_list(const weft_script *script, const weft_node *node, int before) {
+    for (int i = 0; i < script->n_inputs; ++i)
+        if (script->inputs[i].over != NULL && flow_node_reads(node, script->inputs[i].name))
+            return true;
+    for (int i = 0; i < before; ++i)
+        if (flow_node_reads(node, script->statements[i].name) &&
+            is_list(script, script->statements[i].value, i))
+            return true;
+    return false;
+}
+
+/* Is a name changed by a statement in [first, last)? */
+static bool is_changed(const weft_script *script, const char *name, int first, int last) {
+    for (int i = first; i < last; ++i) {
+        const weft_script_statement *one = &script->statements[i];
+        if ((one->update || one->accumulate) && strcmp(one->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool reads_changed(const weft_script *script, const weft_node *node, int first, int last) {
+    if (node->kind == NODE_NAME && is_changed(script, node->name, first, last))
+        return true;
+    for (int i = 0; i < node->n_children; ++i)
+        if (reads_changed(script, node->children[i], first, last))
+            return true;
+    return false;
+}
+
+/* Could statement i be made in the loop as well as before it, as far as it goes itself? */
+static bool is_movable(const flow_builder *b, int i, int loop) {
+    const weft_script *script = b->script;
+    const weft_script_statement *one = &script->statements[i];
+    if (one->loop != script->loops[loop].parent || one->update || one->accumulate ||
+        one->fuse > 0 || has_call(b, one->value) || !is_list(script, one->value, i) ||
+        is_changed(script, one->name, 0, script->n_statements) ||
+        reads_changed(script, one->value, i + 1, script->loops[loop].last))
+        return false;
+    for (int k = 0; k < script->n_returns; ++k)
+        if (strcmp(script->returns[k].name, one->name) == 0)
+            return false;
+    return true;
+}
+
+/* Does anything but the loop's statements and what moves with this one read it? */
+static bool is_read_elsewhere(const weft_script *script, const bool *moved, int i, int loop) {
+    const char *name = script->statements[i].name;
+    const weft_script_loop *l = &script->loops[loop];
+    for (int k = 0; k < script->n_statements; ++k)
+        if ((k < l->first || k >= l->last) && !moved[k] &&
+            flow_statement_reads(&script->statements[k], name))
+            return true;
+    for (int k = 0; k < script->n_loops; ++k)
+        if (flow_node_reads(script->loops[k].most, name) ||
+            flow_node_reads(script->loops[k].condition, name))
+            return true;
+    return false;
+}
+
+static bool is_read_in(const weft_script *script, int i, int first, int last) {
+    for (int k = first; k < last; ++k)
+        if (flow_statement_reads(&script->statements[k], script->statements[i].name))
+            return true;
+    return false;
+}
+
+static int recomputable(const flow_builder *b, int loop, bool *moved) {
+    const weft_script *script = b->script;
+    const weft_script_loop *l = &script->loops[loop];
+    int n = 0;
+    for (int i = 0; i < script->n_statements; ++i)
+        moved[i] = i < l->first && is_movable(b, i, loop);
+    for (bool changed = true; changed;) { /* what loses a reader that moves stays, and so on */
+        changed = false;
+        for (int i = 0; i < l->first; ++i)
+            if (moved[i] && is_read_elsewhere(script, moved, i, loop)) {
+                moved[i] = false;
+                changed = true;
+            }
+    }
+    for (int i = 0; i < l->first; ++i)
+        n += moved[i] && is_read_in(script, i, l->first, l->last);
+    return n;
+}
+
+weft_status flow_recompute(flow_builder *b, int loop) {
+    weft_status status = WEFT_OK;
+    weft_script *script = b->script;
+    const int n = script->n_statements, first = script->loops[loop].first;
+    bool *moved = weft_arena_alloc(b->arena, (size_t)n + 1, sizeof *moved);
+    weft_script_statement *made = weft_arena_alloc(b->arena, (size_t)n + 1, sizeof *made);
+    weft_script_loop *loops =
+        weft_arena_alloc(b->arena, (size_t)script->n_loops + 1, sizeof *loops);
+    int *place = weft_arena_alloc(b->arena, (size_t)n + 1, sizeof *place), n_made = 0;
+    if (moved == NULL || made == NULL || loops == NULL || place == NULL) {
+        status = weft_no_memory(b->error);
+        goto done;
+    }
+    if (recomputable(b, loop, moved) == 0)
+        goto done;
+    for (int i = 0; i < n; ++i) {
+        place[i] = n_made;
+        for (int k = 0; i == first && k < first; ++k)
+            if (moved[k]) {
+                made[n_made] = script->statements[k];
+                made[n_made].loop = loop;
+                made[n_made++].part = script->statements[first].part;
+            }
+        if (i >= first || !moved[i])
+            made[n_made++] = script->statements[i];
+    }
+    place[n] = n_made;
+    for (int k = 0; k < script->n_loops; ++k) {
+        loops[k] = script->loops[k];
+        loops[k].first = place[loops[k].first];
+        loops[k].last = place[loops[k].last];
+        /* loops in this one that start with it do so behind what was moved */
+        if (k > loop && script->loops[k].first == first)
+            loops[k].first += place[first + 1] - place[first] - 1;
+    }
+    script->statements = made;
+    script->n_statements = n_made;
+    script->loops = loops;
+done:
+    return status;
+}
+
+static double expected_turns(const weft_compile_options *options) {
+    return options->turns > 0 ? options->turns : DEFAULT_TURNS;
+}
+
+static double seconds_of(const weft_flow *flow, const weft_flow_steps *steps, double turns) {
+    double sum = 0;
+    for (int i = 0; i < steps->n; ++i) {
+        const weft_flow_step *step = &steps->list[i];
+        if (step->kind == FLOW_SEGMENT)
+            sum += flow->segments[step->number]->cover->seconds;
+        else if (step->kind == FLOW_LOOP)
+            sum += turns * seconds_of(flow, &step->body, turns);
+    }
+    return sum;
+}
+
+static double seconds_of_all(const weft_flow *flow, double turns) {
+    return seconds_of(flow, &flow->steps, turns);
+}
+
+static bool fits(const weft_flow *flow, const weft_compilation *c) {
+    const double n = c->options.instances > 0 ? (double)c->options.instances : 1e6;
+    const double real_bytes = c->options.single ? sizeof(float) : sizeof(double);
+    double bytes = 0;
+    for (int i = 0; i < flow->n_names; ++i)
+        if (flow->names[i].index_set >= 0 && !flow->names[i].matrix && !flow->names[i].is_input)
+            bytes += n * weft_shape_count(&flow->names[i].shape) * real_bytes;
+    return c->limits.memory_bytes == 0 || bytes <= MEMORY_SHARE * (double)c->limits.memory_bytes;
+}
+
+/* The names that a loop would recompute, of a flow that stores; 0: none. */
+static weft_status find_recomputable(const weft_compilation *c, const weft_flow *flow, int loop,
+                                     int *n, weft_error *error) {
+    const flow_builder b = {
+        .compilation = c, .arena = c->arena, .script = (weft_script *)(uintptr_t)flow->script};
+    bool *moved = weft_arena_alloc(c->arena, (size_t)flow->script->n_statements + 1, sizeof *moved);
+    *n = 0;
+    if (moved == NULL)
+        return weft_no_memory(error);
+    if (flow->script->loops[loop].parent < 0)
+        *n = recomputable(&b, loop, moved);
+    return WEFT_OK;
+}
+
+/* Loop after loop: recomputing what is stored for it, where that is predicted to take less, or
+ * where what is stored does not fit. */
+static weft_status choose(const weft_compilation *c, weft_flow **flow, bool *recomputed,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_store store = c->options.store;
+    const double turns = expected_turns(&c->options);
+    weft_flow_choice *choices =
+        weft_arena_alloc(c->arena, (size_t)(*flow)->script->n_loops + 1, sizeof *choices);
+    if (choices == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < (*flow)->script->n_loops; ++i) {
+        weft_flow *other = NULL;
+        int n = 0;
+        TRY(find_recomputable(c, *flow, i, &n, error));
+        if (n == 0 || store == WEFT_STORE_ALWAYS)
+            continue;
+        recomputed[i] = true;
+        TRY(flow_build(c, recomputed, &other, error));
+        choices[i] = (weft_flow_choice){.n = n,
+                                        .turns = turns,
+                                        .stored = seconds_of_all(*flow, turns),
+                                        .recomputed = seconds_of_all(other, turns)};
+        if (store == WEFT_STORE_NEVER || choices[i].recomputed < choices[i].stored ||
+            !fits(*flow, c))
+            *flow = other;
+        else
+            recomputed[i] = false;
+        choices[i].chosen = recomputed[i];
+    }
+    (*flow)->choices_of_loops = choices;
+done:
+    return status;
+}
+
+/* The saved plan's kernels, and its choices where it tells them. */
+static weft_status force(const weft_compilation *c, bool *recomputed, weft_flow **flow,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n_loops = c->script->n_loops;
+    bool found = false, any = false;
+    weft_flow_choice *choices = weft_arena_alloc(c->arena, (size_t)n_loops + 1, sizeof *choices);
+    if (choices == NULL)
+        return weft_no_memory(error);
+    TRY(weft_plan_force_loops(c->options.forced_plan, n_loops, recomputed, &found, error));
+    for (int i = 0; i < n_loops; ++i) {
+        choices[i] = (*flow)->choices_of_loops[i];
+        choices[i].chosen = recomputed[i];
+        any |= recomputed[i];
+    }
+    TRY(flow_build(c, any ? recomputed : NULL, flow, error));
+    (*flow)->choices_of_loops = choices;
+done:
+    return status;
+}
+
+weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation planned = *compilation; /* by the planner, whatever is forced afterwards */
+    weft_flow *flow = NULL;
+    const int n_loops = compilation->script->n_loops;
+    bool *recomputed =
+        weft_arena_alloc(compilation->arena, (size_t)n_loops + 1, sizeof *recomputed);
+    if (recomputed == NULL)
+        return weft_no_memory(error);
+    planned.options.forced_plan = NULL;
+    TRY(flow_build(&planned, NULL, &flow, error));
+    TRY(choose(&planned, &flow, recomputed, error));
+    if (compilation->options.forced_plan != NULL)
+        TRY(force(compilation, recomputed, &flow, error));
+    *out = flow;
+done:
+    return status;
+}

@@ -1,0 +1,167 @@
+/* Arithmetic on uniform values: a few numbers, computed by the host or by one thread. */
+#include "fusion/control/program.h"
+#include "fusion/base/intrinsics.h"
+#include "fusion/script/private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* No name of the language, so that no input is in its way. */
+static const char VALUE[] = "=";
+
+/* ---- made ------------------------------------------------------------------------------------ */
+
+static weft_status check_uniform(const flow_builder *b, const weft_node *node) {
+    weft_status status = WEFT_OK;
+    const weft_library *library = b->compilation->library;
+    if (node->kind == NODE_NAME) {
+        const int id = flow_name_find(b->flow, node->name);
+        const weft_flow_name *name = id >= 0 ? &b->flow->names[id] : NULL;
+        if (name != NULL && (name->index_set != UNIFORM || name->matrix)) {
+            weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' is over %s: a uniform value is wanted here", node->name,
+                          name->matrix ? "a sparse pattern"
+                                       : b->script->indices[name->index_set].name);
+            weft_error_hint(b->error,
+                            "reductions such as sum and dot make uniform values of lists");
+            return WEFT_ERROR_TYPE;
+        }
+    }
+    if (node->kind == NODE_CALL && (weft_library_find(library, node->name) != NULL ||
+                                    weft_library_find_reduction(library, node->name) != NULL)) {
+        weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
+                      "'%s' works on lists: a uniform value is wanted here", node->name);
+        weft_error_hint(b->error, "make a name of it before, and update that name in the loop");
+        return WEFT_ERROR_TYPE;
+    }
+    for (int i = 0; i < node->n_children; ++i)
+        TRY(check_uniform(b, node->children[i]));
+done:
+    return status;
+}
+
+static weft_status uniform_inputs(const flow_builder *b, const weft_node *node,
+                                  weft_script *script) {
+    script->n_inputs = 0;
+    script->inputs =
+        weft_arena_alloc(b->arena, (size_t)b->flow->n_names + 1, sizeof *script->inputs);
+    if (script->inputs == NULL)
+        return weft_no_memory(b->error);
+    for (int i = 0; i < b->flow->n_names; ++i) {
+        const weft_flow_name *name = &b->flow->names[i];
+        if (name->hidden || name->index_set != UNIFORM || name->matrix ||
+            !flow_node_reads(node, name->name))
+            continue;
+        weft_script_input *input = &script->inputs[script->n_inputs++];
+        *input =
+            (weft_script_input){.name = name->name, .rank = name->shape.rank, .place = name->place};
+        for (int k = 0; k < input->rank; ++k) {
+            input->sizes[k] = weft_arena_alloc(b->arena, 1, sizeof(weft_node));
+            if (input->sizes[k] == NULL)
+                return weft_no_memory(b->error);
+            *input->sizes[k] =
+                (weft_node){.kind = NODE_NUMBER, .number = name->shape.sizes[k], .integer = true};
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status scalar_of(const flow_builder *b, const graph_builder *graph, const value *v,
+                             weft_place place, weft_flow_scalar *out) {
+    static const weft_arithmetic whole = {.op = ARITHMETIC_OPERAND, .a = -1, .b = -1};
+    const tree *t = v->arithmetic;
+    const weft_shape *shape = t != NULL ? &t->shape : &v->operand.shape;
+    const weft_operand *operands = t != NULL ? t->operands : &v->operand;
+    if (shape->rank > 0)
+        return weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
+                             "a uniform number is wanted here, not a tensor");
+    out->n_nodes = t != NULL ? t->n : 1;
+    out->n_operands = t != NULL ? t->n_operands : 1;
+    out->nodes = weft_arena_alloc(b->arena, (size_t)out->n_nodes, sizeof *out->nodes);
+    out->operands = weft_arena_alloc(b->arena, (size_t)out->n_operands + 1, sizeof *out->operands);
+    out->offsets = weft_arena_alloc(b->arena, (size_t)out->n_operands + 1, sizeof *out->offsets);
+    if (out->nodes == NULL || out->operands == NULL || out->offsets == NULL)
+        return weft_no_memory(b->error);
+    memcpy(out->nodes, t != NULL ? t->nodes : &whole, (size_t)out->n_nodes * sizeof *out->nodes);
+    for (int i = 0; i < out->n_operands; ++i) {
+        if (operands[i].shape.rank > 0)
+            return weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
+                                 "a uniform number is wanted here, not a tensor");
+        out->operands[i] = flow_name_find(b->flow, graph->graph->data[operands[i].datum].name);
+        out->offsets[i] = operands[i].offset;
+    }
+    return WEFT_OK;
+}
+
+weft_status flow_scalar_make(flow_builder *b, const weft_node *node, int target,
+                             weft_flow_scalar *out) {
+    weft_status status = WEFT_OK;
+    weft_script script = *b->script;
+    weft_script_statement statement = {
+        .name = VALUE, .value = (weft_node *)node, .loop = -1, .place = node->place};
+    graph_builder graph = {
+        .arena = b->arena, .library = b->compilation->library, .script = &script};
+    TRY(check_uniform(b, node));
+    TRY(uniform_inputs(b, node, &script));
+    script.statements = &statement;
+    script.n_statements = 1;
+    script.n_returns = script.n_loops = script.n_operators = 0;
+    TRY(weft_graph_statements(&graph, b->error));
+    *out = (weft_flow_scalar){.target = target};
+    TRY(scalar_of(b, &graph, &weft_binding_find(&graph, VALUE)->value, node->place, out));
+done:
+    return status;
+}
+
+weft_status flow_condition_make(flow_builder *b, const weft_node *node, weft_flow_scalar *out) {
+    static weft_node one = {.kind = NODE_NUMBER, .number = 1, .integer = true},
+                     zero = {.kind = NODE_NUMBER, .integer = true};
+    weft_node *children[] = {(weft_node *)node, &one, &zero};
+    weft_node select = {.kind = NODE_CALL,
+                        .name = "select",
+                        .place = node->place,
+                        .children = children,
+                        .n_children = 3};
+    return flow_scalar_make(b, &select, -1, out);
+}
+
+/* ---- evaluated ------------------------------------------------------------------------------- */
+
+static bool compares(const char *op, double a, double b) {
+    const bool or_equal = op[1] == '=';
+    return op[0] == '<' ? (or_equal ? a <= b : a < b) : (or_equal ? a >= b : a > b);
+}
+
+static double evaluate(const weft_flow_scalar *scalar, int index, const double *values) {
+    const weft_arithmetic *node = &scalar->nodes[index];
+    const double a = node->op > ARITHMETIC_OPERAND ? evaluate(scalar, node->a, values) : 0;
+    const double b =
+        node->op > ARITHMETIC_OPERAND && node->b >= 0 ? evaluate(scalar, node->b, values) : 0;
+    switch (node->op) {
+    case ARITHMETIC_NUMBER:
+        return node->number;
+    case ARITHMETIC_OPERAND:
+        return values[node->operand];
+    case ARITHMETIC_NEGATE:
+        return -a;
+    case ARITHMETIC_ADD:
+        return a + b;
+    case ARITHMETIC_SUBTRACT:
+        return a - b;
+    case ARITHMETIC_MULTIPLY:
+        return a * b;
+    case ARITHMETIC_DIVIDE:
+        return a / b;
+    case ARITHMETIC_POWER:
+        return pow(a, b);
+    case ARITHMETIC_INTRINSIC:
+        return weft_intrinsic_value(weft_intrinsic_find(node->name), a, b);
+    case ARITHMETIC_SELECT:
+        return evaluate(scalar, compares(node->name, a, b) ? node->c : node->d, values);
+    }
+    return 0;
+}
+
+double weft_flow_evaluate(const weft_flow_scalar *scalar, const double *values) {
+    return evaluate(scalar, scalar->n_nodes - 1, values);
+}

@@ -1,0 +1,231 @@
+/* One segment: a straight-line script of its own. What it reads of earlier ones is an input there;
+ * what later ones read is returned. */
+#include "fusion/control/program.h"
+#include "fusion/script/private.h"
+
+#include <string.h>
+
+static bool is_read_here(const flow_builder *b, const char *name) {
+    for (int i = 0; i < b->n_open; ++i)
+        if (flow_statement_reads(&b->open[i], name))
+            return true;
+    return false;
+}
+
+static weft_status size_node(const flow_builder *b, int size, weft_node **out) {
+    weft_node *node = weft_arena_alloc(b->arena, 1, sizeof *node);
+    if (node == NULL)
+        return weft_no_memory(b->error);
+    *node = (weft_node){.kind = NODE_NUMBER, .number = size, .integer = true};
+    *out = node;
+    return WEFT_OK;
+}
+
+static weft_status input_of(const flow_builder *b, const weft_flow_name *name,
+                            weft_script_input *out) {
+    weft_status status = WEFT_OK;
+    *out = (weft_script_input){.name = name->name, .rank = name->shape.rank, .place = name->place};
+    if (name->index_set >= 0 && !name->matrix) /* its entries are over nothing */
+        out->over = b->script->indices[name->index_set].name;
+    for (int i = 0; i < name->shape.rank; ++i)
+        TRY(size_node(b, name->shape.sizes[i], &out->sizes[i]));
+done:
+    return status;
+}
+
+/* Declarations as they are, the inputs that are read, the statements; nothing returned. */
+static weft_status segment_script(const flow_builder *b, bool is_loop_body, weft_script **out) {
+    weft_status status = WEFT_OK;
+    const weft_flow *flow = b->flow;
+    weft_script *made = weft_arena_alloc(b->arena, 1, sizeof *made);
+    if (made == NULL)
+        return weft_no_memory(b->error);
+    *made = *b->script;
+    made->n_loops = made->n_returns = made->n_inputs = 0;
+    made->is_loop_body = is_loop_body;
+    made->inputs = weft_arena_alloc(b->arena, (size_t)flow->n_names + 1, sizeof *made->inputs);
+    made->returns = weft_arena_alloc(b->arena, (size_t)b->n_open + 1, sizeof *made->returns);
+    made->statements = weft_arena_alloc(b->arena, (size_t)b->n_open, sizeof *made->statements);
+    if (made->inputs == NULL || made->returns == NULL || made->statements == NULL)
+        return weft_no_memory(b->error);
+    for (int i = 0; i < flow->n_names; ++i)
+        if (!flow->names[i].hidden && is_read_here(b, flow->names[i].name))
+            TRY(input_of(b, &flow->names[i], &made->inputs[made->n_inputs++]));
+    memcpy(made->statements, b->open, (size_t)b->n_open * sizeof *made->statements);
+    made->n_statements = b->n_open;
+    for (int i = 0; i < made->n_statements; ++i)
+        made->statements[i].loop = -1;
+    *out = made;
+done:
+    return status;
+}
+
+/* What a name of the segment is. Pending: uniform, and computed by no call. */
+static void name_type(const graph_builder *graph, const value *v, weft_flow_name *name,
+                      bool *pending) {
+    *pending = false;
+    if (v->arithmetic != NULL) {
+        name->shape = v->arithmetic->shape;
+        name->index_set = UNIFORM;
+        *pending = true;
+        return;
+    }
+    const weft_datum *datum = &graph->graph->data[v->operand.datum];
+    const int map = v->operand.map;
+    name->shape = v->operand.shape;
+    name->index_set = map >= 0 ? graph->graph->maps[map].from : datum->index_set;
+    name->matrix = datum->kind == DATUM_MATRIX;
+    *pending = name->index_set == UNIFORM && !name->matrix && datum->producer < 0;
+}
+
+typedef struct segment_name {
+    weft_flow_name name;
+    const weft_node *value;
+    bool wanted, pending, is_new;
+} segment_name;
+
+/* Wanted later, or by pending arithmetic that is. */
+static void mark_wanted(const flow_builder *b, segment_name *names, int n, int next) {
+    for (int i = n - 1; i >= 0; --i) {
+        if (!names[i].is_new)
+            continue;
+        names[i].wanted = flow_is_wanted(b, names[i].name.name, next);
+        for (int k = i + 1; k < n && !names[i].wanted; ++k)
+            names[i].wanted = names[k].wanted && names[k].pending &&
+                              flow_node_reads(names[k].value, names[i].name.name);
+    }
+}
+
+/* One entry a statement. */
+static weft_status segment_names(const flow_builder *b, const graph_builder *graph, int next,
+                                 segment_name *names) {
+    const weft_script *script = b->script;
+    for (int i = 0; i < b->n_open; ++i) {
+        const weft_script_statement *statement = &b->open[i];
+        const binding *known = weft_binding_find(graph, statement->name);
+        names[i] = (segment_name){.value = statement->value};
+        names[i].name =
+            (weft_flow_name){.name = statement->name, .loop = b->loop, .place = statement->place};
+        if (known != NULL)
+            name_type(graph, &known->value, &names[i].name, &names[i].pending);
+        names[i].is_new = !statement->update && flow_name_find(b->flow, statement->name) < 0;
+        for (int k = 0; k < i; ++k)
+            names[i].is_new &= strcmp(b->open[k].name, statement->name) != 0;
+        for (int k = 0; k < script->n_returns; ++k)
+            names[i].name.returned |= strcmp(script->returns[k].name, statement->name) == 0;
+    }
+    mark_wanted(b, names, b->n_open, next);
+    return WEFT_OK;
+}
+
+static weft_status compile_segment(flow_builder *b, weft_flow_steps *steps, weft_script *script) {
+    weft_status status = WEFT_OK;
+    weft_flow *flow = b->flow;
+    int capacity = b->segment_capacity;
+    weft_compilation *segment = weft_arena_alloc(b->arena, 1, sizeof *segment);
+    weft_compilation **segments =
+        weft_array_grow(b->arena, flow->segments, flow->n_segments, &capacity, sizeof *segments);
+    int *loops = weft_array_grow(b->arena, flow->segment_loops, flow->n_segments,
+                                 &b->segment_capacity, sizeof *loops);
+    if (segment == NULL || segments == NULL || loops == NULL)
+        return weft_no_memory(b->error);
+    *segment = *b->compilation;
+    segment->script = script;
+    segment->segment = flow->n_segments;
+    flow->segments = segments;
+    flow->segment_loops = loops;
+    TRY(weft_compile_stages(segment, b->error));
+    const weft_flow_step step = {.kind = FLOW_SEGMENT, .number = flow->n_segments, .loop = b->loop};
+    for (int i = 0; i < segment->plan->n_kernels; ++i) {
+        weft_plan_kernel *kernel = &segment->plan->kernels[i];
+        kernel->name = weft_arena_print(b->arena, "s%d_%s", flow->n_segments, kernel->name);
+        if (kernel->name == NULL)
+            return weft_no_memory(b->error);
+    }
+    segments[flow->n_segments] = segment;
+    loops[flow->n_segments++] = b->loop;
+    TRY(flow_step_add(b, steps, &step));
+done:
+    return status;
+}
+
+static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_name *names) {
+    weft_status status = WEFT_OK;
+    weft_flow_step step = {.kind = FLOW_SCALARS, .loop = b->loop};
+    for (int i = 0; i < b->n_open; ++i) {
+        int id = 0;
+        if (!names[i].wanted || !names[i].pending)
+            continue;
+        if (names[i].name.shape.rank > 0) {
+            status = weft_error_at(b->error, WEFT_ERROR_UNSUPPORTED, names[i].name.place,
+                                   "'%s' is a uniform tensor, read in another part of the program: "
+                                   "give its components names",
+                                   names[i].name.name);
+            goto done;
+        }
+        TRY(flow_name_add(b, &names[i].name, &id));
+        step.scalars = script_grow(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
+        if (step.scalars == NULL)
+            return weft_no_memory(b->error);
+        TRY(flow_scalar_make(b, names[i].value, id, &step.scalars[step.n_scalars++]));
+    }
+    if (step.n_scalars > 0) {
+        step.number = b->flow->n_scalar_steps++;
+        TRY(flow_step_add(b, steps, &step));
+    }
+done:
+    return status;
+}
+
+static bool changes_memory(const flow_builder *b, const segment_name *names) {
+    for (int i = 0; i < b->n_open; ++i)
+        if (b->open[i].update || (b->open[i].accumulate && !names[i].is_new &&
+                                  flow_name_find(b->flow, b->open[i].name) >= 0))
+            return true;
+    return false;
+}
+
+/* Is what the statements compute all pending, and so none of the segment's? */
+static bool is_all_pending(const flow_builder *b, const segment_name *names) {
+    for (int i = 0; i < b->n_open; ++i)
+        if (!names[i].pending)
+            return false;
+    return true;
+}
+
+/* Is the segment all that an outermost loop does with lists? Then its updates may alternate between
+ * two memories until the loop ends: nobody else reads them. */
+static bool is_loop_body(const flow_builder *b, const weft_flow_steps *steps, int next) {
+    return b->loop >= 0 && b->script->loops[b->loop].parent < 0 && steps->n == 0 &&
+           next == b->script->loops[b->loop].last;
+}
+
+weft_status flow_segment_close(flow_builder *b, weft_flow_steps *steps, int next) {
+    weft_status status = WEFT_OK;
+    weft_script *script = NULL;
+    segment_name *names = NULL;
+    if (b->n_open == 0)
+        return WEFT_OK;
+    TRY(segment_script(b, is_loop_body(b, steps, next), &script));
+    graph_builder graph = {.arena = b->arena, .library = b->compilation->library, .script = script};
+    TRY(weft_graph_statements(&graph, b->error));
+    names = weft_arena_alloc(b->arena, (size_t)b->n_open, sizeof *names);
+    if (names == NULL)
+        return weft_no_memory(b->error);
+    TRY(segment_names(b, &graph, next, names));
+    for (int i = 0; i < b->n_open; ++i)
+        if (names[i].wanted && !names[i].pending)
+            script->returns[script->n_returns++] =
+                (weft_script_return){names[i].name.name, names[i].name.place};
+    if ((script->n_returns > 0 || changes_memory(b, names)) && !is_all_pending(b, names))
+        TRY(compile_segment(b, steps, script));
+    for (int i = 0; i < b->n_open; ++i) {
+        int id = 0;
+        if (names[i].wanted && !names[i].pending)
+            TRY(flow_name_add(b, &names[i].name, &id));
+    }
+    TRY(add_pending(b, steps, names));
+    b->n_open = 0;
+done:
+    return status;
+}

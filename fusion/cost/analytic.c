@@ -1,0 +1,87 @@
+/* The analytic cost source: a roofline whose two roofs sink where few threads are resident.
+ *
+ * By Little's law a memory system that is kept busy has bandwidth x latency bytes on their way. A
+ * thread has the words of the routine on their way, so that resident threads x words below that
+ * lower the bandwidth in proportion. Arithmetic needs warps enough to cover the latency of its
+ * pipeline. */
+#include "fusion/plan/implementations.h"
+
+enum {
+    BLOCKS_RESIDENT = 32,    /* of a multiprocessor, at most */
+    THREADS_RESIDENT = 2048, /* of a multiprocessor, at most */
+    THREADS_BUSY = 256       /* of a multiprocessor, that cover the latency of arithmetic */
+};
+#define SCATTERED_FACTOR 1.15 /* what words through a connectivity cost more than streams */
+#define SHARED_SPEED 2e11     /* bytes a second of a multiprocessor's shared memory: 128 a clock */
+#define MEMORY_LATENCY 7e-7   /* seconds, of a GPU's memory under load */
+
+static double bandwidth_of(const weft_limits *limits) {
+    return limits->bandwidth > 0 ? limits->bandwidth : 20e9;
+}
+
+static double flops_of(const weft_limits *limits) {
+    return limits->flops > 0 ? limits->flops : 80e9;
+}
+
+double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point) {
+    double blocks = BLOCKS_RESIDENT;
+    if (point->threads <= 0)
+        return THREADS_RESIDENT;
+    if (blocks > THREADS_RESIDENT / point->threads)
+        blocks = THREADS_RESIDENT / point->threads; /* whole ones */
+    const size_t all = limits->onchip_bytes + WEFT_CUDA_RESERVED,
+                 each = point->extra_bytes + WEFT_CUDA_RESERVED;
+    if (point->extra_bytes > 0 && limits->onchip_bytes > 0 && blocks > (double)(all / each))
+        blocks = (double)(all / each);
+    const size_t taken = (size_t)point->registers * 4 * (size_t)point->threads;
+    if (taken > 0 && limits->register_bytes > 0 &&
+        blocks > (double)(limits->register_bytes / taken))
+        blocks = (double)(limits->register_bytes / taken);
+    const double threads = (blocks < 1 ? 1 : blocks) * point->threads;
+    return point->available > 0 && point->available < threads ? point->available : threads;
+}
+
+static double shared_bandwidth(const weft_limits *limits) {
+    return SHARED_SPEED * (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
+}
+
+static double at_most_one(double x) {
+    return x < 1 ? x : 1;
+}
+
+static bool analytic_lookup(void *user, const weft_cost_routine *routine,
+                            const weft_cost_point *point, double *seconds) {
+    const weft_limits *limits = user;
+    const bool is_gpu = limits->lanes_double == WEFT_CUDA_LANES;
+    const double threads = is_gpu ? weft_cost_resident(limits, point) : THREADS_RESIDENT;
+    const double each = (double)point->threads / (point->instances > 0 ? point->instances : 1);
+    if (routine->kind == WEFT_COST_COMPUTE) {
+        const double speed = flops_of(limits) * (routine->real_bytes == 4 ? 2 : 1);
+        const double busy = each > routine->threads ? threads * routine->threads / each : threads;
+        *seconds = routine->flops / speed;
+        if (routine->shared) /* an operand an operation, and where it goes */
+            *seconds += routine->flops * routine->real_bytes / shared_bandwidth(limits);
+        if (is_gpu)
+            *seconds /= at_most_one(busy / THREADS_BUSY);
+        return true;
+    }
+    *seconds = routine->bytes / bandwidth_of(limits);
+    if (is_gpu) {
+        const bool scattered = routine->form == WEFT_COST_INDIRECT ||
+                               routine->form == WEFT_COST_ADD ||
+                               routine->form == WEFT_COST_ADD_MATRIX;
+        const double asked = point->load_bytes > 0 ? point->load_bytes : routine->bytes;
+        const double needed = bandwidth_of(limits) * MEMORY_LATENCY /
+                              (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
+        *seconds *= scattered ? SCATTERED_FACTOR : 1;
+        *seconds /= at_most_one(threads * asked / each / needed);
+        if (routine->shared)
+            *seconds += routine->bytes / shared_bandwidth(limits);
+    }
+    return true;
+}
+
+weft_cost_source weft_cost_analytic(const weft_limits *limits) {
+    return (weft_cost_source){
+        .name = "analytic", .user = (void *)(uintptr_t)limits, .lookup = analytic_lookup};
+}

@@ -1,0 +1,147 @@
+/* How good predictions were, and which terms beyond equation 3 make them better. */
+#include "fusion/tune/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranks from 1, equal ones share their mean. */
+static void rank(const double *values, int n, double *out) {
+    for (int i = 0; i < n; ++i) {
+        int below = 0, equal = 0;
+        for (int k = 0; k < n; ++k) {
+            below += values[k] < values[i];
+            equal += !(values[k] < values[i]) && !(values[k] > values[i]);
+        }
+        out[i] = below + (equal + 1) / 2.0;
+    }
+}
+
+double weft_rank_correlation(const double *a, const double *b, int n) {
+    double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0, result = NAN;
+    double *ranks = calloc(2 * (size_t)(n > 0 ? n : 1), sizeof *ranks);
+    if (!ranks || n < 2)
+        goto done;
+    rank(a, n, ranks);
+    rank(b, n, ranks + n);
+    for (int i = 0; i < n; ++i) {
+        sum_a += ranks[i];
+        sum_b += ranks[n + i];
+    }
+    for (int i = 0; i < n; ++i) {
+        const double x = ranks[i] - sum_a / n, y = ranks[n + i] - sum_b / n;
+        aa += x * x;
+        bb += y * y;
+        ab += x * y;
+    }
+    if (aa > 0 && bb > 0)
+        result = ab / sqrt(aa * bb);
+done:
+    free(ranks);
+    return result;
+}
+
+double weft_predict_parts(const weft_search_part *parts, int n_parts, double instances,
+                          const weft_cost_terms *terms) {
+    double sum = 0;
+    for (int i = 0; i < n_parts; ++i)
+        sum += instances * weft_part_seconds(&parts[i], instances, terms) + terms->launch_seconds;
+    return sum;
+}
+
+static double error_of(const weft_search_case *cases, int n, const weft_cost_terms *terms) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < cases[i].result.n_measured; ++k) {
+            const weft_search_trial *one = &cases[i].result.trials[k];
+            const double predicted =
+                weft_predict_parts(one->parts, one->n_parts, (double)cases[i].instances, terms);
+            sum += fabs(predicted / one->measured - 1);
+            ++count;
+        }
+    return count > 0 ? sum / (double)count : 0;
+}
+
+enum { STEPS = 10, TERMS = 5 /* launch, serial, barriers, together, cache */ };
+/* A term is kept where it lowers the error by more than measurements vary. */
+static const double WORTH = 0.995;
+
+/* The best of all combinations of the terms that are allowed, by their errors. */
+static double best_of(const weft_search_case *cases, int n, const weft_cost_terms *most,
+                      weft_cost_terms *out) {
+    weft_cost_terms with = {.cache_factor = 1};
+    double best = error_of(cases, n, &with);
+    *out = with;
+    const int n_launch = 1 + (most->launch_seconds > 0),
+              n_serial = 1 + (most->serial > 0 ? STEPS : 0),
+              n_barriers = 1 + (most->serial_barrier > 0 ? STEPS : 0),
+              n_together = 1 + (most->together > 0 ? STEPS : 0),
+              n_cache = most->cache_bytes > 0 ? STEPS : 1;
+    for (int k = 0; k < n_launch * n_serial * n_barriers * n_together * n_cache; ++k) {
+        int rest = k;
+        const int launch = rest % n_launch, serial = (rest /= n_launch) % n_serial,
+                  barriers = (rest /= n_serial) % n_barriers,
+                  together = (rest /= n_barriers) % n_together, cache = rest / n_together;
+        with = (weft_cost_terms){.launch_seconds = launch ? most->launch_seconds : 0,
+                                 .serial = (double)serial / STEPS,
+                                 .serial_barrier = (double)barriers / (2 * STEPS),
+                                 .together = (double)together / STEPS,
+                                 .cache_bytes = cache > 0 ? most->cache_bytes : 0,
+                                 .cache_factor = cache > 0 ? 1 - (double)cache / STEPS : 1};
+        const double now = error_of(cases, n, &with);
+        if (now < best) {
+            best = now;
+            *out = with;
+        }
+    }
+    return best;
+}
+
+/* One term alone (keep), or all but one (drop): the others are fitted anew. */
+static weft_cost_terms some(weft_cost_terms most, int keep, int drop) {
+    for (int which = 0; which < TERMS; ++which) {
+        if (which != drop && (keep < 0 || which == keep))
+            continue;
+        if (which == 0)
+            most.launch_seconds = 0;
+        else if (which == 1)
+            most.serial = 0;
+        else if (which == 2)
+            most.serial_barrier = 0;
+        else if (which == 3)
+            most.together = 0;
+        else
+            most.cache_bytes = 0;
+    }
+    return most;
+}
+
+void weft_prediction_fit(const weft_search_case *cases, int n, double launch_seconds,
+                         double cache_bytes, weft_prediction_errors *out) {
+    weft_cost_terms most = {.launch_seconds = launch_seconds,
+                            .serial = 1,
+                            .serial_barrier = 1,
+                            .together = 1,
+                            .cache_bytes = cache_bytes,
+                            .cache_factor = 1},
+                    ignored;
+    const weft_cost_terms none = {.cache_factor = 1};
+    double *const alone[TERMS] = {&out->launch, &out->overlap, &out->barriers, &out->together,
+                                  &out->cache};
+    *out = (weft_prediction_errors){.plain = error_of(cases, n, &none)};
+    for (int which = 0; which < TERMS; ++which) {
+        const weft_cost_terms one = some(most, which, -1);
+        *alone[which] = best_of(cases, n, &one, &ignored);
+    }
+    out->all = best_of(cases, n, &most, &out->terms);
+    for (int which = 0; which < TERMS; ++which) { /* what is hardly missed goes */
+        weft_cost_terms fewer = some(most, -1, which), fitted;
+        const double missing = best_of(cases, n, &fewer, &fitted);
+        if (out->all < missing * WORTH)
+            continue;
+        most = fewer;
+        out->all = missing;
+        out->terms = fitted;
+    }
+}

@@ -1,0 +1,319 @@
+/* The cost source that has measured. Times of a routine stand on a grid of points; between them
+ * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
+#include "fusion/plan/implementations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES = 4 /* instances, threads, iterations, extra */, VALUES = 16, EXTRA = 3 };
+
+typedef struct routine_grid {
+    const char *name;
+    int64_t values[AXES][VALUES]; /* ascending */
+    double places[EXTRA][VALUES]; /* where they stand on the axis, but for the last */
+    int n[AXES];
+    double *logs; /* of seconds, [n[0]][n[1]][n[2]][n[3]] */
+} routine_grid;
+
+struct weft_measured_costs {
+    weft_arena *arena;
+    weft_limits limits;
+    routine_grid *grids; /* by name */
+    int n;
+    weft_cost_terms terms;
+};
+
+static void values_of(const weft_tuning_point *point, int64_t out[AXES]) {
+    out[0] = point->instances;
+    out[1] = point->threads;
+    out[2] = point->iterations;
+    out[EXTRA] = point->extra;
+}
+
+static void add_value(routine_grid *grid, int d, int64_t at) {
+    int k = 0;
+    while (k < grid->n[d] && grid->values[d][k] < at)
+        ++k;
+    if ((k < grid->n[d] && grid->values[d][k] == at) || grid->n[d] == VALUES)
+        return;
+    memmove(&grid->values[d][k + 1], &grid->values[d][k],
+            (size_t)(grid->n[d] - k) * sizeof grid->values[d][0]);
+    grid->values[d][k] = at;
+    ++grid->n[d];
+}
+
+static int find_value(const routine_grid *grid, int d, int64_t at) {
+    for (int k = 0; k < grid->n[d]; ++k)
+        if (grid->values[d][k] == at)
+            return k;
+    return -1;
+}
+
+/* Where the times stand in the grid; -1: beside it. */
+static int64_t place_of(const routine_grid *grid, const weft_tuning_time *time) {
+    int64_t at[AXES], place = 0;
+    values_of(&time->point, at);
+    for (int d = 0; d < AXES; ++d) {
+        const int k = find_value(grid, d, at[d]);
+        if (k < 0)
+            return -1;
+        place = place * grid->n[d] + k;
+    }
+    return place;
+}
+
+static int64_t size_of(const routine_grid *grid) {
+    int64_t size = 1;
+    for (int d = 0; d < AXES; ++d)
+        size *= grid->n[d];
+    return size;
+}
+
+/* A calibration that was stopped leaves points missing: take away the value of an axis that lacks
+ * the largest part of its points, until the grid is whole. */
+static bool shrink(routine_grid *grid, const weft_tuning_time *times, size_t n) {
+    double worst = 0;
+    int axis = -1, which = -1;
+    for (int d = 0; d < AXES; ++d)
+        for (int k = 0; k < grid->n[d]; ++k) {
+            int64_t here = 0;
+            const double all = (double)size_of(grid) / grid->n[d];
+            for (size_t i = 0; i < n; ++i) {
+                int64_t at[AXES];
+                values_of(&times[i].point, at);
+                here += at[d] == grid->values[d][k] && place_of(grid, &times[i]) >= 0;
+            }
+            const double missing = 1 - (double)here / all;
+            if (missing > worst) {
+                worst = missing;
+                axis = d;
+                which = k;
+            }
+        }
+    if (axis < 0)
+        return false;
+    --grid->n[axis];
+    memmove(&grid->values[axis][which], &grid->values[axis][which + 1],
+            (size_t)(grid->n[axis] - which) * sizeof grid->values[axis][0]);
+    return true;
+}
+
+static bool is_gpu(const weft_limits *limits) {
+    return limits->lanes_double == WEFT_CUDA_LANES;
+}
+
+/* Where shared memory beside a routine stands: by the threads that it leaves on a multiprocessor,
+ * fewer later; on the host by octaves of the first cache, flat near none. */
+static double place_of_extra(const weft_limits *limits, int64_t threads, int64_t extra) {
+    const weft_cost_point point = {.threads = (int)threads, .extra_bytes = (size_t)extra};
+    return is_gpu(limits) ? -log2(weft_cost_resident(limits, &point))
+                          : log2((double)extra + (double)limits->onchip_bytes / 16 + 1);
+}
+
+static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time *times, size_t n,
+                             weft_error *error) {
+    routine_grid *grid = &costs->grids[costs->n];
+    *grid = (routine_grid){.name = times[0].routine};
+    for (size_t i = 0; i < n; ++i) {
+        int64_t at[AXES];
+        values_of(&times[i].point, at);
+        for (int d = 0; d < AXES; ++d)
+            add_value(grid, d, at[d]);
+    }
+    while (shrink(grid, times, n)) {
+    }
+    if (size_of(grid) == 0)
+        return WEFT_OK;
+    grid->logs = weft_arena_alloc(costs->arena, (size_t)size_of(grid), sizeof *grid->logs);
+    if (!grid->logs)
+        return weft_no_memory(error);
+    for (size_t i = 0; i < n; ++i) {
+        const int64_t place = place_of(grid, &times[i]);
+        if (place >= 0)
+            grid->logs[place] = log2(times[i].seconds);
+    }
+    for (int d = 0; d < EXTRA; ++d) /* counts go by factors */
+        for (int k = 0; k < grid->n[d]; ++k)
+            grid->places[d][k] = grid->values[d][k] > 0 ? log2((double)grid->values[d][k]) : 0;
+    ++costs->n;
+    return WEFT_OK;
+}
+
+/* What `weft calibrate --check` has found to help; where it has not run, equation 3 and the
+ * launches that were measured. */
+static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
+                              weft_error *error) {
+    static const char *const names[] = {"launch seconds",     "term launch",       "term serial",
+                                        "term cache bytes",   "term cache factor", "term together",
+                                        "term serial barrier"};
+    double *const values[] = {&out->launch_seconds, &out->launch_seconds, &out->serial,
+                              &out->cache_bytes,    &out->cache_factor,   &out->together,
+                              &out->serial_barrier};
+    weft_status status = WEFT_OK;
+    *out = (weft_cost_terms){.launch_seconds = -1, .cache_factor = 1};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        bool found = false;
+        TRY(weft_tuning_get(tuning, device, names[i], values[i], &found, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
+                                     const weft_limits *limits, weft_measured_costs **out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_tuning_time *times = NULL;
+    size_t n = 0, first = 0;
+    TRY(weft_arena_make(&arena, error));
+    weft_measured_costs *made = weft_arena_alloc(arena, 1, sizeof *made);
+    if (!made) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    made->arena = arena;
+    made->limits = *limits;
+    TRY(read_terms(tuning, device, &made->terms, error));
+    TRY(weft_tuning_times(tuning, device, NULL, arena, &times, &n, error));
+    size_t n_names = 1;
+    for (size_t i = 1; i < n; ++i)
+        n_names += strcmp(times[i].routine, times[i - 1].routine) != 0;
+    made->grids = weft_arena_alloc(arena, n_names, sizeof *made->grids);
+    if (!made->grids) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    for (size_t i = 1; i <= n; ++i)
+        if (i == n || strcmp(times[i].routine, times[first].routine) != 0) {
+            TRY(make_grid(made, times + first, i - first, error));
+            first = i;
+        }
+    *out = made;
+    arena = NULL;
+done:
+    weft_arena_free(&arena);
+    return status;
+}
+
+void weft_measured_costs_free(weft_measured_costs **costs) {
+    if (!costs || !*costs)
+        return;
+    weft_arena *arena = (*costs)->arena;
+    *costs = NULL;
+    weft_arena_free(&arena);
+}
+
+int weft_measured_costs_size(const weft_measured_costs *costs) {
+    return costs->n;
+}
+
+static int compare_names(const void *name, const void *grid) {
+    return strcmp(name, ((const routine_grid *)grid)->name);
+}
+
+static weft_status prepare(void *user, weft_cost_routine *const *routines, int n,
+                           weft_error *error) {
+    const weft_measured_costs *costs = user;
+    (void)error;
+    for (int i = 0; i < n; ++i) {
+        const routine_grid *found = costs->n > 0
+                                        ? bsearch(routines[i]->name, costs->grids, (size_t)costs->n,
+                                                  sizeof *costs->grids, compare_names)
+                                        : NULL;
+        routines[i]->handle = found ? (int)(found - costs->grids) : -1;
+    }
+    return WEFT_OK;
+}
+
+/* The value at or below, and how far the point is on the way to the next; false: outside. */
+static bool find_place(const routine_grid *grid, int d, double at, int *low, double *part) {
+    const int n = grid->n[d];
+    *low = 0;
+    *part = 0;
+    if (n == 1)
+        return grid->values[d][0] == 0 || fabs(at - (double)grid->values[d][0]) < 0.5;
+    if (at < (double)grid->values[d][0] || at > (double)grid->values[d][n - 1])
+        return false;
+    while (*low < n - 2 && at >= (double)grid->values[d][*low + 1])
+        ++*low;
+    *part =
+        (log2(at) - grid->places[d][*low]) / (grid->places[d][*low + 1] - grid->places[d][*low]);
+    return true;
+}
+
+/* The same on the last axis, which depends on the block. On a GPU what is outside is taken for the
+ * end: fewer threads than those of a block, or more than all, there are not. */
+static bool find_extra(const routine_grid *grid, const weft_limits *limits, int64_t threads,
+                       double at, int *low, double *part) {
+    const int n = grid->n[EXTRA];
+    double before = place_of_extra(limits, threads, grid->values[EXTRA][0]), next = before;
+    *low = 0;
+    *part = 0;
+    if (n == 1 || at <= before)
+        return at <= before || (n > 1 && is_gpu(limits));
+    for (; *low < n - 1; ++*low, before = next) {
+        next = place_of_extra(limits, threads, grid->values[EXTRA][*low + 1]);
+        if (at <= next)
+            break;
+    }
+    if (*low == n - 1)
+        return is_gpu(limits);
+    *part = next > before ? (at - before) / (next - before) : 0;
+    return true;
+}
+
+static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost_point *point,
+                   double *seconds) {
+    const weft_measured_costs *costs = user;
+    const weft_limits *limits = &costs->limits;
+    if (routine->handle < 0 || routine->handle >= costs->n ||
+        (is_gpu(limits) && point->extra_bytes > limits->onchip_bytes))
+        return false;
+    const routine_grid *grid = &costs->grids[routine->handle];
+    /* in shared memory a block of several warps' worth of instances counts as so many blocks */
+    const double blocks = routine->shared && point->instances > WEFT_CUDA_LANES && grid->n[0] == 1
+                              ? (double)point->instances / WEFT_CUDA_LANES
+                              : 1;
+    const double at[EXTRA] = {point->instances / blocks, point->threads / blocks,
+                              point->iterations};
+    /* what one thread does for an instance, the other threads of it wait for */
+    const double at_work =
+        routine->shared || point->threads <= 0 ? 1 : (double)point->instances / point->threads;
+    const double left = is_gpu(limits) ? -log2(weft_cost_resident(limits, point) * at_work)
+                                       : place_of_extra(limits, 0, (int64_t)point->extra_bytes);
+    int low[EXTRA], low_extra = 0;
+    double part[EXTRA], part_extra = 0, sum = 0;
+    for (int d = 0; d < EXTRA; ++d)
+        if (!find_place(grid, d, at[d], &low[d], &part[d]))
+            return false;
+    for (int corner = 0; corner < 1 << EXTRA; ++corner) {
+        double weight = 1;
+        int64_t place = 0, here[EXTRA];
+        for (int d = 0; d < EXTRA; ++d) {
+            const int up = corner >> d & 1;
+            const int k = low[d] + up < grid->n[d] ? low[d] + up : low[d];
+            weight *= up ? part[d] : 1 - part[d];
+            place = place * grid->n[d] + k;
+            here[d] = grid->values[d][k];
+        }
+        if (weight <= 0)
+            continue;
+        if (!find_extra(grid, limits, here[1] > 0 ? here[1] : here[0], left, &low_extra,
+                        &part_extra))
+            return false;
+        const double *row = &grid->logs[place * grid->n[EXTRA] + low_extra];
+        sum += weight * (part_extra > 0 ? (1 - part_extra) * row[0] + part_extra * row[1] : row[0]);
+    }
+    *seconds = exp2(sum);
+    return true;
+}
+
+weft_cost_source weft_measured_costs_source(weft_measured_costs *costs) {
+    return (weft_cost_source){.name = "measured",
+                              .user = costs,
+                              .prepare = prepare,
+                              .lookup = lookup,
+                              .terms = &costs->terms};
+}

@@ -1,0 +1,298 @@
+/* What both plans do with a script: kernels and their traffic, what stays on chip, and for each
+ * pair of calls why they share a kernel or do not. */
+#include "fusion/explain/private.h"
+#include "fusion/control/program.h"
+#include "fusion/library/private.h"
+#include "fusion/plan/print_counts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { QUESTIONS_MOST = 24 };
+
+static const char *const plan_names[2] = {"fused", "unfused"};
+
+typedef struct amounts {
+    int kernels;
+    double loaded, stored, flops, seconds;
+} amounts;
+
+static double kernel_seconds(const explanation *e, const weft_plan_kernel *kernel) {
+    const weft_limits *limits = &e->compilation->limits;
+    const double bytes = kernel->bytes_loaded + kernel->bytes_stored;
+    const double transfer = limits->bandwidth > 0 ? bytes / limits->bandwidth : 0.0;
+    const double compute = limits->flops > 0 ? kernel->flops / limits->flops : 0.0;
+    return transfer > compute ? transfer : compute;
+}
+
+/* What a plan's kernels over one index set amount to, per instance. */
+static amounts sum_kernels(const explanation *e, const weft_plan *plan, int index_set) {
+    amounts sum = {0};
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &plan->kernels[i];
+        if (kernel->index_set != index_set)
+            continue;
+        ++sum.kernels;
+        sum.loaded += kernel->bytes_loaded;
+        sum.stored += kernel->bytes_stored;
+        sum.flops += kernel->flops;
+        sum.seconds += kernel_seconds(e, kernel);
+    }
+    return sum;
+}
+
+static void explain_row(const explanation *e, const char *what, double unfused, double fused) {
+    weft_text_add(e->out, "  %-24s%14.4g%14.4g", what, unfused, fused);
+    if (fused > 0)
+        weft_text_add(e->out, "%14.2f", unfused / fused);
+    weft_text_add(e->out, "\n");
+}
+
+static void explain_totals(const explanation *e) {
+    for (int set = 0; set < e->graph->n_index_sets; ++set) {
+        const amounts fused = sum_kernels(e, e->plans[WEFT_PLAN_FUSED], set);
+        const amounts unfused = sum_kernels(e, e->plans[WEFT_PLAN_UNFUSED], set);
+        if (fused.kernels == 0 && unfused.kernels == 0)
+            continue;
+        weft_text_add(e->out, "\nOver %s, per instance\n", e->graph->index_sets[set].name);
+        weft_text_add(e->out, "  %-24s%14s%14s%14s\n", "", "unfused", "fused", "ratio");
+        weft_text_add(e->out, "  %-24s%14d%14d\n", "kernels", unfused.kernels, fused.kernels);
+        explain_row(e, "bytes loaded", unfused.loaded, fused.loaded);
+        explain_row(e, "bytes stored", unfused.stored, fused.stored);
+        explain_row(e, "floating-point ops", unfused.flops, fused.flops);
+        explain_row(e, "predicted time, ns", 1e9 * unfused.seconds, 1e9 * fused.seconds);
+    }
+}
+
+static int longest_name(const explanation *e, const weft_plan *plan, bool index_sets) {
+    size_t longest = 6;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &plan->kernels[i];
+        const size_t length =
+            strlen(index_sets ? weft_index_set_name(e->graph, kernel->index_set) : kernel->name);
+        longest = length > longest ? length : longest;
+    }
+    return (int)longest;
+}
+
+static void explain_kernels(const explanation *e, weft_plan_kind kind) {
+    const weft_plan *plan = e->plans[kind];
+    const weft_limits *limits = &e->compilation->limits;
+    const int names = longest_name(e, plan, false), sets = longest_name(e, plan, true);
+    weft_text_add(e->out, "\nKernels of the %s plan, per instance\n", plan_names[kind]);
+    weft_text_add(e->out, "  %-*s  %-*s %9s %9s %7s %9s  %s\n", names, "kernel", sets, "over",
+                  "B loaded", "B stored", "flop", "ns", "limited by");
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &plan->kernels[i];
+        const double seconds = kernel_seconds(e, kernel);
+        const bool computing = limits->flops > 0 && kernel->flops / limits->flops >= seconds;
+        weft_text_add(e->out, "  %-*s  %-*s %9.5g %9.5g %7.5g %9.3g  %s\n", names, kernel->name,
+                      sets, weft_index_set_name(e->graph, kernel->index_set), kernel->bytes_loaded,
+                      kernel->bytes_stored, kernel->flops, 1e9 * seconds,
+                      seconds <= 0 ? "launch"
+                      : computing  ? "compute"
+                                   : "memory");
+    }
+}
+
+/* ---- on chip ---- */
+
+static bool is_stored(const weft_plan_kernel *kernel, int datum) {
+    for (int i = 0; i < kernel->n_stores; ++i)
+        if (kernel->stores[i] == datum)
+            return true;
+    return false;
+}
+
+/* The block of a GPU's kernel, and who has asked for it. */
+static void explain_block(const explanation *e, const weft_implementation *one) {
+    const weft_graph *graph = e->graph;
+    if (e->plans[WEFT_PLAN_FUSED]->lanes != WEFT_CUDA_LANES)
+        return;
+    weft_text_add(e->out, "    block: %d instances, %d thread%s each, %d iteration%s",
+                  one->instances_per_block, one->warps > 0 ? one->warps : 1,
+                  one->warps > 1 ? "s" : "", one->serial_iterations,
+                  one->serial_iterations == 1 ? "" : "s");
+    for (int i = 0; i < graph->n_fuses && e->compilation->options.forced_plan == NULL; ++i) {
+        const weft_fuse *fuse = &graph->fuses[i];
+        bool asks = false;
+        for (int k = 0; k < FUSE_CHOICES; ++k)
+            asks |= fuse->choices[k] != 0;
+        for (int k = 0; k < one->fusion->n_calls; ++k)
+            if (asks && graph->calls[one->order[k]].fuse == i + 1) {
+                weft_text_add(e->out, " (asked for at %s:%d:%d)", fuse->place.source->name,
+                              fuse->place.line, fuse->place.column);
+                break;
+            }
+    }
+    weft_text_add(e->out, "\n");
+}
+
+static void explain_onchip(const explanation *e) {
+    const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
+    const weft_limits *limits = &e->compilation->limits;
+    weft_text_add(e->out, "\nOn chip in the fused plan\n");
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &plan->kernels[i];
+        const weft_implementation *one = kernel->implementation;
+        int kept = 0;
+        if (one == NULL)
+            continue;
+        const double bytes = e->real_bytes * one->onchip_peak * one->instances_per_block;
+        weft_text_add(e->out,
+                      "  %s: at most %d components at once; %.6g B for a block of %d, "
+                      "registers hold %zu B\n",
+                      kernel->name, one->onchip_peak, bytes, one->instances_per_block,
+                      limits->register_bytes);
+        explain_block(e, one);
+        weft_text_add(e->out, "    kept there: ");
+        for (int k = 0; k < one->fusion->n_calls; ++k) {
+            const int result = e->graph->calls[one->order[k]].result;
+            if (is_stored(kernel, result))
+                continue;
+            weft_text_add(e->out, kept++ > 0 ? ", " : "");
+            print_name(e->graph, result, e->out);
+            weft_text_add(e->out, " ");
+            weft_shape_print(&e->graph->data[result].shape, e->out);
+        }
+        weft_text_add(e->out, kept > 0 ? "\n" : "nothing but what is stored\n");
+    }
+}
+
+/* ---- variants ---- */
+
+static int chosen_variant(const explanation *e, int call) {
+    const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        const weft_implementation *one = plan->kernels[i].implementation;
+        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k)
+            if (one->order[k] == call)
+                return one->variants[k];
+    }
+    return 0;
+}
+
+/* "1*, m = 3, m*n = 9" */
+static void explain_granularities(const explanation *e, const weft_call *call, int chosen) {
+    const weft_function_info *info = &call->instance->function->info;
+    for (int k = 0; k < call->instance->n_variants; ++k) {
+        char threads[16];
+        snprintf(threads, sizeof threads, "%d", call->instance->threads[k]);
+        weft_text_add(e->out, "%s", k > 0 ? ", " : "");
+        if (strcmp(info->granularities[k], threads) != 0)
+            weft_text_add(e->out, "%s = ", info->granularities[k]);
+        weft_text_add(e->out, "%s%s", threads, k == chosen ? "*" : "");
+    }
+}
+
+static void explain_variants(const explanation *e) {
+    weft_text_add(e->out, "\nVariants, by threads an instance (* chosen)\n");
+    for (int i = 0; i < e->graph->n_calls; ++i) {
+        const weft_call *call = &e->graph->calls[i];
+        const size_t start = e->out->length;
+        weft_text_add(e->out, "  ");
+        print_name(e->graph, call->result, e->out);
+        print_to_column(e->out, start, 24);
+        weft_text_add(e->out, "%s", call->label);
+        print_to_column(e->out, start, 48);
+        if (call->instance != NULL)
+            explain_granularities(e, call, chosen_variant(e, i));
+        else
+            weft_text_add(e->out, "1*");
+        if (call->variant >= 0 && call->variant == chosen_variant(e, i))
+            weft_text_add(e->out, "  (asked for at %s:%d:%d)", call->variant_place.source->name,
+                          call->variant_place.line, call->variant_place.column);
+        weft_text_add(e->out, "\n");
+    }
+}
+
+/* ---- the whole ---- */
+
+static void explain_head(const explanation *e) {
+    const weft_compilation *c = e->compilation;
+    const weft_plan *fused = e->plans[WEFT_PLAN_FUSED], *unfused = e->plans[WEFT_PLAN_UNFUSED];
+    weft_text_add(e->out, "%d call%s: %d kernel%s unfused, %d fused. Compiled: %s.\n",
+                  e->graph->n_calls, e->graph->n_calls == 1 ? "" : "s", unfused->n_kernels,
+                  unfused->n_kernels == 1 ? "" : "s", fused->n_kernels,
+                  plan_names[c->options.plan]);
+    weft_text_add(e->out, "Device %s; blocks of %d, real is %s, accumulating stores %s.\n",
+                  c->limits.name, fused->lanes, c->options.single ? "float" : "double",
+                  c->options.scatter == WEFT_SCATTER_GATHERED       ? "gathered"
+                  : c->options.scatter == WEFT_SCATTER_STARS        ? "stars"
+                  : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "stars of vertices"
+                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "by colours of cells"
+                                                                    : "coloured");
+    weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",
+                  c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
+}
+
+/* Of calls alone, whatever the script or a forced plan asks of kernels. */
+static weft_status unfused_cover(const weft_compilation *c, weft_arena *scratch, weft_cover **out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_implementations *made = NULL;
+    weft_compile_options options = c->options;
+    weft_fusions alone = *c->fusions;
+    alone.n = c->graph->n_calls; /* they are the first */
+    options.plan = WEFT_PLAN_UNFUSED;
+    TRY(weft_implementations_make(scratch, c->graph, &alone, &c->limits, &options, &made, error));
+    TRY(weft_cover_make(scratch, c->graph, &alone, made, WEFT_PLAN_UNFUSED, out, error));
+done:
+    return status;
+}
+
+weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compilation *c = e->compilation;
+    for (int kind = 0; kind < 2; ++kind) {
+        weft_cover *cover = NULL;
+        weft_plan *plan = NULL;
+        if (kind == (int)c->options.plan) {
+            e->covers[kind] = c->cover;
+            e->plans[kind] = c->plan;
+            continue;
+        }
+        if (kind == WEFT_PLAN_UNFUSED)
+            TRY(unfused_cover(c, scratch, &cover, error));
+        else
+            TRY(weft_cover_make(scratch, c->graph, c->fusions, c->implementations, WEFT_PLAN_FUSED,
+                                &cover, error));
+        TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &c->options, &plan, error));
+        e->covers[kind] = cover;
+        e->plans[kind] = plan;
+    }
+done:
+    return status;
+}
+
+weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compilation *c = compilation;
+    weft_arena *scratch = NULL;
+    weft_numbers numbers = {0};
+    weft_planner_counts counts = {0};
+    int questions = QUESTIONS_MOST;
+    if (c->flow != NULL)
+        return weft_flow_explain(c, out, error);
+    explanation e = {.compilation = c, .graph = c->graph, .out = out, .questions = &questions};
+    e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
+    TRY(weft_numbers_begin(&numbers, error));
+    TRY(weft_arena_make(&scratch, error));
+    TRY(explain_plans(&e, scratch, error));
+    weft_planner_counts_add(c, &counts);
+    explain_head(&e);
+    weft_planner_counts_explain(&counts, out);
+    explain_totals(&e);
+    explain_kernels(&e, WEFT_PLAN_UNFUSED);
+    explain_kernels(&e, WEFT_PLAN_FUSED);
+    explain_pairs(&e);
+    explain_onchip(&e);
+    explain_variants(&e);
+    if (out->failed)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
+done:
+    weft_numbers_end(&numbers);
+    weft_arena_free(&scratch);
+    return status;
+}

@@ -1,0 +1,318 @@
+/* The graph of a segment on a page: its calls and lists, what goes between them, and the kernels
+ * that they are in; placed, and drawn as SVG. */
+#include "fusion/explain/html.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINE_MOST = 40,   /* letters of a line in a box */
+    EDGES_MOST = 3000 /* beyond this Graphviz takes too long */
+};
+
+/* ---- what is drawn ---- */
+
+typedef struct graph_page {
+    const weft_graph *graph;
+    const weft_plan *plan;
+    page_drawing d; /* nodes: the calls, then the lists */
+    size_t edges_made;
+} graph_page;
+
+static bool is_given(const weft_datum *datum) {
+    return datum->is_input && datum->storage < 0;
+}
+
+/* Accumulated lists, and whatever is returned or updated. */
+static bool is_left(const weft_graph *graph, const weft_datum *datum) {
+    bool accumulated = false;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        accumulated |= graph->accumulations[i].target == datum->id;
+    return accumulated || datum->returned || datum->storage >= 0;
+}
+
+/* Break at blanks, so that no line is longer than LINE_MOST unless one word is. */
+static int break_lines(char *text) {
+    int n_lines = 1;
+    char *start = text, *blank = NULL;
+    for (char *c = text; *c; ++c) {
+        if (*c == ' ')
+            blank = c;
+        if (c - start < LINE_MOST || blank == NULL)
+            continue;
+        *blank = '\n';
+        start = blank + 1;
+        blank = NULL;
+        ++n_lines;
+    }
+    return n_lines;
+}
+
+static int longest_line(const char *text) {
+    int most = 0;
+    while (*text) {
+        const int length = (int)strcspn(text, "\n");
+        most = length > most ? length : most;
+        text += length + (text[length] == '\n');
+    }
+    return most;
+}
+
+/* Takes the text over. */
+static weft_status set_node(graph_page *p, int node, int band, int margin, weft_text *text,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *copy =
+        text->failed || !text->data ? NULL : weft_arena_copy(p->d.arena, text->data, text->length);
+    if (copy == NULL) {
+        status = weft_no_memory(error);
+    } else {
+        const int n_lines = break_lines(copy);
+        p->d.nodes[node] = (page_node){.band = band,
+                                       .text = copy,
+                                       .width = longest_line(copy) * PAGE_LETTER + 2 * margin,
+                                       .height = n_lines * PAGE_LINE + 8};
+    }
+    weft_text_free(text);
+    return status;
+}
+
+static weft_status set_nodes(graph_page *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int k = 0; k < p->plan->n_kernels; ++k) {
+        const weft_implementation *one = p->plan->kernels[k].implementation;
+        for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
+            const weft_call *call = &graph->calls[one->order[i]];
+            weft_text text = {0};
+            print_name(graph, call->result, &text);
+            weft_text_add(&text, " = ");
+            print_call(graph, call, &text);
+            TRY(set_node(p, call->id, k, 7, &text, error));
+        }
+    }
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        weft_text text = {0};
+        if (!print_is_live(graph, datum) || !(is_given(datum) || is_left(graph, datum)))
+            continue;
+        weft_text_add(&text, "%s", datum->name);
+        TRY(set_node(p, graph->n_calls + i, is_given(datum) ? -1 : p->plan->n_kernels, 12, &text,
+                     error));
+    }
+done:
+    return status;
+}
+
+/* Between nodes that are drawn, and once. Takes the text over. */
+static weft_status add_edge(graph_page *p, int from, int to, bool accumulates, weft_text *what,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    page_drawing *d = &p->d;
+    bool drawn = d->nodes[from].width > 0 && d->nodes[to].width > 0 && from != to;
+    const page_edge edge = {from, to, accumulates,
+                            weft_arena_copy(d->arena, what->data ? what->data : "", what->length),
+                            NULL};
+    if (what->failed || edge.what == NULL)
+        status = weft_no_memory(error);
+    for (int i = 0; drawn && i < d->n_edges; ++i)
+        drawn = d->edges[i].from != from || d->edges[i].to != to ||
+                strcmp(d->edges[i].what, edge.what ? edge.what : "") != 0;
+    if (status == WEFT_OK && drawn && (size_t)d->n_edges == p->edges_made) {
+        page_edge *more = weft_arena_alloc(d->arena, 2 * p->edges_made + 16, sizeof *more);
+        if (more == NULL)
+            status = weft_no_memory(error);
+        else {
+            if (d->n_edges > 0)
+                memcpy(more, d->edges, (size_t)d->n_edges * sizeof *more);
+            d->edges = more;
+            p->edges_made = 2 * p->edges_made + 16;
+        }
+    }
+    if (status == WEFT_OK && drawn)
+        d->edges[d->n_edges++] = edge;
+    weft_text_free(what);
+    return status;
+}
+
+static weft_status add_operand(graph_page *p, const weft_call *call, const weft_operand *operand,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    const weft_datum *datum = &graph->data[operand->datum];
+    const bool summed = datum->kind == DATUM_ACCUMULATED;
+    for (int a = -1; a < graph->n_accumulations; ++a) {
+        weft_text what = {0};
+        if (a < 0 ? summed : graph->accumulations[a].target != datum->id)
+            continue;
+        print_operand(graph, operand, &what);
+        weft_text_add(&what, " ");
+        weft_shape_print(&operand->shape, &what);
+        const int from = a >= 0                 ? graph->accumulations[a].call
+                         : datum->producer >= 0 ? datum->producer
+                                                : graph->n_calls + datum->id;
+        TRY(add_edge(p, from, call->id, a >= 0, &what, error));
+    }
+done:
+    return status;
+}
+
+static weft_status add_edges(graph_page *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int i = 0; i < graph->n_calls; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            TRY(add_operand(p, &graph->calls[i], &graph->calls[i].operands[k], error));
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        weft_text what = {0};
+        if (is_given(datum) || datum->producer < 0)
+            continue;
+        weft_text_add(&what, "%s", datum->name);
+        TRY(add_edge(p, datum->producer, graph->n_calls + i, false, &what, error));
+    }
+    for (int a = 0; a < graph->n_accumulations; ++a) {
+        const weft_accumulation *one = &graph->accumulations[a];
+        weft_text what = {0};
+        if (graph->data[one->target].is_input)
+            continue;
+        weft_text_add(&what, "%s", graph->data[one->target].name);
+        TRY(add_edge(p, one->call, graph->n_calls + one->target, true, &what, error));
+    }
+done:
+    return status;
+}
+
+static void add_title(const graph_page *p, int band, weft_text *out) {
+    const weft_plan_kernel *kernel = &p->plan->kernels[band];
+    weft_text_add(out, "%s, over %s", kernel->name,
+                  weft_index_set_name(p->graph, kernel->index_set));
+}
+
+static weft_status make(graph_page *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    page_drawing *d = &p->d;
+    d->n_nodes = p->graph->n_calls + p->graph->n_data;
+    d->n_bands = p->plan->n_kernels;
+    d->nodes = weft_arena_alloc(d->arena, (size_t)d->n_nodes + 1, sizeof *d->nodes);
+    d->bands = weft_arena_alloc(d->arena, (size_t)d->n_bands + 1, sizeof *d->bands);
+    if (!d->nodes || !d->bands)
+        return weft_no_memory(error);
+    for (int i = 0; i < d->n_bands; ++i) {
+        weft_text title = {0};
+        add_title(p, i, &title);
+        d->bands[i].title_width = (double)title.length * PAGE_LETTER;
+        weft_text_free(&title);
+    }
+    TRY(set_nodes(p, error));
+    TRY(add_edges(p, error));
+done:
+    return status;
+}
+
+/* By Graphviz where it is there and understands us, else by ourselves. */
+static weft_status place(graph_page *p, const weft_page_layout *layout, weft_error *error) {
+    page_drawing *d = &p->d;
+    weft_text dot = {0};
+    bool placed = false;
+    if (layout != NULL && d->n_edges <= EDGES_MOST) {
+        page_dot_write(d, &dot);
+        char *answer = dot.failed ? NULL : layout->run(layout->user, dot.data);
+        placed = page_dot_read(d, answer);
+        free(answer);
+        weft_text_free(&dot);
+    }
+    return placed ? WEFT_OK : page_place(d, error);
+}
+
+/* ---- drawing ---- */
+
+/* A line of text, as wide as its letters are counted, whatever the font. */
+static void draw_text(const char *class, double x, double y, const char *text, size_t length,
+                      weft_text *out) {
+    weft_text line = {0};
+    weft_text_add_bytes(&line, text, length);
+    weft_text_add(out,
+                  "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" textLength=\"%zu\" "
+                  "lengthAdjust=\"spacingAndGlyphs\">",
+                  class, x, y, length * PAGE_LETTER);
+    page_text(line.data, out);
+    weft_text_add(out, "</text>");
+    out->failed |= line.failed;
+    weft_text_free(&line);
+}
+
+static void draw_band(const graph_page *p, int band, int number, weft_text *out) {
+    const page_band *b = &p->d.bands[band];
+    weft_text title = {0};
+    add_title(p, band, &title);
+    weft_text_add(out,
+                  "<a href=\"#kernel%d\"><rect class=\"kernel\" x=\"%.1f\" y=\"%.1f\" "
+                  "width=\"%.1f\" height=\"%.1f\" rx=\"6\" fill=\"",
+                  number, b->x, b->y, b->width, b->height);
+    page_colour(number, out);
+    weft_text_add(out, "\"/>");
+    draw_text("name", b->title_x, b->title_y + 13, title.data ? title.data : "", title.length, out);
+    weft_text_add(out, "</a>\n");
+    out->failed |= title.failed;
+    weft_text_free(&title);
+}
+
+static void draw_edge(const page_edge *edge, weft_text *out) {
+    weft_text_add(out, "<path class=\"edge%s\" d=\"%s\"><title>", edge->accumulates ? " adds" : "",
+                  edge->path);
+    page_text(edge->what, out);
+    weft_text_add(out, "</title></path>\n");
+}
+
+static void draw_node(const graph_page *p, int node, weft_text *out) {
+    const page_node *b = &p->d.nodes[node];
+    const bool is_call = node < p->graph->n_calls;
+    const int margin = is_call ? 7 : 12;
+    if (b->width <= 0)
+        return;
+    weft_text_add(out, "<g><title>");
+    if (is_call) {
+        const weft_place *place = &p->graph->calls[node].place;
+        page_text(place->source->name, out);
+        weft_text_add(out, ":%d", place->line);
+    } else {
+        const weft_datum *datum = &p->graph->data[node - p->graph->n_calls];
+        page_text(datum->name, out);
+        weft_text_add(out, " ");
+        print_type(p->graph, &datum->shape, datum->index_set, out);
+    }
+    weft_text_add(out,
+                  "</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                  "height=\"%.1f\" rx=\"%d\"/>",
+                  is_call ? "call" : "list", b->x, b->y, b->width, b->height, is_call ? 3 : 12);
+    const char *at = b->text;
+    for (int line = 0; *at; ++line) {
+        const size_t length = strcspn(at, "\n");
+        draw_text("text", b->x + margin, b->y + 16 + line * PAGE_LINE, at, length, out);
+        at += length + (at[length] == '\n');
+    }
+    weft_text_add(out, "</g>\n");
+}
+
+weft_status page_graph(const weft_compilation *c, int first, const weft_page_layout *layout,
+                       weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    graph_page p = {.graph = c->graph, .plan = c->plan};
+    TRY(weft_arena_make(&p.d.arena, error));
+    TRY(make(&p, error));
+    TRY(place(&p, layout, error));
+    weft_text_add(out,
+                  "<svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n",
+                  p.d.width, p.d.height, p.d.width, p.d.height);
+    for (int i = 0; i < p.d.n_bands; ++i)
+        draw_band(&p, i, first + i, out);
+    for (int i = 0; i < p.d.n_edges; ++i)
+        draw_edge(&p.d.edges[i], out);
+    for (int i = 0; i < p.d.n_nodes; ++i)
+        draw_node(&p, i, out);
+    weft_text_add(out, "</svg>\n");
+done:
+    weft_arena_free(&p.d.arena);
+    return status;
+}

@@ -1,0 +1,181 @@
+/* Places for the graph of a page, where Graphviz is not there to find better ones. */
+#include "fusion/explain/html.h"
+
+enum {
+    GAP_X = 14,
+    GAP_Y = 28, /* between rows: edges go sideways here and nowhere else */
+    LANE = 9,
+    ROW_WIDTH = 900,
+    SHIFTS = 6, /* edges in a gap lie at so many heights */
+    SHIFT = 3
+};
+
+typedef struct layout {
+    page_drawing *d;
+    int *row;             /* of a node */
+    double *top, *bottom; /* [n_rows] */
+    int *lane, *last;     /* of a node: its lane, or -1, and the last row that it leads to */
+    int *n_in, *taken;    /* of a node: edges that end there, and those that were drawn */
+    int *until;           /* of a lane: the row where it becomes free */
+    int n_rows, n_lanes, *level;
+} layout;
+
+static weft_status make(layout *l, page_drawing *d, weft_error *error) {
+    const size_t n = (size_t)d->n_nodes + 1;
+    int **lists[] = {&l->row, &l->lane, &l->last, &l->n_in, &l->taken, &l->until, &l->level};
+    *l = (layout){.d = d};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        if ((*lists[i] = weft_arena_alloc(d->arena, n, sizeof **lists[i])) == NULL)
+            return weft_no_memory(error);
+    l->top = weft_arena_alloc(d->arena, n, sizeof *l->top);
+    l->bottom = weft_arena_alloc(d->arena, n, sizeof *l->bottom);
+    if (!l->top || !l->bottom)
+        return weft_no_memory(error);
+    return WEFT_OK;
+}
+
+/* The longest way to a node inside its band. */
+static void set_levels(layout *l) {
+    const page_drawing *d = l->d;
+    bool changed = true;
+    for (int pass = 0; changed && pass < d->n_nodes; ++pass) {
+        changed = false;
+        for (int i = 0; i < d->n_edges; ++i) {
+            const int from = d->edges[i].from, to = d->edges[i].to;
+            if (d->nodes[from].band == d->nodes[to].band && l->level[to] <= l->level[from]) {
+                l->level[to] = l->level[from] + 1;
+                changed = true;
+            }
+        }
+    }
+}
+
+/* One level of a band in one row, or in several where it is too wide. */
+static double place_level(layout *l, int band, int level, double y) {
+    page_drawing *d = l->d;
+    double x = 0;
+    int row = -1;
+    for (int i = 0; i < d->n_nodes; ++i) {
+        page_node *node = &d->nodes[i];
+        if (node->width <= 0 || node->band != band || l->level[i] != level)
+            continue;
+        if (row < 0 || x + node->width > ROW_WIDTH) {
+            y += row < 0 ? 0 : l->bottom[row] - l->top[row] + GAP_Y;
+            row = l->n_rows++;
+            l->top[row] = l->bottom[row] = y;
+            x = 0;
+        }
+        l->row[i] = row;
+        node->x = x;
+        node->y = y;
+        x += node->width + GAP_X;
+        if (l->bottom[row] < y + node->height)
+            l->bottom[row] = y + node->height;
+    }
+    return row < 0 ? y : l->bottom[row] + GAP_Y;
+}
+
+static double place_band(layout *l, int band, double y) {
+    page_drawing *d = l->d;
+    const bool boxed = band >= 0 && band < d->n_bands;
+    int deepest = -1;
+    for (int i = 0; i < d->n_nodes; ++i)
+        if (d->nodes[i].width > 0 && d->nodes[i].band == band && l->level[i] > deepest)
+            deepest = l->level[i];
+    if (boxed) {
+        d->bands[band].y = y;
+        d->bands[band].title_y = y + 4;
+        y += PAGE_TITLE + GAP_Y;
+    }
+    for (int level = 0; level <= deepest; ++level)
+        y = place_level(l, band, level, y);
+    if (!boxed)
+        return y;
+    d->bands[band].height = y - d->bands[band].y;
+    return y + (band + 1 < d->n_bands ? GAP_X : GAP_Y);
+}
+
+static bool is_direct(const layout *l, const page_edge *edge) {
+    return l->row[edge->to] == l->row[edge->from] + 1 &&
+           l->d->nodes[edge->to].band == l->d->nodes[edge->from].band;
+}
+
+/* A lane for each node with edges that are not direct; one that has ended is taken again. */
+static void set_lanes(layout *l) {
+    const page_drawing *d = l->d;
+    for (int i = 0; i < d->n_nodes; ++i)
+        l->lane[i] = l->last[i] = -1;
+    for (int i = 0; i < d->n_edges; ++i) {
+        const page_edge *edge = &d->edges[i];
+        ++l->n_in[edge->to];
+        if (!is_direct(l, edge) && l->last[edge->from] < l->row[edge->to])
+            l->last[edge->from] = l->row[edge->to];
+    }
+    for (int row = 0; row < l->n_rows; ++row)
+        for (int i = 0; i < d->n_nodes; ++i) {
+            if (d->nodes[i].width <= 0 || l->row[i] != row || l->last[i] < 0)
+                continue;
+            int lane = 0;
+            while (lane < l->n_lanes && l->until[lane] > row)
+                ++lane;
+            l->n_lanes += lane == l->n_lanes;
+            l->until[lane] = l->last[i] > row ? l->last[i] : l->n_rows; /* upwards: for good */
+            l->lane[i] = lane;
+        }
+}
+
+static weft_status set_path(layout *l, page_edge *edge, weft_error *error) {
+    page_drawing *d = l->d;
+    const page_node *from = &d->nodes[edge->from], *to = &d->nodes[edge->to];
+    const double x0 = from->x + from->width / 2, y0 = from->y + from->height;
+    const double x1 = to->x + to->width * ++l->taken[edge->to] / (l->n_in[edge->to] + 1),
+                 y1 = to->y;
+    const double below = l->bottom[l->row[edge->from]], half = (y1 - below) / 2;
+    const int lane = l->lane[edge->from], shift = lane % SHIFTS * SHIFT;
+    if (is_direct(l, edge))
+        edge->path = weft_arena_print(d->arena, "M%.1f %.1fV%.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x0,
+                                      y0, below, x0, below + half, x1, y1 - half, x1, y1);
+    else
+        edge->path = weft_arena_print(d->arena, "M%.1f %.1fV%.1fH%dV%.1fH%.1fV%.1f", x0, y0,
+                                      below + 4 + shift, PAGE_MARGIN + lane * LANE,
+                                      y1 - 5.5 - shift, x1, y1);
+    return edge->path ? WEFT_OK : weft_no_memory(error);
+}
+
+/* Everything to the right of the lanes, and the boxes of bands as wide as the widest. */
+static void set_columns(layout *l) {
+    page_drawing *d = l->d;
+    const double left = PAGE_MARGIN + (l->n_lanes > 0 ? l->n_lanes * LANE + 4 : 0);
+    double right = 0;
+    for (int i = 0; i < d->n_nodes; ++i) {
+        d->nodes[i].x += left + PAGE_MARGIN;
+        if (d->nodes[i].width > 0 && d->nodes[i].x + d->nodes[i].width > right)
+            right = d->nodes[i].x + d->nodes[i].width;
+    }
+    for (int i = 0; i < d->n_bands; ++i) {
+        d->bands[i].x = left;
+        d->bands[i].title_x = left + PAGE_MARGIN;
+        if (d->bands[i].title_x + d->bands[i].title_width > right)
+            right = d->bands[i].title_x + d->bands[i].title_width;
+    }
+    for (int i = 0; i < d->n_bands; ++i)
+        d->bands[i].width = right + PAGE_MARGIN - left;
+    d->width = right + 2 * PAGE_MARGIN;
+}
+
+weft_status page_place(page_drawing *d, weft_error *error) {
+    weft_status status = WEFT_OK;
+    layout l;
+    double y = PAGE_MARGIN;
+    TRY(make(&l, d, error));
+    set_levels(&l);
+    for (int band = -1; band <= d->n_bands; ++band)
+        y = place_band(&l, band, y);
+    d->height = y;
+    set_lanes(&l);
+    set_columns(&l);
+    for (int i = 0; i < d->n_edges; ++i)
+        TRY(set_path(&l, &d->edges[i], error));
+done:
+    return status;
+}

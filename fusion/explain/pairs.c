@@ -1,0 +1,246 @@
+/* Why two calls share a kernel or do not, with the bytes that it spares or would spare. */
+#include "fusion/explain/private.h"
+#include "fusion/plan/implementations.h"
+
+enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
+
+static double operand_bytes(const explanation *e, const weft_operand *operand) {
+    const weft_shape whole = weft_operand_whole(e->graph, operand);
+    return e->graph->data[operand->datum].index_set == UNIFORM
+               ? 0
+               : e->real_bytes * weft_shape_count(&whole);
+}
+
+/* Does operand k of a call repeat an earlier one's load? */
+static bool is_repeated(const weft_call *call, int k) {
+    for (int i = 0; i < k; ++i)
+        if (call->operands[i].datum == call->operands[k].datum &&
+            call->operands[i].map == call->operands[k].map)
+            return true;
+    return false;
+}
+
+static bool loads(const weft_call *call, const weft_operand *operand) {
+    for (int i = 0; i < call->n_operands; ++i)
+        if (call->operands[i].datum == operand->datum && call->operands[i].map == operand->map)
+            return true;
+    return false;
+}
+
+static bool uses_map(const explanation *e, const weft_call *call, int map) {
+    const weft_graph *graph = e->graph;
+    const bool gathered = e->compilation->options.scatter == WEFT_SCATTER_GATHERED;
+    for (int i = 0; i < call->n_operands; ++i)
+        if (call->operands[i].map == map)
+            return true;
+    for (int i = 0; i < graph->n_accumulations && !gathered; ++i)
+        if (graph->accumulations[i].call == call->id && graph->accumulations[i].map == map &&
+            !graph->accumulations[i].matrix)
+            return true;
+    return false;
+}
+
+/* Is the result of a read by b alone, so that one kernel for both never stores it? */
+static bool only_reader(const explanation *e, const weft_call *a, const weft_call *b) {
+    const weft_graph *graph = e->graph;
+    if (graph->data[a->result].returned)
+        return false;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].source == a->result && !graph->accumulations[i].matrix &&
+            e->compilation->options.scatter == WEFT_SCATTER_GATHERED)
+            return false;
+    for (int i = 0; i < graph->n_calls; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            if (i != b->id && graph->calls[i].operands[k].datum == a->result)
+                return false;
+    return true;
+}
+
+double explain_spared(const explanation *e, const weft_call *a, const weft_call *b) {
+    const weft_graph *graph = e->graph;
+    double spared = 0;
+    for (int k = 0; k < b->n_operands; ++k) {
+        const weft_operand *operand = &b->operands[k];
+        if (is_repeated(b, k))
+            continue;
+        if (operand->datum == a->result && operand->map < 0)
+            spared += operand_bytes(e, operand) * (only_reader(e, a, b) ? 2 : 1);
+        else if (loads(a, operand))
+            spared += operand_bytes(e, operand);
+    }
+    for (int map = 0; map < graph->n_maps; ++map)
+        if (uses_map(e, a, map) && uses_map(e, b, map))
+            spared += 4.0 * graph->maps[map].width;
+    return spared;
+}
+
+static bool accumulates_into(const weft_graph *graph, const weft_call *call, int target) {
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call->id && graph->accumulations[i].target == target)
+            return true;
+    return false;
+}
+
+double explain_passed(const explanation *e, const weft_call *a, const weft_call *b) {
+    double passed = 0;
+    for (int k = 0; k < b->n_operands; ++k)
+        if (!is_repeated(b, k) && (b->operands[k].datum == a->result ||
+                                   accumulates_into(e->graph, a, b->operands[k].datum)))
+            passed += operand_bytes(e, &b->operands[k]);
+    return passed;
+}
+
+static void explain_passing(const explanation *e, const weft_call *a, const weft_call *b) {
+    const double passed = explain_passed(e, a, b);
+    weft_text_add(e->out, "; ");
+    if (passed > 0) {
+        print_number(passed, e->out);
+        weft_text_add(e->out, " B pass between them through memory");
+    } else
+        weft_text_add(e->out, "0 B pass between them");
+}
+
+static void explain_barrier(const explanation *e, const weft_call *a, const weft_call *b,
+                            int through) {
+    const weft_graph *graph = e->graph;
+    weft_text_add(e->out, "not fused: ");
+    if (through < 0) {
+        const int *level = e->compilation->fusions->level;
+        const int between = level[b->id] - level[a->id];
+        weft_text_add(e->out, "%d global barrier%s between them", between < 0 ? -between : between,
+                      between == 1 || between == -1 ? "" : "s");
+    } else {
+        weft_text_add(e->out, "'");
+        print_name(graph, through, e->out);
+        const int producer = graph->data[through].producer;
+        weft_text_add(e->out, producer >= 0 && graph->calls[producer].reduction == NULL
+                                  ? "' must be complete before it is loaded through a connectivity"
+                                  : "' must be complete before it is read: a global barrier");
+    }
+    explain_passing(e, a, b);
+}
+
+/* Do they share a kernel of the fused plan? They may, and yet another cover take less time. */
+static bool share_a_kernel(const explanation *e, int a, int b) {
+    const weft_cover *cover = e->covers[WEFT_PLAN_FUSED];
+    for (int i = 0; i < cover->n; ++i)
+        if (weft_fusion_contains(cover->list[i]->fusion, a))
+            return weft_fusion_contains(cover->list[i]->fusion, b);
+    return false;
+}
+
+/* Why every implementation that has both was pruned; NULL: one was kept. *any: there is one. */
+static const char *pruned_together(const explanation *e, int a, int b, bool *any) {
+    const weft_implementations *all = e->compilation->implementations;
+    const char *why = NULL;
+    *any = false;
+    for (int i = 0; i < all->n; ++i) {
+        if (!weft_fusion_contains(all->list[i].fusion, a) ||
+            !weft_fusion_contains(all->list[i].fusion, b))
+            continue;
+        *any = true;
+        if (all->list[i].reason == NULL)
+            return NULL;
+        why = all->list[i].reason;
+    }
+    return why;
+}
+
+/* A candidate has both, and the plan has not. */
+static void explain_candidate(const explanation *e, int a, int b) {
+    bool any = false, found = false;
+    double seconds = 0;
+    const char *why = pruned_together(e, a, b, &any);
+    if (e->compilation->options.forced_plan != NULL || why != NULL || !any) {
+        weft_text_add(e->out, "not fused: %s",
+                      e->compilation->options.forced_plan != NULL
+                          ? "the plan that is forced has them apart"
+                      : why != NULL ? why
+                                    : "no block of a kernel with both is what the script asks for");
+        return;
+    }
+    weft_text_add(e->out, "could be fused: candidate, not chosen");
+    if (*e->questions <= 0)
+        return;
+    --*e->questions;
+    if (explain_best_with(e->compilation, a, b, true, &found, &seconds, NULL) != WEFT_OK)
+        e->out->failed = true;
+    else if (found)
+        weft_text_add(e->out, " (predicted %.4g us against %.4g)", 1e6 * seconds,
+                      1e6 * e->covers[WEFT_PLAN_FUSED]->seconds);
+    else
+        weft_text_add(e->out, " (the other calls then have no kernels)");
+}
+
+void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
+    const weft_graph *graph = e->graph;
+    weft_text *out = e->out;
+    const double spared = explain_spared(e, a, b);
+    int through = -1;
+    switch (weft_fusion_split(graph, e->compilation->fusions, a->id, b->id, &through)) {
+    case SPLIT_NONE:
+        if (!share_a_kernel(e, a->id, b->id)) {
+            explain_candidate(e, a->id, b->id);
+            explain_passing(e, a, b);
+            break;
+        }
+        weft_text_add(out, "fused: ");
+        if (spared > 0) {
+            weft_text_add(out, "spares ");
+            print_number(spared, out);
+            weft_text_add(out, " B");
+            if (loads(b, &(weft_operand){.datum = a->result, .map = -1})) {
+                weft_text_add(out, ", '");
+                print_name(graph, a->result, out);
+                weft_text_add(out, "' stays on chip");
+            } else
+                weft_text_add(out, ", loaded once for both");
+        } else
+            weft_text_add(out, "0 B of their own, by way of calls that share with both");
+        break;
+    case SPLIT_INDEX_SET:
+        weft_text_add(out, "not fused: one is over %s, the other over %s",
+                      weft_index_set_name(graph, a->index_set),
+                      weft_index_set_name(graph, b->index_set));
+        explain_passing(e, a, b);
+        break;
+    case SPLIT_BARRIER:
+        explain_barrier(e, a, b, through);
+        break;
+    case SPLIT_PATH:
+        weft_text_add(out, "not fused: what lies between them is in another kernel");
+        explain_passing(e, a, b);
+        break;
+    case SPLIT_NOTHING:
+        weft_text_add(out, "not fused: they share no data, 0 B would be spared");
+        break;
+    }
+    weft_text_add(out, "\n");
+}
+
+/* More than some dozens of calls have more pairs than anyone reads: then those that share data. */
+void explain_pairs(const explanation *e) {
+    const weft_graph *graph = e->graph;
+    const bool all = graph->n_calls <= PAIRS_OF_CALLS_MAX;
+    int left_out = 0;
+    if (graph->n_calls < 2)
+        return;
+    weft_text_add(e->out, "\nPairs of calls, bytes an instance\n");
+    for (int i = 0; i < graph->n_calls; ++i)
+        for (int k = i + 1; k < graph->n_calls; ++k) {
+            const weft_call *a = &graph->calls[i], *b = &graph->calls[k];
+            if (!all && explain_spared(e, a, b) <= 0 && explain_passed(e, a, b) <= 0) {
+                ++left_out;
+                continue;
+            }
+            const size_t start = e->out->length;
+            weft_text_add(e->out, "  ");
+            print_name(graph, a->result, e->out);
+            weft_text_add(e->out, ", ");
+            print_name(graph, b->result, e->out);
+            print_to_column(e->out, start, REASON_COLUMN);
+            explain_pair(e, a, b);
+        }
+    if (left_out > 0)
+        weft_text_add(e->out, "  and %d pairs that share no data\n", left_out);
+}

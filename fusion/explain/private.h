@@ -1,0 +1,33 @@
+/** What the parts of an explanation share: both plans of one graph. */
+#ifndef EXPLAIN_INTERNAL_H
+#define EXPLAIN_INTERNAL_H
+
+#include "fusion/graph/print.h"
+
+typedef struct explanation {
+    const weft_compilation *compilation;
+    const weft_graph *graph;
+    double real_bytes;
+    const weft_plan *plans[2]; /* by weft_plan_kind */
+    const weft_cover *covers[2];
+    int *questions; /* that may still be asked about pairs: each is a search for a cover */
+    weft_text *out;
+} explanation;
+
+/** Both plans; that of the kind that was compiled is the compilation's own. */
+weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error);
+/** explain_why.c: the least time of a cover in which calls a and b are together, or apart; *found
+ *  false: there is none. */
+weft_status explain_best_with(const weft_compilation *c, int a, int b, bool together, bool *found,
+                              double *seconds, weft_error *error);
+
+/** explain_pairs.c: for each pair of calls fused, or why not, and the bytes it is about. */
+void explain_pairs(const explanation *e);
+/** "fused: ..." or "not fused: ...", with a line's end; a is before b. */
+void explain_pair(const explanation *e, const weft_call *a, const weft_call *b);
+/** Bytes an instance that one kernel for both calls spares, against a kernel each. */
+double explain_spared(const explanation *e, const weft_call *a, const weft_call *b);
+/** Bytes an instance of b's that b reads of what a makes. */
+double explain_passed(const explanation *e, const weft_call *a, const weft_call *b);
+
+#endif

@@ -1,0 +1,101 @@
+/* What fusion spares in a script, against a kernel per call. */
+#include "fusion/explain/private.h"
+#include "fusion/control/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CALLS_MOST = 4 }; /* that are named */
+
+static double moved(const weft_plan_kernel *kernel) {
+    return kernel->bytes_loaded + kernel->bytes_stored;
+}
+
+static bool is_made_by(const weft_plan_kernel *kernel, int call) {
+    const weft_implementation *made = kernel->implementation; /* NULL: a gather */
+    for (int i = 0; made != NULL && i < made->fusion->n_calls; ++i)
+        if (made->order[i] == call)
+            return true;
+    return false;
+}
+
+/* Bytes per instance that the calls of one kernel move in the unfused plan. */
+static double moved_apart(const weft_plan *unfused, const weft_plan_kernel *kernel) {
+    double sum = 0;
+    for (int i = 0; i < kernel->implementation->fusion->n_calls; ++i)
+        for (int k = 0; k < unfused->n_kernels; ++k)
+            if (is_made_by(&unfused->kernels[k], kernel->implementation->order[i]))
+                sum += moved(&unfused->kernels[k]);
+    return sum;
+}
+
+/* "jacobian, tform_dshape and dshape_dot_dshape": each name once. */
+static void name_calls(const weft_graph *graph, const weft_plan_kernel *kernel, char *out,
+                       size_t size) {
+    const weft_implementation *made = kernel->implementation;
+    const char *names[CALLS_MOST];
+    int n = 0;
+    bool more = false;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const char *label = graph->calls[made->order[i]].label;
+        bool is_new = true;
+        for (int k = 0; k < n; ++k)
+            is_new = is_new && strcmp(names[k], label) != 0;
+        if (is_new && n < CALLS_MOST)
+            names[n++] = label;
+        else if (is_new)
+            more = true;
+    }
+    size_t length = 0;
+    out[0] = '\0';
+    for (int i = 0; i < n && length < size; ++i) {
+        const char *between = i == 0 ? "" : i == n - 1 && !more ? " and " : ", ";
+        length += (size_t)snprintf(out + length, size - length, "%s%s", between, names[i]);
+    }
+    if (more && length < size)
+        snprintf(out + length, size - length, " and others");
+}
+
+static weft_status add_saving(const weft_compilation *c, weft_saving *sum, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *scratch = NULL;
+    explanation e = {.compilation = c, .graph = c->graph};
+    TRY(weft_arena_make(&scratch, error));
+    TRY(explain_plans(&e, scratch, error));
+    const weft_plan *fused = e.plans[WEFT_PLAN_FUSED], *unfused = e.plans[WEFT_PLAN_UNFUSED];
+    sum->n_calls += c->graph->n_calls;
+    sum->n_kernels += c->plan->n_kernels;
+    sum->n_unfused += unfused->n_kernels;
+    for (int i = 0; i < fused->n_kernels; ++i) {
+        const weft_plan_kernel *kernel = &fused->kernels[i];
+        if (kernel->implementation == NULL || kernel->implementation->fusion->n_calls < 2)
+            continue;
+        const double apart = moved_apart(unfused, kernel);
+        if (!(apart - moved(kernel) > sum->bytes_unfused - sum->bytes))
+            continue;
+        sum->bytes = moved(kernel);
+        sum->bytes_unfused = apart;
+        snprintf(sum->index_set, sizeof sum->index_set, "%s",
+                 c->graph->index_sets[kernel->index_set].name);
+        name_calls(c->graph, kernel, sum->calls, sizeof sum->calls);
+    }
+done:
+    weft_arena_free(&scratch);
+    return status;
+}
+
+weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_numbers numbers = {0};
+    const weft_flow *flow = compilation->flow;
+    *out = (weft_saving){0};
+    TRY(weft_numbers_begin(&numbers, error));
+    if (flow == NULL)
+        TRY(add_saving(compilation, out, error));
+    for (int i = 0; flow != NULL && i < flow->n_segments; ++i)
+        TRY(add_saving(flow->segments[i], out, error));
+done:
+    weft_numbers_end(&numbers);
+    return status;
+}

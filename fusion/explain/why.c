@@ -1,0 +1,178 @@
+/* Why two calls share a kernel or do not, and what the plan would take the other way: the best
+ * cover of those that have them together against the best of those that have them apart. */
+#include "fusion/explain/private.h"
+#include "fusion/control/program.h"
+
+#include <string.h>
+
+/* The call whose result has this name, or that accumulates into the list of this name; -1. */
+static weft_status find_call(const weft_graph *graph, const char *name, int *found,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    *found = -1;
+    for (int i = 0; i < graph->n_calls && *found < 0 && status == WEFT_OK; ++i) {
+        weft_text text = {0};
+        print_name(graph, graph->calls[i].result, &text);
+        if (text.failed)
+            status = weft_no_memory(error);
+        else if (strcmp(text.data, name) == 0)
+            *found = i;
+        weft_text_free(&text);
+    }
+    for (int i = 0; i < graph->n_accumulations && *found < 0; ++i)
+        if (strcmp(graph->data[graph->accumulations[i].target].name, name) == 0)
+            *found = graph->accumulations[i].call;
+    return status;
+}
+
+static weft_status no_such_call(const weft_graph *graph, const char *name, weft_error *error) {
+    const char *names[WEFT_CALLS_MAX];
+    size_t n = 0;
+    for (int i = 0; i < graph->n_calls; ++i)
+        names[n++] = graph->data[graph->calls[i].result].name;
+    const char *near = weft_nearest_name(name, names, n);
+    weft_error_set(error, WEFT_ERROR_USAGE, "no call makes '%s'", name);
+    weft_error_hint(error, "%s%s%sweft fuse SCRIPT --print graph shows the calls",
+                    near != NULL ? "did you mean '" : "", near != NULL ? near : "",
+                    near != NULL ? "'? " : "");
+    return WEFT_ERROR_USAGE;
+}
+
+static bool has(const weft_fusion *fusion, int call) {
+    for (int i = 0; i < fusion->n_calls; ++i)
+        if (fusion->calls[i] == call)
+            return true;
+    return false;
+}
+
+weft_status explain_best_with(const weft_compilation *c, int a, int b, bool together, bool *found,
+                              double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_implementations some = *c->implementations;
+    weft_arena *scratch = NULL;
+    weft_cover **covers = NULL;
+    int n = 0;
+    TRY(weft_arena_make(&scratch, error));
+    some.list = weft_arena_alloc(scratch, (size_t)some.n + 1, sizeof *some.list);
+    if (some.list == NULL) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    for (int i = 0; i < some.n; ++i) {
+        some.list[i] = c->implementations->list[i];
+        const bool has_a = has(some.list[i].fusion, a), has_b = has(some.list[i].fusion, b);
+        if (together ? has_a != has_b : has_a && has_b)
+            some.list[i].reason = "asked otherwise";
+    }
+    TRY(weft_covers_make(scratch, c->graph, c->fusions, &some, WEFT_PLAN_FUSED, 1, &covers, &n,
+                         error));
+    *found = n > 0;
+    *seconds = n > 0 ? covers[0]->seconds : 0;
+done:
+    weft_arena_free(&scratch);
+    return status;
+}
+
+static void print_time(const char *what, bool found, double seconds, weft_text *out) {
+    if (found)
+        weft_text_add(out, "  best plan with them %-9s %10.4g us predicted\n", what, 1e6 * seconds);
+    else
+        weft_text_add(out, "  best plan with them %-9s       none\n", what);
+}
+
+static void print_kernels(const weft_compilation *c, int a, int b, weft_text *out) {
+    int kernel[2] = {-1, -1};
+    for (int i = 0; i < c->plan->n_kernels; ++i) {
+        const weft_implementation *one = c->plan->kernels[i].implementation;
+        if (one != NULL && has(one->fusion, a))
+            kernel[0] = i;
+        if (one != NULL && has(one->fusion, b))
+            kernel[1] = i;
+    }
+    if (kernel[0] < 0 || kernel[1] < 0)
+        return;
+    weft_text_add(
+        out, kernel[0] == kernel[1] ? "  this plan has both in %s\n" : "  this plan has them in %s",
+        c->plan->kernels[kernel[0]].name);
+    if (kernel[0] != kernel[1])
+        weft_text_add(out, " and %s\n", c->plan->kernels[kernel[1]].name);
+}
+
+static weft_status why(const weft_compilation *c, int a, int b, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *scratch = NULL;
+    int questions = 1;
+    explanation e = {.compilation = c, .graph = c->graph, .out = out, .questions = &questions};
+    bool together = false, apart = false;
+    double seconds[2] = {0, 0};
+    e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
+    TRY(weft_arena_make(&scratch, error));
+    TRY(explain_plans(&e, scratch, error));
+    print_name(c->graph, c->graph->calls[a].result, out);
+    weft_text_add(out, ", ");
+    print_name(c->graph, c->graph->calls[b].result, out);
+    weft_text_add(out, ": ");
+    explain_pair(&e, &c->graph->calls[a < b ? a : b], &c->graph->calls[a < b ? b : a]);
+    if (c->options.forced_plan == NULL) {
+        TRY(explain_best_with(c, a, b, true, &together, &seconds[0], error));
+        TRY(explain_best_with(c, a, b, false, &apart, &seconds[1], error));
+        print_time("together", together, seconds[0], out);
+        print_time("apart", apart, seconds[1], out);
+    }
+    print_kernels(c, a, b, out);
+done:
+    weft_arena_free(&scratch);
+    return status;
+}
+
+/* The segment of a program that has a call; -1: none has. */
+static weft_status find_segment(const weft_flow *flow, const char *name, int *found,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    int call = -1;
+    *found = -1;
+    for (int i = 0; i < flow->n_segments && *found < 0; ++i) {
+        TRY(find_call(flow->segments[i]->graph, name, &call, error));
+        *found = call >= 0 ? i : -1;
+    }
+done:
+    return status;
+}
+
+weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
+                                 const char *second, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_compilation *c = compilation;
+    weft_numbers numbers = {0};
+    int a = -1, b = -1;
+    TRY(weft_numbers_begin(&numbers, error));
+    if (c->flow != NULL) {
+        TRY(find_segment(c->flow, first, &a, error));
+        TRY(find_segment(c->flow, second, &b, error));
+        if (a < 0 || b < 0) {
+            status = no_such_call(c->flow->segments[0]->graph, a < 0 ? first : second, error);
+            goto done;
+        }
+        if (a != b) {
+            weft_text_add(out,
+                          "%s, %s: not fused: segment %d and segment %d of the program are planned "
+                          "one by one\n",
+                          first, second, a + 1, b + 1);
+            goto done;
+        }
+        c = c->flow->segments[a];
+    }
+    TRY(find_call(c->graph, first, &a, error));
+    TRY(find_call(c->graph, second, &b, error));
+    if (a < 0 || b < 0)
+        status = no_such_call(c->graph, a < 0 ? first : second, error);
+    else if (a == b)
+        weft_text_add(out, "%s and %s are one call\n", first, second);
+    else
+        TRY(why(c, a, b, out, error));
+    if (status == WEFT_OK && out->failed)
+        status = weft_no_memory(error);
+done:
+    weft_numbers_end(&numbers);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* y = apply(A, v): a call whose rows each need v at other rows too. */
+#include "fusion/graph/private.h"
+
+#include <string.h>
+
+static const weft_script_operator *find_operator(const graph_builder *builder, const char *name) {
+    for (int i = 0; i < builder->script->n_operators; ++i)
+        if (strcmp(builder->script->operators[i].name, name) == 0)
+            return &builder->script->operators[i];
+    return NULL;
+}
+
+bool weft_is_apply(const graph_builder *builder, const weft_node *node) {
+    return node->kind == NODE_CALL && strcmp(node->name, "apply") == 0 &&
+           builder->script->n_operators > 0;
+}
+
+static weft_status unknown_operator(const graph_builder *builder, const weft_node *node,
+                                    weft_error *error) {
+    const char *names[16];
+    size_t n = 0;
+    const char *name = node->kind == NODE_NAME ? node->name : "";
+    for (int i = 0; i < builder->script->n_operators && n < 16; ++i)
+        names[n++] = builder->script->operators[i].name;
+    const char *near = weft_nearest_name(name, names, n);
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                  "apply wants an operator first, as in "
+                  "apply(A, v)");
+    if (near != NULL)
+        weft_error_hint(error, "did you mean '%s'?", near);
+    return WEFT_ERROR_TYPE;
+}
+
+/* The operator's number in the graph. */
+static weft_status operator_number(graph_builder *builder, const char *name, int *out,
+                                   weft_error *error) {
+    weft_graph *graph = builder->graph;
+    for (*out = 0; *out < graph->n_operators; ++*out)
+        if (strcmp(graph->operators[*out], name) == 0)
+            return WEFT_OK;
+    if (graph->operators == NULL)
+        graph->operators = weft_arena_alloc(builder->arena, (size_t)builder->script->n_operators,
+                                            sizeof *graph->operators);
+    if (graph->operators == NULL)
+        return weft_no_memory(error);
+    graph->operators[graph->n_operators++] = name;
+    return WEFT_OK;
+}
+
+/* v as a list that can be read at any row: scalar, direct, over the operator's index set. A
+ * component of a list of vectors, or what is seen through a connectivity, becomes one. */
+static weft_status operand(graph_builder *builder, const weft_node *node,
+                           const weft_script_operator *op, weft_operand *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = builder->graph;
+    value v = {0};
+    TRY(weft_value_make(builder, node, &v, error));
+    TRY(weft_value_materialise(builder, &v, UNIFORM, node->place, out, error));
+    const weft_datum *datum = &graph->data[out->datum];
+    const int set = out->map >= 0 ? graph->maps[out->map].from : datum->index_set;
+    if (set == UNIFORM || out->shape.rank != 0 ||
+        strcmp(graph->index_sets[set].name, op->over) != 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "'%s' works on scalars over %s: this is something else", op->name,
+                             op->over);
+    if (datum->shape.rank != 0 || out->map >= 0)
+        TRY(weft_operand_copy(builder, out, node->place, out, error));
+done:
+    return status;
+}
+
+weft_status weft_graph_apply(graph_builder *builder, const weft_node *node, value *out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const weft_shape scalar = {0};
+    weft_call call = {.label = "apply", .place = node->place, .n_operands = 1};
+    if (node->n_children != 2 || node->n_keys > 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "apply takes an operator and a list, as in apply(A, v)");
+    const weft_script_operator *op = node->children[0]->kind == NODE_NAME
+                                         ? find_operator(builder, node->children[0]->name)
+                                         : NULL;
+    if (op == NULL)
+        return unknown_operator(builder, node->children[0], error);
+    if (op->routine == NULL)
+        return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
+                             "the operator '%s' is not known when this is compiled", op->name);
+    call.operands = weft_arena_alloc(builder->arena, 1, sizeof *call.operands);
+    if (call.operands == NULL)
+        return weft_no_memory(error);
+    TRY(operand(builder, node->children[1], op, call.operands, error));
+    TRY(operator_number(builder, op->name, &call.op, error));
+    TRY(weft_routine_find(builder->arena, op->routine, &call.routine, error));
+    call.index_set = builder->graph->data[call.operands[0].datum].index_set;
+    *out = (value){0};
+    builder->keep_apart = true; /* calls are merged by function and operands, which are not all */
+    status = weft_call_add(builder, &call, &scalar, &out->operand, error);
+    builder->keep_apart = false;
+done:
+    return status;
+}

@@ -1,0 +1,303 @@
+/* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call.
+ */
+#include "fusion/graph/private.h"
+#include "fusion/base/intrinsics.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
+                          weft_error *error) {
+    void *grown = weft_array_grow(builder->arena, t->nodes, t->n, &t->capacity, sizeof *t->nodes);
+    if (grown == NULL)
+        return weft_no_memory(error);
+    t->nodes = grown;
+    t->nodes[t->n] = node;
+    *out = t->n++;
+    return WEFT_OK;
+}
+
+weft_status weft_tree_widen(const graph_builder *builder, tree *t, const weft_shape *shape,
+                            int index_set, weft_place place, weft_error *error) {
+    if (t->shape.rank == 0)
+        t->shape = *shape;
+    else if (shape->rank > 0 && !weft_shape_equal(&t->shape, shape)) {
+        weft_text text = {0};
+        weft_shape_print(&t->shape, &text);
+        weft_text_add(&text, " and ");
+        weft_shape_print(shape, &text);
+        weft_error_at(error, WEFT_ERROR_SHAPE, place,
+                      "elementwise arithmetic of different shapes: %s",
+                      text.data != NULL ? text.data : "");
+        weft_error_hint(error, "shapes must be equal, or one a scalar; mmul, mvmul and dot are the "
+                               "products of tensors");
+        weft_text_free(&text);
+        return WEFT_ERROR_SHAPE;
+    }
+    if (t->index_set == UNIFORM)
+        t->index_set = index_set;
+    else if (index_set != UNIFORM && index_set != t->index_set) {
+        weft_error_at(error, WEFT_ERROR_TYPE, place, "arithmetic of a list over %s and one over %s",
+                      weft_index_set_name(builder->graph, t->index_set),
+                      weft_index_set_name(builder->graph, index_set));
+        weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
+        return WEFT_ERROR_TYPE;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
+                              weft_place place, int *root, weft_error *error) {
+    const weft_graph *graph = builder->graph;
+    int set =
+        operand->map >= 0 ? graph->maps[operand->map].from : graph->data[operand->datum].index_set;
+    int index = 0;
+    weft_status status = weft_tree_widen(builder, t, &operand->shape, set, place, error);
+    if (status != WEFT_OK)
+        return status;
+    while (index < t->n_operands && memcmp(&t->operands[index], operand, sizeof *operand) != 0)
+        ++index;
+    if (index == t->n_operands) {
+        void *grown = weft_array_grow(builder->arena, t->operands, t->n_operands,
+                                      &t->operand_capacity, sizeof *operand);
+        if (grown == NULL)
+            return weft_no_memory(error);
+        t->operands = grown;
+        t->operands[t->n_operands++] = *operand;
+    }
+    return weft_tree_add(
+        builder, t, (weft_arithmetic){.op = ARITHMETIC_OPERAND, .operand = index, .a = -1, .b = -1},
+        root, error);
+}
+
+void weft_arithmetic_move(weft_arithmetic *node, const int *moved) {
+    node->a = node->a >= 0 ? moved[node->a] : -1;
+    node->b = node->b >= 0 ? moved[node->b] : -1;
+    if (node->op == ARITHMETIC_SELECT) {
+        node->c = moved[node->c];
+        node->d = moved[node->d];
+    }
+}
+
+/* A value inside arithmetic: pending arithmetic is copied in. */
+static weft_status tree_value(graph_builder *builder, tree *t, const value *v, weft_place place,
+                              int *root, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (v->arithmetic == NULL)
+        return weft_tree_operand(builder, t, &v->operand, place, root, error);
+    const tree *source = v->arithmetic;
+    int *moved = weft_arena_alloc(builder->arena, (size_t)source->n, sizeof *moved);
+    if (moved == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < source->n; ++i) {
+        weft_arithmetic node = source->nodes[i];
+        if (node.op == ARITHMETIC_OPERAND) {
+            TRY(weft_tree_operand(builder, t, &source->operands[node.operand], place, &moved[i],
+                                  error));
+            continue;
+        }
+        weft_arithmetic_move(&node, moved);
+        TRY(weft_tree_add(builder, t, node, &moved[i], error));
+    }
+    TRY(weft_tree_widen(builder, t, &source->shape, source->index_set, place, error));
+    *root = moved[source->n - 1];
+done:
+    return status;
+}
+
+/* As it would be written: numbers of the language have no sign. */
+static weft_status tree_integer(graph_builder *builder, tree *t, int number, int *root,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_tree_add(
+        builder, t,
+        (weft_arithmetic){
+            .op = ARITHMETIC_NUMBER, .number = fabs((double)number), .a = -1, .b = -1},
+        root, error));
+    if (number < 0)
+        TRY(weft_tree_add(builder, t,
+                          (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = *root, .b = -1}, root,
+                          error));
+done:
+    return status;
+}
+
+static weft_status tree_name(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                             tree *t, int *root, weft_error *error) {
+    value v = {0};
+    const weft_script_expression *expression = scope->expression;
+    if (expression != NULL) {
+        for (int i = 0; i < expression->n_arguments; ++i) {
+            if (strcmp(expression->arguments[i], node->name) != 0)
+                continue;
+            if (i < scope->n_bound || i >= scope->first_last)
+                return tree_value(builder, t, &scope->arguments[i], node->place, root, error);
+            weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' is not defined: there are %d dimensions here", node->name,
+                          scope->n_bound);
+            weft_error_hint(error, "use %s%s only", expression->arguments[0],
+                            scope->n_bound == 2 ? " and y" : "");
+            return WEFT_ERROR_TYPE;
+        }
+    }
+    if (strcmp(node->name, "pi") == 0 &&
+        (expression != NULL || weft_binding_find(builder, "pi") == NULL))
+        return weft_tree_add(
+            builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1},
+            root, error);
+    if (expression == NULL)
+        for (int i = 0; i < builder->script->n_parameters; ++i)
+            if (strcmp(builder->script->parameters[i].name, node->name) == 0)
+                return tree_integer(builder, t, builder->script->parameters[i].value, root, error);
+    weft_status status = weft_operand_of_name(builder, node, &v, error);
+    return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
+}
+
+/* values[0] where the condition holds, else values[1]: `a and b` selects twice. */
+static weft_status tree_select(graph_builder *builder, const name_scope *scope,
+                               const weft_node *condition, tree *t, const int values[2], int *root,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (condition->kind != NODE_BINARY ||
+        !(weft_op_compares(condition->op) || condition->op == CONDITION_AND))
+        return weft_error_at(error, WEFT_ERROR_TYPE, condition->place,
+                             "expected a comparison: select(a < b, ..., ...)");
+    if (condition->op == CONDITION_AND) {
+        int inner[2] = {-1, values[1]};
+        TRY(tree_select(builder, scope, condition->children[1], t, values, &inner[0], error));
+        TRY(tree_select(builder, scope, condition->children[0], t, inner, root, error));
+        goto done;
+    }
+    weft_arithmetic made = {.op = ARITHMETIC_SELECT,
+                            .name = weft_op_text(condition->op),
+                            .c = values[0],
+                            .d = values[1]};
+    TRY(weft_tree_build(builder, scope, condition->children[0], t, &made.a, error));
+    TRY(weft_tree_build(builder, scope, condition->children[1], t, &made.b, error));
+    TRY(weft_tree_add(builder, t, made, root, error));
+done:
+    return status;
+}
+
+static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                             tree *t, int *root, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n_arguments = weft_formula_arguments(node->name);
+    int a = -1, b = -1;
+    if (n_arguments > 0 && !weft_is_function(builder, node->name)) {
+        if (node->n_children != n_arguments || node->n_keys != 0)
+            return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                                 "'%s' takes %d argument%s, not %d", node->name, n_arguments,
+                                 n_arguments == 1 ? "" : "s", node->n_children);
+        if (n_arguments == 3) {
+            int values[2] = {-1, -1};
+            TRY(weft_tree_build(builder, scope, node->children[1], t, &values[0], error));
+            TRY(weft_tree_build(builder, scope, node->children[2], t, &values[1], error));
+            TRY(tree_select(builder, scope, node->children[0], t, values, root, error));
+            goto done;
+        }
+        TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
+        if (n_arguments == 2)
+            TRY(weft_tree_build(builder, scope, node->children[1], t, &b, error));
+        const bool power = strcmp(node->name, "pow") == 0; /* as x^y */
+        const weft_arithmetic made = {.op = power ? ARITHMETIC_POWER : ARITHMETIC_INTRINSIC,
+                                      .name = power ? NULL : node->name,
+                                      .a = a,
+                                      .b = b};
+        TRY(weft_tree_add(builder, t, made, root, error));
+        goto done;
+    }
+    const weft_script_expression *expression = weft_formula_find(builder, node->name);
+    if (expression != NULL) {
+        TRY(weft_formula_inline(builder, scope, node, expression, t, root, error));
+        goto done;
+    }
+    if (scope->expression != NULL)
+        return weft_unknown_function(builder, node, error);
+    value v = {0};
+    TRY(weft_function_call(builder, node, &v, error));
+    TRY(tree_value(builder, t, &v, node->place, root, error));
+done:
+    return status;
+}
+
+static weft_status tree_binary(graph_builder *builder, const name_scope *scope,
+                               const weft_node *node, tree *t, int *root, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arithmetic made = {.a = -1, .b = -1};
+    switch (node->op) {
+    case '+':
+        made.op = ARITHMETIC_ADD;
+        break;
+    case '-':
+        made.op = ARITHMETIC_SUBTRACT;
+        break;
+    case '*':
+        made.op = ARITHMETIC_MULTIPLY;
+        break;
+    case '/':
+        made.op = ARITHMETIC_DIVIDE;
+        break;
+    default:
+        made.op = ARITHMETIC_POWER;
+        break;
+    }
+    TRY(weft_tree_build(builder, scope, node->children[0], t, &made.a, error));
+    TRY(weft_tree_build(builder, scope, node->children[1], t, &made.b, error));
+    TRY(weft_tree_add(builder, t, made, root, error));
+done:
+    return status;
+}
+
+weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node,
+                            tree *t, int *root, weft_error *error) {
+    weft_status status = WEFT_OK;
+    value v = {0};
+    int a = -1;
+    switch (node->kind) {
+    case NODE_NUMBER:
+        TRY(weft_tree_add(
+            builder, t,
+            (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = node->number, .a = -1, .b = -1},
+            root, error));
+        break;
+    case NODE_NAME:
+        TRY(tree_name(builder, scope, node, t, root, error));
+        break;
+    case NODE_CALL:
+        TRY(tree_call(builder, scope, node, t, root, error));
+        break;
+    case NODE_NEGATE:
+        TRY(weft_tree_build(builder, scope, node->children[0], t, &a, error));
+        TRY(weft_tree_add(builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = a, .b = -1},
+                          root, error));
+        break;
+    case NODE_BINARY:
+        TRY(tree_binary(builder, scope, node, t, root, error));
+        break;
+    case NODE_SUBSCRIPT:
+        TRY(weft_value_subscript(builder, scope, node, &v, error));
+        TRY(tree_value(builder, t, &v, node->place, root, error));
+        break;
+    }
+done:
+    return status;
+}
+
+weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,
+                                weft_place place, weft_operand *out, weft_error *error) {
+    int n_operations = 0;
+    for (int i = 0; i < t->n; ++i)
+        n_operations += t->nodes[i].op != ARITHMETIC_NUMBER && t->nodes[i].op != ARITHMETIC_OPERAND;
+    weft_call call = {.label = "arithmetic",
+                      .arithmetic = t->nodes,
+                      .n_arithmetic = t->n,
+                      .operands = t->operands,
+                      .n_operands = t->n_operands,
+                      .index_set = t->index_set != UNIFORM ? t->index_set : index_set,
+                      .flops = (double)n_operations * weft_shape_count(&t->shape),
+                      .place = place};
+    return weft_call_add(builder, &call, &t->shape, out, error);
+}

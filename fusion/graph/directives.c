@@ -1,0 +1,104 @@
+/* What the statements of a script ask of the plan, in its graph: variants of calls, and the blocks
+ * of the kernels that fuse blocks become. */
+#include "fusion/graph/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+weft_status weft_graph_fuses(graph_builder *builder, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = builder->script;
+    weft_fuse *fuses = weft_arena_alloc(builder->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
+    if (fuses == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < script->n_fuses; ++i) {
+        fuses[i].place = script->fuses[i].place;
+        for (int k = 0; k < FUSE_CHOICES; ++k) {
+            const weft_node *node = script->fuses[i].choices[k];
+            if (node == NULL)
+                continue;
+            TRY(weft_script_integer(script, node, &fuses[i].choices[k], error));
+            fuses[i].places[k] = node->place;
+        }
+    }
+    builder->graph->fuses = fuses;
+    builder->graph->n_fuses = script->n_fuses;
+done:
+    return status;
+}
+
+/* What the statement has made: the result of its outermost call, maybe copied. */
+static int made_by(const graph_builder *builder, const weft_script_statement *statement) {
+    const weft_graph *graph = builder->graph;
+    if (statement->accumulate)
+        return graph->accumulations[graph->n_accumulations - 1].source;
+    const binding *b = weft_binding_find(builder, statement->name);
+    return b != NULL && b->value.arithmetic == NULL ? b->value.operand.datum : -1;
+}
+
+static weft_call *outermost_call(const graph_builder *builder,
+                                 const weft_script_statement *statement) {
+    weft_graph *graph = builder->graph;
+    const bool called =
+        statement->value->kind == NODE_CALL && weft_is_function(builder, statement->value->name);
+    for (int datum = called ? made_by(builder, statement) : -1; datum >= 0;) {
+        const int producer = graph->data[datum].producer;
+        weft_call *call = producer >= 0 ? &graph->calls[producer] : NULL;
+        if (call == NULL || call->instance != NULL)
+            return call;
+        datum = call->n_operands == 1 ? call->operands[0].datum : -1; /* a copy of it */
+    }
+    return NULL;
+}
+
+/* "0 (1 thread), 1 (3 threads) and 2 (9 threads)" */
+static void print_variants(const weft_instance *instance, weft_text *out) {
+    for (int i = 0; i < instance->n_variants; ++i)
+        weft_text_add(out, "%s%d (%d thread%s)",
+                      i == 0                          ? ""
+                      : i == instance->n_variants - 1 ? " and "
+                                                      : ", ",
+                      i, instance->threads[i], instance->threads[i] == 1 ? "" : "s");
+}
+
+static weft_status no_such_variant(const weft_call *call, weft_place place, int variant,
+                                   weft_error *error) {
+    weft_text variants = {0};
+    print_variants(call->instance, &variants);
+    weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' has no variant %d here", call->label,
+                  variant);
+    weft_error_hint(error, "it has %s%s", call->instance->n_variants == 1 ? "only " : "",
+                    variants.failed ? "others" : variants.data);
+    weft_text_free(&variants);
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status weft_graph_variant(graph_builder *builder, const weft_script_statement *statement,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_place place = statement->variant->place;
+    int variant = 0;
+    weft_call *call = outermost_call(builder, statement);
+    TRY(weft_script_integer(builder->script, statement->variant, &variant, error));
+    if (call == NULL) {
+        status = weft_error_at(error, WEFT_ERROR_TYPE, place,
+                               "only the call of a function has variants, and '%s' is no call",
+                               statement->name);
+        weft_error_hint(error, "give the call that is meant a statement of its own: "
+                               "NAME = FUNCTION(...) using variant N;");
+        goto done;
+    }
+    if (variant < 0 || variant >= call->instance->n_variants)
+        return no_such_variant(call, place, variant, error);
+    if (call->variant >= 0 && call->variant != variant) {
+        const weft_place first = call->variant_place;
+        return weft_error_at(error, WEFT_ERROR_TYPE, place,
+                             "this call is the same as an earlier one, which is to have variant "
+                             "%d (%s:%d:%d)",
+                             call->variant, first.source->name, first.line, first.column);
+    }
+    call->variant = variant;
+    call->variant_place = place;
+done:
+    return status;
+}

@@ -1,0 +1,116 @@
+/* A script's own formulas, `expression f(a, b) = ...`, written out in the arithmetic that calls
+ * them. */
+#include "fusion/graph/private.h"
+
+#include <string.h>
+
+const weft_script_expression *weft_formula_find(const graph_builder *builder, const char *name) {
+    for (int i = 0; i < builder->script->n_expressions; ++i)
+        if (strcmp(builder->script->expressions[i].name, name) == 0)
+            return &builder->script->expressions[i];
+    return NULL;
+}
+
+static weft_status wrong_count(const weft_node *node, const weft_script_expression *expression,
+                               weft_error *error) {
+    return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' takes %d argument%s, not %d",
+                         expression->name, expression->n_arguments,
+                         expression->n_arguments == 1 ? "" : "s", node->n_children);
+}
+
+/* A list, a part of one, or what an elementary function makes: it may be a tensor of rows. */
+static bool is_whole(const graph_builder *builder, const weft_node *node) {
+    return (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0) ||
+           node->kind == NODE_SUBSCRIPT ||
+           (node->kind == NODE_CALL && weft_is_function(builder, node->name));
+}
+
+/* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
+ * it values for the last names. Those from *n_bound to before *first_last get none. */
+static weft_status formula_arguments(graph_builder *builder, const name_scope *outer,
+                                     const weft_node *node,
+                                     const weft_script_expression *expression, value *arguments,
+                                     int *n_bound, int *first_last, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n_last = node->n_children - 1;
+    for (int i = 0; i < node->n_children; ++i) {
+        tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
+        int root = 0;
+        if (t == NULL)
+            return weft_no_memory(error);
+        t->index_set = UNIFORM;
+        if (outer->expression == NULL && is_whole(builder, node->children[i])) {
+            TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
+            continue;
+        }
+        TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
+        arguments[i] = (value){.arithmetic = t};
+    }
+    *n_bound = *first_last = node->n_children;
+    if (node->n_children == 0)
+        return wrong_count(node, expression, error);
+    const weft_shape *shape = &arguments[0].operand.shape;
+    if (node->n_children < expression->n_arguments && arguments[0].arithmetic == NULL &&
+        shape->rank > 0) {
+        const weft_operand whole = arguments[0].operand;
+        *n_bound = whole.shape.sizes[0];
+        *first_last = expression->n_arguments - n_last;
+        if (*n_bound > *first_last)
+            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
+                                 "%d rows for the %d %sarguments of '%s'", *n_bound, *first_last,
+                                 n_last > 0 ? "first " : "", expression->name);
+        for (int i = n_last - 1; i >= 0; --i)
+            arguments[*first_last + i] = arguments[i + 1];
+        weft_shape row = {.rank = whole.shape.rank - 1};
+        for (int i = 0; i < row.rank; ++i)
+            row.sizes[i] = whole.shape.sizes[i + 1];
+        for (int i = 0; i < *n_bound; ++i) {
+            arguments[i] = (value){.operand = whole};
+            arguments[i].operand.shape = row;
+            arguments[i].operand.offset = whole.offset + i * weft_shape_count(&row);
+        }
+    } else if (node->n_children != expression->n_arguments) {
+        status = wrong_count(node, expression, error);
+    }
+done:
+    return status;
+}
+
+weft_status weft_formula_inline(graph_builder *builder, const name_scope *outer,
+                                const weft_node *node, const weft_script_expression *expression,
+                                tree *t, int *root, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = builder->graph;
+    size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children
+                                                                   : expression->n_arguments);
+    value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
+    int n_bound = 0, first_last = 0;
+    if (arguments == NULL)
+        return weft_no_memory(error);
+    if (builder->depth > 32)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "expressions call each other too deeply");
+    TRY(formula_arguments(builder, outer, node, expression, arguments, &n_bound, &first_last,
+                          error));
+    const name_scope inner = {.expression = expression,
+                              .arguments = arguments,
+                              .n_bound = n_bound,
+                              .first_last = first_last};
+    ++builder->depth;
+    status = weft_tree_build(builder, &inner, expression->body, t, root, error);
+    --builder->depth;
+    if (status != WEFT_OK)
+        goto done;
+    /* a formula that uses none of its arguments still has their shape */
+    for (int i = 0; i < n_bound; ++i) {
+        const value *v = &arguments[i];
+        int set = v->arithmetic != NULL ? v->arithmetic->index_set
+                  : v->operand.map >= 0 ? graph->maps[v->operand.map].from
+                                        : graph->data[v->operand.datum].index_set;
+        TRY(weft_tree_widen(builder, t,
+                            v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
+                            node->place, error));
+    }
+done:
+    return status;
+}

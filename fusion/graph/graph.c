@@ -1,0 +1,320 @@
+/* From script to graph: declarations become index sets, maps and inputs, statements become calls,
+ * data and accumulations. Equal calls are merged as they are made. */
+#include "fusion/graph/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+weft_status weft_no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
+}
+
+void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size) {
+    if (n < *capacity)
+        return array;
+    int wanted = *capacity == 0 ? 8 : 2 * *capacity;
+    void *grown = weft_arena_alloc(arena, (size_t)wanted, size);
+    if (grown == NULL)
+        return NULL;
+    if (n > 0)
+        memcpy(grown, array, (size_t)n * size);
+    *capacity = wanted;
+    return grown;
+}
+
+const char *weft_index_set_name(const weft_graph *graph, int index_set) {
+    return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
+}
+
+weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id,
+                           weft_error *error) {
+    weft_graph *graph = builder->graph;
+    if (weft_shape_count(&datum->shape) > WEFT_ELEMENTS_MAX)
+        return weft_error_at(error, WEFT_ERROR_SHAPE, datum->place,
+                             "an element of %d components is more than %d",
+                             weft_shape_count(&datum->shape), WEFT_ELEMENTS_MAX);
+    graph->data = weft_array_grow(builder->arena, graph->data, graph->n_data,
+                                  &builder->data_capacity, sizeof *graph->data);
+    builder->first_read =
+        weft_array_grow(builder->arena, builder->first_read, graph->n_data,
+                        &builder->first_read_capacity, sizeof *builder->first_read);
+    if (graph->data == NULL || builder->first_read == NULL)
+        return weft_no_memory(error);
+    *id = graph->n_data++;
+    graph->data[*id] = *datum;
+    graph->data[*id].id = *id;
+    return WEFT_OK;
+}
+
+weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v,
+                             weft_place place, weft_error *error) {
+    builder->names = weft_array_grow(builder->arena, builder->names, builder->n_names,
+                                     &builder->name_capacity, sizeof *builder->names);
+    if (builder->names == NULL)
+        return weft_no_memory(error);
+    builder->names[builder->n_names++] = (binding){.name = name, .value = *v, .place = place};
+    return WEFT_OK;
+}
+
+static bool arithmetic_equal(const weft_call *a, const weft_call *b) {
+    if (a->n_arithmetic != b->n_arithmetic)
+        return false;
+    for (int i = 0; i < a->n_arithmetic; ++i) {
+        const weft_arithmetic *x = &a->arithmetic[i], *y = &b->arithmetic[i];
+        if (x->op != y->op || x->a != y->a || x->b != y->b || x->operand != y->operand ||
+            memcmp(&x->number, &y->number, sizeof x->number) != 0 ||
+            ((x->op == ARITHMETIC_INTRINSIC || x->op == ARITHMETIC_SELECT) &&
+             strcmp(x->name, y->name) != 0) ||
+            (x->op == ARITHMETIC_SELECT && (x->c != y->c || x->d != y->d)))
+            return false;
+    }
+    return true;
+}
+
+static bool instance_equal(const weft_instance *a, const weft_instance *b) {
+    if (a->function != b->function || a->n_names != b->n_names)
+        return false;
+    for (int i = 0; i < a->n_names; ++i)
+        if (strcmp(a->names[i], b->names[i]) != 0 || a->values[i] != b->values[i])
+            return false;
+    return true;
+}
+
+static bool operand_equal(const weft_operand *a, const weft_operand *b) {
+    return a->datum == b->datum && a->map == b->map &&
+           (a->offset == b->offset || weft_planted("parts_merged")) &&
+           weft_shape_equal(&a->shape, &b->shape);
+}
+
+static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_call *b,
+                       const weft_shape *shape) {
+    if ((a->instance == NULL) != (b->instance == NULL) || a->n_operands != b->n_operands ||
+        a->index_set != b->index_set || !weft_shape_equal(&graph->data[a->result].shape, shape))
+        return false;
+    for (int i = 0; i < a->n_operands; ++i)
+        if (!operand_equal(&a->operands[i], &b->operands[i]))
+            return false;
+    return a->instance != NULL ? instance_equal(a->instance, b->instance) : arithmetic_equal(a, b);
+}
+
+weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape,
+                          weft_operand *out, weft_error *error) {
+    weft_graph *graph = builder->graph;
+    int id = -1;
+    for (int i = 0; i < graph->n_calls && id < 0 && !builder->keep_apart; ++i)
+        if (call_equal(graph, &graph->calls[i], call, shape) &&
+            graph->data[graph->calls[i].result].storage < 0)
+            id = graph->calls[i].result;
+    if (id < 0) {
+        if (graph->n_calls == WEFT_CALLS_MAX)
+            return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
+                                 "more than %d calls in one script", WEFT_CALLS_MAX);
+        weft_datum datum = {.kind = DATUM_RESULT,
+                            .shape = *shape,
+                            .index_set = call->reduction != NULL ? UNIFORM : call->index_set,
+                            .storage = -1,
+                            .producer = graph->n_calls,
+                            .map = -1,
+                            .place = call->place};
+        datum.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
+        graph->calls = weft_array_grow(builder->arena, graph->calls, graph->n_calls,
+                                       &builder->call_capacity, sizeof *graph->calls);
+        if (datum.name == NULL || graph->calls == NULL)
+            return weft_no_memory(error);
+        weft_status status = weft_datum_add(builder, &datum, &id, error);
+        if (status != WEFT_OK)
+            return status;
+        call->id = graph->n_calls;
+        call->part = builder->statement != NULL ? builder->statement->part : -1;
+        call->fuse = builder->statement != NULL ? builder->statement->fuse : 0;
+        call->variant = -1;
+        call->result = id;
+        graph->calls[graph->n_calls++] = *call;
+    }
+    *out = (weft_operand){.datum = id, .map = -1, .shape = *shape};
+    return WEFT_OK;
+}
+
+/* ---- declarations ----------------------------------------------------------------------- */
+
+static int index_set_find(const weft_graph *graph, const char *name) {
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        if (strcmp(graph->index_sets[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static weft_status size_of(const graph_builder *builder, const weft_node *node, int *out,
+                           weft_error *error) {
+    weft_status status = weft_script_integer(builder->script, node, out, error);
+    if (status == WEFT_OK && (*out < 1 || *out > WEFT_ELEMENTS_MAX))
+        status = weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
+                               "a size of %d: sizes go from 1 to %d", *out, WEFT_ELEMENTS_MAX);
+    return status;
+}
+
+static weft_status declare_maps(graph_builder *builder, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = builder->script;
+    weft_graph *graph = builder->graph;
+    graph->index_sets =
+        weft_arena_alloc(builder->arena, (size_t)script->n_indices + 1, sizeof *graph->index_sets);
+    graph->maps =
+        weft_arena_alloc(builder->arena, (size_t)script->n_connectivities + 1, sizeof *graph->maps);
+    if (graph->index_sets == NULL || graph->maps == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < script->n_indices; ++i)
+        graph->index_sets[i] = (weft_index_set){script->indices[i].name, script->indices[i].plain};
+    graph->n_index_sets = script->n_indices;
+    for (int i = 0; i < script->n_connectivities; ++i) {
+        const weft_script_connectivity *c = &script->connectivities[i];
+        weft_map map = {.name = c->name,
+                        .from = index_set_find(graph, c->from),
+                        .to = index_set_find(graph, c->to)};
+        TRY(size_of(builder, c->width, &map.width, error));
+        graph->index_sets[map.to].plain = true;
+        graph->maps[i] = map;
+    }
+    graph->n_maps = script->n_connectivities;
+done:
+    return status;
+}
+
+static weft_status declare_inputs(graph_builder *builder, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < builder->script->n_inputs; ++i) {
+        const weft_script_input *input = &builder->script->inputs[i];
+        weft_datum datum = {.name = input->name,
+                            .named = true,
+                            .kind = DATUM_INPUT,
+                            .producer = -1,
+                            .is_input = true,
+                            .storage = -1,
+                            .map = -1,
+                            .index_set = UNIFORM,
+                            .place = input->place};
+        value v = {0};
+        datum.shape.rank = input->rank;
+        long count = 1;
+        for (int k = 0; k < input->rank; ++k) {
+            TRY(size_of(builder, input->sizes[k], &datum.shape.sizes[k], error));
+            count *= datum.shape.sizes[k];
+            if (count > WEFT_ELEMENTS_MAX)
+                return weft_error_at(error, WEFT_ERROR_SHAPE, input->place,
+                                     "'%s' has more than %d components", input->name,
+                                     WEFT_ELEMENTS_MAX);
+        }
+        if (input->over != NULL)
+            datum.index_set = index_set_find(builder->graph, input->over);
+        v.operand = (weft_operand){.map = -1, .shape = datum.shape};
+        TRY(weft_datum_add(builder, &datum, &v.operand.datum, error));
+        TRY(weft_binding_add(builder, input->name, &v, input->place, error));
+    }
+done:
+    return status;
+}
+
+/* ---- statements ------------------------------------------------------------------------- */
+
+static weft_status assign(graph_builder *builder, const weft_script_statement *statement,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    value v = {0};
+    TRY(weft_value_make(builder, statement->value, &v, error));
+    if (v.arithmetic == NULL) {
+        /* the first name that a call's result gets is the datum's own */
+        weft_datum *datum = &builder->graph->data[v.operand.datum];
+        if (datum->producer >= 0 && !datum->named && v.operand.map < 0 &&
+            weft_shape_equal(&datum->shape, &v.operand.shape)) {
+            datum->name = statement->name;
+            datum->named = true;
+            datum->place = statement->place;
+            builder->graph->calls[datum->producer].place = statement->place;
+        }
+    }
+    TRY(weft_binding_add(builder, statement->name, &v, statement->place, error));
+done:
+    return status;
+}
+
+/* Does a list have a name outside already, and another one? */
+static bool is_named_otherwise(const weft_graph *graph, const weft_datum *datum, const char *name) {
+    const char *own = datum->storage >= 0 ? graph->data[datum->storage].name : datum->name;
+    return (datum->returned || datum->storage >= 0) && strcmp(own, name) != 0;
+}
+
+static weft_status mark_return(graph_builder *builder, const weft_script_return *ret,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_graph *graph = builder->graph;
+    const binding *b = weft_binding_find(builder, ret->name);
+    weft_operand operand = {0};
+    if (b == NULL) {
+        const char *near = NULL;
+        TRY(weft_nearest_binding(builder, ret->name, &near, error));
+        weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is returned but has no value",
+                      ret->name);
+        if (near != NULL)
+            weft_error_hint(error, "did you mean '%s'?", near);
+        return WEFT_ERROR_TYPE;
+    }
+    const weft_datum *datum =
+        b->value.arithmetic == NULL ? &graph->data[b->value.operand.datum] : NULL;
+    if (datum != NULL && (datum->kind == DATUM_ACCUMULATED || datum->kind == DATUM_MATRIX) &&
+        strcmp(datum->name, ret->name) == 0) {
+        graph->data[datum->id].returned = true;
+        goto done;
+    }
+    if (datum != NULL && datum->is_input && strcmp(datum->name, ret->name) == 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
+                             "'%s' is an input: return what is made from it", ret->name);
+    TRY(weft_value_copy(builder, &b->value, ret->place, &operand, error));
+    /* one value returned under two names is two lists outside */
+    while (is_named_otherwise(graph, &graph->data[operand.datum], ret->name))
+        TRY(weft_operand_copy(builder, &operand, ret->place, &operand, error));
+    weft_datum *result = &graph->data[operand.datum];
+    result->returned = result->named = true;
+    result->name = ret->name;
+done:
+    return status;
+}
+
+weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = builder->script;
+    int capacity = 0;
+    builder->graph = weft_arena_alloc(builder->arena, 1, sizeof *builder->graph);
+    if (builder->graph == NULL)
+        return weft_no_memory(error);
+    builder->graph->is_loop_body = script->is_loop_body;
+    TRY(declare_maps(builder, error));
+    TRY(declare_inputs(builder, error));
+    TRY(weft_graph_fuses(builder, error));
+    for (int i = 0; i < script->n_statements; ++i) {
+        builder->statement = &script->statements[i];
+        if (script->statements[i].update)
+            TRY(weft_graph_update(builder, &script->statements[i], error));
+        else if (script->statements[i].accumulate)
+            TRY(weft_graph_accumulate(builder, &script->statements[i], &capacity, error));
+        else
+            TRY(assign(builder, &script->statements[i], error));
+        if (script->statements[i].variant != NULL)
+            TRY(weft_graph_variant(builder, &script->statements[i], error));
+    }
+done:
+    builder->statement = NULL;
+    return status;
+}
+
+weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
+                            const weft_script *script, weft_graph **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    graph_builder builder = {.arena = arena, .library = library, .script = script};
+    TRY(weft_graph_statements(&builder, error));
+    for (int i = 0; i < script->n_returns; ++i)
+        TRY(mark_return(&builder, &script->returns[i], error));
+    TRY(weft_graph_keep_live(arena, builder.graph, error));
+    *out = builder.graph;
+done:
+    return status;
+}

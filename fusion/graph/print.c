@@ -1,0 +1,132 @@
+/* The graph as a canonical script that reads back to the same graph: one call a statement, sizes as
+ * numbers, every value named. */
+#include "fusion/graph/print.h"
+
+enum { COMMENT_COLUMN_MAX = 72 };
+
+/* ---- declarations ---- */
+
+static void print_declarations(const weft_graph *graph, weft_text *out) {
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        weft_text_add(out, "%s%s%s%s", i == 0 ? "index " : ", ", graph->index_sets[i].name,
+                      graph->index_sets[i].plain ? " plain" : "",
+                      i == graph->n_index_sets - 1 ? ";\n" : "");
+    for (int i = 0; i < graph->n_maps; ++i) {
+        const weft_map *map = &graph->maps[i];
+        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", map->name,
+                      graph->index_sets[map->from].name, graph->index_sets[map->to].name,
+                      map->width);
+    }
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        if (!datum->is_input)
+            continue;
+        weft_text_add(out, "input %s : ", datum->name);
+        print_type(graph, &datum->shape, datum->kind == DATUM_MATRIX ? UNIFORM : datum->index_set,
+                   out);
+        weft_text_add(out, ";\n");
+    }
+}
+
+/* ---- statements ---- */
+
+static void print_statement(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    weft_text_add(out, graph->data[call->result].storage >= 0 ? "update " : "");
+    print_name(graph, call->result, out);
+    weft_text_add(out, " = ");
+    (print_needs_like(graph, call) ? print_like : print_call)(graph, call, out);
+    weft_text_add(out, ";");
+}
+
+static void print_comment(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    const weft_datum *result = &graph->data[call->result];
+    weft_text_add(out, "# ");
+    print_type(graph, &result->shape, result->index_set, out);
+    weft_text_add(out, ", ");
+    print_number(call->flops, out);
+    weft_text_add(out, " flop\n");
+}
+
+static void print_add(const weft_graph *graph, const weft_accumulation *a, size_t column,
+                      weft_text *out) {
+    const weft_datum *target = &graph->data[a->target];
+    const size_t start = out->length;
+    print_accumulation(graph, a, out);
+    weft_text_add(out, ";");
+    print_to_column(out, start, column);
+    weft_text_add(out, a->matrix ? "# into the entries of a matrix over " : "# into ");
+    if (a->matrix)
+        weft_text_add(out, "%s", graph->index_sets[target->index_set].name);
+    else
+        print_type(graph, &target->shape, target->index_set, out);
+    weft_text_add(out, "\n");
+}
+
+/* Where comments start: behind the longest statement of a usual length. */
+static size_t comment_column(const weft_graph *graph, weft_text *out) {
+    weft_text line = {0};
+    size_t longest = 0;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const size_t before = line.length;
+        print_statement(graph, &graph->calls[i], &line);
+        const size_t length = line.length - before;
+        if (length > longest && length < COMMENT_COLUMN_MAX &&
+            !print_call_is_silent(graph, &graph->calls[i]))
+            longest = length;
+    }
+    out->failed |= line.failed;
+    weft_text_free(&line);
+    return longest + 2;
+}
+
+static void print_statements(const weft_graph *graph, weft_text *out) {
+    const size_t column = comment_column(graph, out);
+    int next = 0;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        if (!print_call_is_silent(graph, &graph->calls[i])) {
+            const size_t start = out->length;
+            print_statement(graph, &graph->calls[i], out);
+            print_to_column(out, start, column);
+            print_comment(graph, &graph->calls[i], out);
+        }
+        /* in script order, each as soon as its value is made: so before its list is read */
+        for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
+            print_add(graph, &graph->accumulations[next], column, out);
+    }
+}
+
+static void print_return(const weft_graph *graph, int datum, bool *any, weft_text *out) {
+    if (!graph->data[datum].returned)
+        return;
+    weft_text_add(out, *any ? ", " : "return ");
+    print_name(graph, datum, out);
+    *any = true;
+}
+
+static bool is_first_into(const weft_graph *graph, int accumulation) {
+    for (int i = 0; i < accumulation; ++i)
+        if (graph->accumulations[i].target == graph->accumulations[accumulation].target)
+            return false;
+    return true;
+}
+
+/* In the order in which the statements make them. */
+static void print_returns(const weft_graph *graph, weft_text *out) {
+    int next = 0;
+    bool any = false;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        print_return(graph, graph->calls[i].result, &any, out);
+        for (; next < graph->n_accumulations && graph->accumulations[next].call <= i; ++next)
+            if (is_first_into(graph, next))
+                print_return(graph, graph->accumulations[next].target, &any, out);
+    }
+    if (any)
+        weft_text_add(out, ";\n");
+}
+
+void weft_graph_print_text(const weft_graph *graph, weft_text *out) {
+    print_declarations(graph, out);
+    print_like_declarations(graph, out);
+    print_statements(graph, out);
+    print_returns(graph, out);
+}

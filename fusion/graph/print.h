@@ -1,0 +1,47 @@
+/** What printing a graph, a plan and an explanation share: how data, operands and calls are
+ *  written. The written form is the script language's. */
+#ifndef GRAPH_PRINT_INTERNAL_H
+#define GRAPH_PRINT_INTERNAL_H
+
+#include "fusion/graph/private.h"
+
+/** A datum's name; one that we gave gets '_' appended until nothing else has it. */
+void print_name(const weft_graph *graph, int datum, weft_text *out);
+/** "x[dofs][0,1]" */
+void print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out);
+/** "jacobian(x[dofs])", "2*a + b" */
+void print_call(const weft_graph *graph, const weft_call *call, weft_text *out);
+/** graph_print_like.c: does a call's text need a list to be like? Declare what that takes; write
+ * it. */
+bool print_needs_like(const weft_graph *graph, const weft_call *call);
+void print_like_declarations(const weft_graph *graph, weft_text *out);
+void print_like(const weft_graph *graph, const weft_call *call, weft_text *out);
+/** Is a call a copy that its accumulation implies, and so not a statement of its own? */
+bool print_call_is_silent(const weft_graph *graph, const weft_call *call);
+/** "b[dofs] += load" */
+void print_accumulation(const weft_graph *graph, const weft_accumulation *a, weft_text *out);
+/** "real[3,3] over cells" */
+void print_type(const weft_graph *graph, const weft_shape *shape, int index_set, weft_text *out);
+/** A count or a time, the same in every locale: the shortest digits that read back. */
+void print_number(double number, weft_text *out);
+/** At least one space, and as many as reach `column` of the line that starts at line_start. */
+void print_to_column(weft_text *out, size_t line_start, size_t column);
+/** Is a datum still part of the graph, or was it dropped with what nothing returned needs? */
+bool print_is_live(const weft_graph *graph, const weft_datum *datum);
+/** Text inside a Graphviz string: quotes and backslashes escaped. */
+/** Is a datum drawn as a node (lists in memory), or only as an edge between calls? */
+bool print_dot_is_node(const weft_graph *graph, const weft_datum *datum);
+/** Node d<id>, node c<id> (without indentation), and every edge. */
+void print_dot_datum(const weft_graph *graph, const weft_datum *datum, weft_text *out);
+void print_dot_call(const weft_graph *graph, const weft_call *call, weft_text *out);
+void print_dot_all_edges(const weft_graph *graph, weft_text *out);
+
+/** "[3,3]" as JSON. */
+void print_json_shape(const weft_shape *shape, weft_text *out);
+/** {"datum":"x","map":"dofs","offset":0,"shape":[3,2]} */
+void print_json_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out);
+/** The name as a JSON string; null for -1. */
+void print_json_name(const weft_graph *graph, int datum, weft_text *out);
+void print_json_index_set(const weft_graph *graph, int index_set, weft_text *out);
+
+#endif

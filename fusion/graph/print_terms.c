@@ -1,0 +1,271 @@
+/* How data, operands and calls are written: as in a script. */
+#include "fusion/graph/print.h"
+#include "fusion/library/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+bool print_is_live(const weft_graph *graph, const weft_datum *datum) {
+    if (datum->is_input)
+        return true;
+    if (datum->kind == DATUM_RESULT)
+        return datum->producer >= 0;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].target == datum->id)
+            return true;
+    return false;
+}
+
+static bool name_taken(const weft_graph *graph, int datum, const char *name) {
+    for (int i = 0; i < graph->n_data; ++i)
+        if (i != datum && (graph->data[i].named || i < datum) &&
+            strcmp(graph->data[i].name, name) == 0)
+            return true;
+    for (int i = 0; i < graph->n_maps; ++i)
+        if (strcmp(graph->maps[i].name, name) == 0)
+            return true;
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        if (strcmp(graph->index_sets[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+void print_name(const weft_graph *graph, int datum, weft_text *out) {
+    /* after its update a list goes by its own name again */
+    const weft_datum *d = &graph->data[weft_datum_storage(graph, datum)];
+    char name[64];
+    if (d->named) {
+        weft_text_add(out, "%s", d->name);
+        return;
+    }
+    /* names of the language end at 63 characters, and 8 are kept for '_' */
+    int length = snprintf(name, sizeof name, "%s", d->name);
+    if (length > 55)
+        length = snprintf(name, sizeof name, "value_%d", datum);
+    while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
+        name[length++] = '_';
+        name[length] = '\0';
+    }
+    weft_text_add(out, "%s", name);
+}
+
+void print_number(double number, weft_text *out) {
+    const bool whole = number >= 0 && number < 1e15 && number == (double)(int64_t)number;
+    const weft_node node = {.kind = NODE_NUMBER, .number = number, .integer = whole};
+    weft_node_print(&node, out);
+}
+
+void print_to_column(weft_text *out, size_t line_start, size_t column) {
+    do
+        weft_text_add(out, " ");
+    while (!out->failed && out->length - line_start < column);
+}
+
+void print_type(const weft_graph *graph, const weft_shape *shape, int index_set, weft_text *out) {
+    weft_shape_print(shape, out);
+    if (index_set >= 0)
+        weft_text_add(out, " over %s", graph->index_sets[index_set].name);
+}
+
+/* The leading subscripts that lead to the operand's part are the digits of its offset. */
+void print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out) {
+    const weft_shape whole = weft_operand_whole(graph, operand);
+    const int n = whole.rank - operand->shape.rank;
+    int rest = weft_shape_count(&whole), offset = operand->offset;
+    print_name(graph, operand->datum, out);
+    if (operand->map >= 0)
+        weft_text_add(out, "[%s]", graph->maps[operand->map].name);
+    for (int i = 0; i < n; ++i) {
+        rest /= whole.sizes[i];
+        weft_text_add(out, "%s%d%s", i == 0 ? "[" : ",", offset / rest, i == n - 1 ? "]" : "");
+        offset %= rest;
+    }
+}
+
+/* How tightly a node holds together, as in the grammar. */
+enum { BINDS_SUM = 1, BINDS_PRODUCT, BINDS_NEGATE, BINDS_POWER, BINDS_PRIMARY };
+
+static int binding_of(const weft_arithmetic *node) {
+    switch (node->op) {
+    case ARITHMETIC_ADD:
+    case ARITHMETIC_SUBTRACT:
+        return BINDS_SUM;
+    case ARITHMETIC_MULTIPLY:
+    case ARITHMETIC_DIVIDE:
+        return BINDS_PRODUCT;
+    case ARITHMETIC_NEGATE:
+        return BINDS_NEGATE;
+    case ARITHMETIC_POWER:
+        return BINDS_POWER;
+    default:
+        return BINDS_PRIMARY;
+    }
+}
+
+static void print_tree(const weft_graph *graph, const weft_call *call, int index, int least,
+                       weft_text *out) {
+    const weft_arithmetic *node = &call->arithmetic[index];
+    const int own = binding_of(node);
+    weft_text_add(out, own < least ? "(" : "");
+    switch (node->op) {
+    case ARITHMETIC_NUMBER:
+        if (memcmp(&node->number, &PI, sizeof PI) == 0)
+            weft_text_add(out, "pi");
+        else
+            print_number(node->number, out);
+        break;
+    case ARITHMETIC_OPERAND:
+        print_operand(graph, &call->operands[node->operand], out);
+        break;
+    case ARITHMETIC_NEGATE:
+        weft_text_add(out, "-");
+        print_tree(graph, call, node->a, BINDS_NEGATE, out);
+        break;
+    case ARITHMETIC_ADD:
+    case ARITHMETIC_SUBTRACT:
+    case ARITHMETIC_MULTIPLY:
+    case ARITHMETIC_DIVIDE:
+        print_tree(graph, call, node->a, own, out);
+        weft_text_add(out, "%s",
+                      node->op == ARITHMETIC_ADD        ? " + "
+                      : node->op == ARITHMETIC_SUBTRACT ? " - "
+                      : node->op == ARITHMETIC_MULTIPLY ? "*"
+                                                        : "/");
+        print_tree(graph, call, node->b, own + 1, out);
+        break;
+    case ARITHMETIC_POWER:
+        print_tree(graph, call, node->a, BINDS_PRIMARY, out);
+        weft_text_add(out, "^");
+        print_tree(graph, call, node->b, BINDS_NEGATE, out);
+        break;
+    case ARITHMETIC_SELECT:
+        weft_text_add(out, "select(");
+        print_tree(graph, call, node->a, BINDS_SUM, out);
+        weft_text_add(out, " %s ", node->name);
+        print_tree(graph, call, node->b, BINDS_SUM, out);
+        weft_text_add(out, ", ");
+        print_tree(graph, call, node->c, 0, out);
+        weft_text_add(out, ", ");
+        print_tree(graph, call, node->d, 0, out);
+        weft_text_add(out, ")");
+        break;
+    case ARITHMETIC_INTRINSIC:
+        weft_text_add(out, "%s(", node->name);
+        print_tree(graph, call, node->a, 0, out);
+        if (node->b >= 0) {
+            weft_text_add(out, ", ");
+            print_tree(graph, call, node->b, 0, out);
+        }
+        weft_text_add(out, ")");
+        break;
+    }
+    weft_text_add(out, own < least ? ")" : "");
+}
+
+void print_call(const weft_graph *graph, const weft_call *call, weft_text *out) {
+    const weft_instance *instance = call->instance;
+    if (call->routine != NULL) {
+        weft_text_add(out, "apply(%s, ", graph->operators[call->op]);
+        print_operand(graph, &call->operands[0], out);
+        weft_text_add(out, ")");
+        return;
+    }
+    if (instance == NULL) {
+        print_tree(graph, call, call->n_arithmetic - 1, 0, out);
+        return;
+    }
+    weft_text_add(out, "%s(", call->label);
+    for (int i = 0; i < call->n_operands; ++i) {
+        weft_text_add(out, i > 0 ? ", " : "");
+        print_operand(graph, &call->operands[i], out);
+    }
+    for (int i = 0; i < instance->n_names; ++i) {
+        const int known = weft_function_name_index(instance->function, instance->names[i]);
+        if (known >= 0 && instance->function->names[known].is_parameter)
+            weft_text_add(out, ", %s = %d", instance->names[i], instance->values[i]);
+    }
+    weft_text_add(out, ")");
+}
+
+/* A copy that the language makes on its own when a part of a list is added somewhere. */
+static bool is_silent_copy(const weft_graph *graph, int datum) {
+    const weft_datum *d = &graph->data[datum];
+    const weft_call *call = d->producer >= 0 ? &graph->calls[d->producer] : NULL;
+    if (call == NULL || d->named || d->returned || call->instance != NULL ||
+        call->routine != NULL || call->n_arithmetic != 1 ||
+        call->arithmetic[0].op != ARITHMETIC_OPERAND ||
+        !weft_shape_equal(&call->operands[0].shape, &d->shape))
+        return false;
+    for (int i = 0; i < graph->n_calls; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            if (graph->calls[i].operands[k].datum == datum)
+                return false;
+    return true;
+}
+
+bool print_call_is_silent(const weft_graph *graph, const weft_call *call) {
+    return is_silent_copy(graph, call->result);
+}
+
+void print_accumulation(const weft_graph *graph, const weft_accumulation *a, weft_text *out) {
+    const char *map = graph->maps[a->map].name;
+    print_name(graph, a->target, out);
+    weft_text_add(out, a->matrix ? "[%s,%s] += " : "[%s] += ", map, map);
+    if (is_silent_copy(graph, a->source))
+        print_operand(graph, &graph->calls[a->call].operands[0], out);
+    else
+        print_name(graph, a->source, out);
+}
+
+/* ---- other formats ---- */
+
+void print_json_shape(const weft_shape *shape, weft_text *out) {
+    weft_text_add(out, "[");
+    for (int i = 0; i < shape->rank; ++i)
+        weft_text_add(out, i > 0 ? ", %d" : "%d", shape->sizes[i]);
+    weft_text_add(out, "]");
+}
+
+/* In a script a list goes by one name before and after its update; here the two are told apart. */
+void print_json_name(const weft_graph *graph, int datum, weft_text *out) {
+    if (datum < 0) {
+        weft_text_add(out, "null");
+        return;
+    }
+    weft_text_add(out, "\"");
+    if (graph->data[datum].storage < 0)
+        print_name(graph, datum, out);
+    else {
+        char name[80];
+        int length =
+            snprintf(name, sizeof name, "%s_next", graph->data[graph->data[datum].storage].name);
+        while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
+            name[length++] = '_';
+            name[length] = '\0';
+        }
+        weft_text_add(out, "%s", name);
+    }
+    weft_text_add(out, "\"");
+}
+
+void print_json_index_set(const weft_graph *graph, int index_set, weft_text *out) {
+    if (index_set < 0)
+        weft_text_add(out, "null");
+    else
+        weft_text_add_json(out, graph->index_sets[index_set].name);
+}
+
+void print_json_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out) {
+    weft_text_add(out, "{\"datum\": ");
+    print_json_name(graph, operand->datum, out);
+    weft_text_add(out, ", \"map\": ");
+    if (operand->map < 0)
+        weft_text_add(out, "null");
+    else
+        weft_text_add_json(out, graph->maps[operand->map].name);
+    weft_text_add(out, ", \"offset\": %d, \"shape\": ", operand->offset);
+    print_json_shape(&operand->shape, out);
+    weft_text_add(out, "}");
+}

@@ -1,0 +1,108 @@
+/* update name = value: a list gets its next value in its own memory. The value is a call of its
+ * own, the last one so far, so that every reader of the old value stands before it (fusions.c keeps
+ * that order). */
+#include "fusion/graph/private.h"
+
+static weft_status check_target(const weft_graph *graph, const binding *known,
+                                const weft_script_statement *statement, weft_error *error) {
+    if (known == NULL)
+        return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
+                             "'%s' has no value that could be updated", statement->name);
+    const weft_datum *datum =
+        known->value.arithmetic == NULL ? &graph->data[known->value.operand.datum] : NULL;
+    if (datum != NULL && datum->storage >= 0)
+        return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
+                             "'%s' is updated twice: join the two into one", statement->name);
+    if (datum == NULL || datum->kind != DATUM_INPUT || known->value.operand.map >= 0 ||
+        datum->index_set == UNIFORM) {
+        weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
+                      "'%s' cannot be updated: only input lists over an index set can",
+                      statement->name);
+        return WEFT_ERROR_TYPE;
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_value(const weft_graph *graph, const weft_datum *target,
+                               const weft_operand *v, const weft_script_statement *statement,
+                               weft_error *error) {
+    const weft_datum *datum = &graph->data[v->datum];
+    weft_text text = {0};
+    if (datum->index_set == target->index_set && weft_shape_equal(&v->shape, &target->shape))
+        return WEFT_OK;
+    weft_shape_print(&target->shape, &text);
+    weft_text_add(&text, " over %s, its next value is ",
+                  weft_index_set_name(graph, target->index_set));
+    weft_shape_print(&v->shape, &text);
+    weft_text_add(&text, " over %s", weft_index_set_name(graph, datum->index_set));
+    weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
+                  text.data != NULL ? text.data : "of another shape");
+    weft_text_free(&text);
+    return WEFT_ERROR_SHAPE;
+}
+
+/* Other names for the old value, or for parts and loads of it, keep it: each gets a copy, made
+ * before the update (and dropped again where nothing after it reads that name). */
+static weft_status keep_old_values(graph_builder *builder, const binding *updated,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int storage = updated->value.operand.datum;
+    for (int i = 0; i < builder->n_names && !weft_planted("old_name_updated"); ++i) {
+        binding *b = &builder->names[i];
+        if (b == updated || b->value.arithmetic != NULL || b->value.operand.datum != storage)
+            continue;
+        weft_operand copy = {0};
+        TRY(weft_operand_copy(builder, &b->value.operand, b->place, &copy, error));
+        b->value.operand = copy;
+    }
+done:
+    return status;
+}
+
+/* Does a call read a list at other members than its own? Then it cannot put the next value in its
+ * place: others still read there. */
+static bool reads_around(const weft_graph *graph, int call, int list) {
+    const weft_call *reader = &graph->calls[call];
+    for (int i = 0; i < reader->n_operands; ++i)
+        if (reader->operands[i].datum == list &&
+            (reader->operands[i].map >= 0 || reader->routine != NULL))
+            return true;
+    return false;
+}
+
+weft_status weft_graph_update(graph_builder *builder, const weft_script_statement *statement,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_graph *graph = builder->graph;
+    binding *known = (binding *)weft_binding_find(builder, statement->name);
+    value v = {0};
+    weft_operand next = {0};
+    TRY(check_target(graph, known, statement, error));
+    const int storage = known->value.operand.datum;
+    TRY(keep_old_values(builder, known, error));
+    const int n_before = graph->n_calls;
+    TRY(weft_value_make(builder, statement->value, &v, error));
+    TRY(weft_value_materialise(builder, &v, graph->data[storage].index_set, statement->place, &next,
+                               error));
+    const int producer = graph->data[next.datum].producer;
+    if (producer < n_before || producer != graph->n_calls - 1 || next.map >= 0 ||
+        reads_around(graph, producer, storage) ||
+        !weft_shape_equal(&graph->data[next.datum].shape, &next.shape)) {
+        builder->keep_apart = true;
+        status = weft_operand_copy(builder, &next, statement->place, &next, error);
+        builder->keep_apart = false;
+        if (status != WEFT_OK)
+            goto done;
+    }
+    TRY(check_value(graph, &graph->data[storage], &next, statement, error));
+    weft_datum *datum = &graph->data[next.datum];
+    datum->storage = storage;
+    datum->name = weft_arena_print(builder->arena, "%s_next", statement->name);
+    if (datum->name == NULL)
+        return weft_no_memory(error);
+    datum->named = true;
+    graph->data[storage].updated = true;
+    known->value = (value){.operand = {.datum = next.datum, .map = -1, .shape = next.shape}};
+done:
+    return status;
+}

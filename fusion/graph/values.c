@@ -1,0 +1,258 @@
+/* From expressions to calls: name resolution, indirect loads, shapes, function calls. */
+#include "fusion/graph/private.h"
+#include "fusion/base/intrinsics.h"
+
+#include <string.h>
+
+const binding *weft_binding_find(const graph_builder *builder, const char *name) {
+    for (int i = 0; i < builder->n_names; ++i)
+        if (strcmp(builder->names[i].name, name) == 0)
+            return &builder->names[i];
+    return NULL;
+}
+
+weft_status weft_nearest_binding(const graph_builder *builder, const char *name, const char **near,
+                                 weft_error *error) {
+    const char **names =
+        weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
+    if (names == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < builder->n_names; ++i)
+        names[i] = builder->names[i].name;
+    *near = weft_nearest_name(name, names, (size_t)builder->n_names);
+    return WEFT_OK;
+}
+
+static weft_status unknown_name(graph_builder *builder, const weft_node *node, weft_error *error) {
+    const char *near = NULL;
+    weft_status status = weft_nearest_binding(builder, node->name, &near, error);
+    if (status != WEFT_OK)
+        return status;
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' has no value here", node->name);
+    if (near != NULL)
+        weft_error_hint(error, "did you mean '%s'?", near);
+    else
+        weft_error_hint(error, "assign it first, or declare it: input %s : real over ...;",
+                        node->name);
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out,
+                                 weft_error *error) {
+    const binding *b = weft_binding_find(builder, node->name);
+    if (b == NULL)
+        return unknown_name(builder, node, error);
+    *out = b->value;
+    if (b->value.arithmetic == NULL) {
+        int id = b->value.operand.datum;
+        const weft_datum *datum = &builder->graph->data[id];
+        if (datum->kind == DATUM_MATRIX)
+            return weft_error_at(
+                error, WEFT_ERROR_TYPE, node->place,
+                "'%s' is a sparse matrix: it can be accumulated into and returned, not read",
+                node->name);
+        if (id < builder->first_read_capacity && builder->first_read[id].line == 0)
+            builder->first_read[id] = node->place;
+    }
+    return WEFT_OK;
+}
+
+/* ---- calls of elementary functions ------------------------------------------------------ */
+
+weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
+                                  weft_error *error) {
+    size_t n = 0;
+    const char *const *names = weft_library_names(builder->library, &n);
+    const char *intrinsics[WEFT_INTRINSICS_MAX];
+    const size_t n_intrinsics = weft_formula_names(intrinsics);
+    const int n_expressions = builder->script->n_expressions;
+    const char **all =
+        weft_arena_alloc(builder->arena, n + n_intrinsics + (size_t)n_expressions, sizeof *all);
+    if (all == NULL)
+        return weft_no_memory(error);
+    size_t count = 0;
+    for (size_t i = 0; i < n; ++i)
+        all[count++] = names[i];
+    for (size_t i = 0; i < n_intrinsics; ++i)
+        all[count++] = intrinsics[i];
+    for (int i = 0; i < n_expressions; ++i)
+        all[count++] = builder->script->expressions[i].name;
+    const char *instead = weft_formula_instead(node->name);
+    const char *near = instead == NULL ? weft_nearest_name(node->name, all, count) : NULL;
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s'", node->name);
+    if (near != NULL)
+        weft_error_hint(error, "did you mean '%s'? 'weft library' lists them all", near);
+    else if (instead != NULL && *instead)
+        weft_error_hint(error, "write %s instead", instead);
+    else
+        weft_error_hint(error, "'weft library' lists the functions; --kernels DIR adds your own");
+    return WEFT_ERROR_TYPE;
+}
+
+/* The one index set of a call's operands; uniform when all are. */
+static weft_status common_index_set(const graph_builder *builder, const weft_operand *operands,
+                                    int n, weft_place place, int *out, weft_error *error) {
+    const weft_graph *graph = builder->graph;
+    int common = UNIFORM, from = 0;
+    for (int i = 0; i < n; ++i) {
+        const weft_datum *datum = &graph->data[operands[i].datum];
+        int set = operands[i].map >= 0 ? graph->maps[operands[i].map].from : datum->index_set;
+        if (set == UNIFORM || set == common)
+            continue;
+        if (common == UNIFORM) {
+            common = set;
+            from = i;
+            continue;
+        }
+        weft_error_at(error, WEFT_ERROR_TYPE, place, "'%s' ranges over %s but '%s' over %s",
+                      graph->data[operands[from].datum].name, weft_index_set_name(graph, common),
+                      datum->name, weft_index_set_name(graph, set));
+        weft_error_hint(error, "load one of them through a connectivity, as in x[dofs]");
+        return WEFT_ERROR_TYPE;
+    }
+    *out = common;
+    return WEFT_OK;
+}
+
+weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_function *function = weft_library_find(builder->library, node->name);
+    const weft_function *reduction = weft_library_find_reduction(builder->library, node->name);
+    if (function == NULL && reduction == NULL)
+        return weft_unknown_function(builder, node, error);
+    if (node->n_children > WEFT_ARGUMENTS_MAX)
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
+                             WEFT_ARGUMENTS_MAX);
+    const size_t n = (size_t)node->n_children;
+    value *values = weft_arena_alloc(builder->arena, n + 1, sizeof *values);
+    weft_operand *operands = weft_arena_alloc(builder->arena, n + 1, sizeof *operands);
+    int *keys = weft_arena_alloc(builder->arena, (size_t)node->n_keys + 1, sizeof *keys);
+    weft_shape shapes[WEFT_ARGUMENTS_MAX];
+    weft_instance *instance = NULL;
+    int index_set = UNIFORM, n_data = 0;
+    bool scalars = true;
+    if (values == NULL || operands == NULL || keys == NULL)
+        return weft_no_memory(error);
+    for (size_t i = 0; i < n; ++i) {
+        TRY(weft_value_make(builder, node->children[i], &values[i], error));
+        if (values[i].arithmetic == NULL)
+            operands[n_data++] = values[i].operand;
+    }
+    TRY(common_index_set(builder, operands, n_data, node->place, &index_set, error));
+    for (size_t i = 0; i < n; ++i) {
+        TRY(weft_value_materialise(builder, &values[i], index_set, node->place, &operands[i],
+                                   error));
+        shapes[i] = operands[i].shape;
+        scalars = scalars && shapes[i].rank == 0;
+    }
+    if (reduction != NULL && (function == NULL || scalars))
+        function = reduction;
+    for (int i = 0; i < node->n_keys; ++i)
+        TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
+    TRY(weft_instance_make(builder->arena, builder->library, function, shapes, node->n_children,
+                           node->keys, keys, node->n_keys, node->place, &instance, error));
+    TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
+    if (index_set == UNIFORM) {
+        weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
+                      "every argument of '%s' is uniform: there is nothing to map over",
+                      node->name);
+        weft_error_hint(
+            error, "use arithmetic for uniform scalars, or give one argument 'over' an index set");
+        status = WEFT_ERROR_UNSUPPORTED;
+        goto done;
+    }
+    weft_call call = {.label = node->name,
+                      .instance = instance,
+                      .operands = operands,
+                      .n_operands = (int)n,
+                      .index_set = index_set,
+                      .flops = instance->flops,
+                      .place = node->place,
+                      .reduction = weft_function_reduction(function)};
+    *out = (value){0};
+    TRY(weft_call_add(builder, &call, &instance->result, &out->operand, error));
+done:
+    return status;
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static weft_status nothing_to_map_over(weft_place place, weft_error *error) {
+    weft_error_at(error, WEFT_ERROR_UNSUPPORTED, place,
+                  "this value is uniform: there is nothing to map over");
+    weft_error_hint(error, "a uniform value can be used together with a list over an index set");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set,
+                                   weft_place place, weft_operand *out, weft_error *error) {
+    if (v->arithmetic == NULL) {
+        *out = v->operand;
+        return WEFT_OK;
+    }
+    if (v->arithmetic->index_set == UNIFORM && index_set == UNIFORM) {
+        return nothing_to_map_over(place, error);
+    }
+    return weft_tree_make_call(builder, v->arithmetic, index_set, place, out, error);
+}
+
+weft_status weft_operand_copy(graph_builder *builder, const weft_operand *operand, weft_place place,
+                              weft_operand *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    tree t = {.index_set = UNIFORM};
+    int root = 0;
+    TRY(weft_tree_operand(builder, &t, operand, place, &root, error));
+    TRY(weft_tree_make_call(builder, &t, UNIFORM, place, out, error));
+done:
+    return status;
+}
+
+weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
+                            weft_operand *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
+    const weft_datum *datum = &builder->graph->data[out->datum];
+    if (datum->index_set == UNIFORM && datum->producer < 0)
+        return nothing_to_map_over(place, error);
+    if (out->map < 0 && datum->producer >= 0 && weft_shape_equal(&datum->shape, &out->shape))
+        goto done;
+    TRY(weft_operand_copy(builder, out, place, out, error));
+done:
+    return status;
+}
+
+bool weft_is_function(const graph_builder *builder, const char *name) {
+    return weft_library_find(builder->library, name) != NULL ||
+           weft_library_find_reduction(builder->library, name) != NULL;
+}
+
+weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const name_scope script = {0};
+    tree *t = NULL;
+    int root = 0;
+    const bool is_constant =
+        node->kind == NODE_NAME && weft_binding_find(builder, node->name) == NULL;
+    if (node->kind == NODE_NAME && !is_constant)
+        return weft_operand_of_name(builder, node, out, error);
+    if (node->kind == NODE_SUBSCRIPT)
+        return weft_value_subscript(builder, &script, node, out, error);
+    if (weft_is_apply(builder, node))
+        return weft_graph_apply(builder, node, out, error);
+    if (node->kind == NODE_CALL && weft_is_function(builder, node->name))
+        return weft_function_call(builder, node, out, error);
+    t = weft_arena_alloc(builder->arena, 1, sizeof *t);
+    if (t == NULL)
+        return weft_no_memory(error);
+    t->index_set = UNIFORM;
+    TRY(weft_tree_build(builder, &script, node, t, &root, error));
+    *out = (value){.arithmetic = t};
+    if (t->index_set != UNIFORM) {
+        TRY(weft_tree_make_call(builder, t, UNIFORM, node->place, &out->operand, error));
+        out->arithmetic = NULL;
+    }
+done:
+    return status;
+}

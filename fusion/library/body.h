@@ -1,0 +1,60 @@
+/** Bodies as generated code, from the inside. */
+#ifndef BODY_INTERNAL_H
+#define BODY_INTERNAL_H
+
+#include "fusion/library/private.h"
+
+/* Components of a local or result that are followed one by one; larger ones as a whole. */
+enum { BODY_COMPONENTS_MAX = 1024 };
+
+/** Which components have a value where the writer stands. */
+typedef struct body_value {
+    bool any, all;
+    uint64_t bits[BODY_COMPONENTS_MAX / 64];
+} body_value;
+
+typedef struct body_writer {
+    const weft_instance *instance;
+    const weft_variant *variant;
+    const weft_accessor *arguments, *result;
+    const weft_body_style *style;
+    weft_text *out;
+    weft_error *error;
+    bool thread_known; /* the style's thread is a number */
+    int64_t thread;
+    /* ints whose value is known here; others are emitted by name */
+    bool known[WEFT_LOCALS_MAX];
+    int64_t values[WEFT_LOCALS_MAX];
+    bool uses_table[WEFT_TABLES_MAX]; /* tables with a subscript that is not known: emitted as
+                                         arrays */
+    int depth;                        /* of indentation */
+    body_value result_value, local_values[WEFT_LOCALS_MAX];
+    int n_doubts; /* branches and loops around us that may not run at all */
+} body_writer;
+
+weft_status body_error(body_writer *w, int line, int column, const char *format, ...)
+    WEFT_PRINTF(4, 5);
+/** The value of an int or condition, where it is known. */
+bool body_integer(const body_writer *w, const weft_term *term, int64_t *out);
+/** The value of a real that depends on no data: literals, sizes, table entries. */
+bool body_constant(const body_writer *w, const weft_term *term, double *out);
+/** Subscripts that are known must lie inside. */
+weft_status body_check(body_writer *w, const weft_term *term);
+
+/* ---- values (body_values.c) ---- */
+
+/** A local is declared, with a value or without. */
+void body_value_forget(body_writer *w, int local, bool assigned);
+/** A place is assigned. */
+void body_value_set(body_writer *w, const weft_term *place);
+/** What a term reads must have a value. */
+weft_status body_value_read(body_writer *w, const weft_term *term);
+/** At the end: does the result have its values, where the body is to give the whole of it? */
+weft_status body_value_finish(body_writer *w, bool whole);
+
+void body_print_integer(body_writer *w, const weft_term *term);
+/** A value where a `real` is needed: splat when it depends on no data. */
+void body_print_real(body_writer *w, const weft_term *term);
+void body_print_place(body_writer *w, const weft_term *term);
+
+#endif

@@ -1,0 +1,355 @@
+#include "fusion/library/private.h"
+
+#include <string.h>
+
+static weft_status read_statement(kernel_reader *reader, weft_statement **out);
+
+static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind kind) {
+    weft_statement *statement = weft_arena_alloc(reader->arena, 1, sizeof *statement);
+    if (statement) {
+        statement->kind = kind;
+        statement->line = reader->token->line;
+        statement->column = reader->token->column;
+    }
+    return statement;
+}
+
+static weft_status syntax_error(kernel_reader *reader, const char *text, const char *hint) {
+    weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line,
+                                      reader->token->column, "%s", text);
+    if (hint)
+        weft_error_hint(reader->error, "%s", hint);
+    return status;
+}
+
+/* A new local, visible from here to the end of its block. */
+static weft_status declare(kernel_reader *reader, bool real, int *out) {
+    weft_status status = WEFT_OK;
+    const weft_function *function = reader->function;
+    const kernel_token *token = reader->token;
+    const char *name = NULL;
+    TRY(reader_new_name(reader, "a local's name", &name));
+    bool taken =
+        strcmp(function->result.name, name) == 0 || weft_function_name_index(function, name) >= 0;
+    for (int i = 0; i < function->n_arguments; ++i)
+        taken = taken || strcmp(function->arguments[i].name, name) == 0;
+    for (int i = 0; i < function->n_tables; ++i)
+        taken = taken || strcmp(function->tables[i].formal.name, name) == 0;
+    for (int i = 0; i < reader->n_scope; ++i)
+        taken = taken || strcmp(reader->locals[reader->scope[i]].name, name) == 0;
+    if (taken) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                              "'%s' already means something here: choose another name", name);
+        goto done;
+    }
+    if (reader->n_locals == WEFT_LOCALS_MAX) {
+        status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
+                              "more than 128 locals in one body: split the function");
+        goto done;
+    }
+    reader->locals[reader->n_locals] = (weft_local){.name = name, .real = real};
+    reader->scope[reader->n_scope++] = reader->n_locals;
+    *out = reader->n_locals++;
+done:
+    return status;
+}
+
+/* extents := { "[" term in sizes "]" } */
+static weft_status read_extents(kernel_reader *reader, weft_local *local) {
+    weft_status status = WEFT_OK;
+    while (reader_accept(reader, "[")) {
+        if (local->rank == WEFT_RANK_MAX) {
+            status = syntax_error(reader, "more than four subscripts", NULL);
+            goto done;
+        }
+        reader->mode = READ_FORMULA;
+        status = reader_integer_term(reader, "an array's size", &local->extents[local->rank++]);
+        reader->mode = READ_BODY;
+        TRY(status);
+        TRY(reader_expect(reader, "]", "after the array's size"));
+    }
+done:
+    return status;
+}
+
+/* declaration := ("int" | "real") name [extents] ["=" term] { "," name ... } ";"
+ * One statement a name; *last gets the last of them. */
+static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
+                                    weft_statement **last) {
+    weft_status status = WEFT_OK;
+    bool real = reader_is(reader, "real");
+    ++reader->token;
+    do {
+        weft_statement *statement = statement_make(reader, STATEMENT_DECLARE);
+        if (!statement)
+            return reader_memory(reader);
+        int local = 0;
+        TRY(declare(reader, real, &local));
+        statement->local = local;
+        TRY(read_extents(reader, &reader->locals[local]));
+        bool array = reader->locals[local].rank > 0;
+        if (array && !real) {
+            status = syntax_error(reader, "arrays are real", NULL);
+            goto done;
+        }
+        if (reader_accept(reader, "=")) {
+            if (array) {
+                status = syntax_error(
+                    reader, "an array is declared without values: assign to its components", NULL);
+                goto done;
+            }
+            --reader->n_scope; /* not yet known in its own value */
+            if (real) {
+                TRY(reader_term(reader, &statement->value));
+                TRY(reader_check_real(reader, statement->value, "the value"));
+            } else {
+                TRY(reader_integer_term(reader, "an int's value", &statement->value));
+            }
+            ++reader->n_scope;
+        } else if (!real) {
+            status = syntax_error(
+                reader, "an int needs its value here, and keeps it",
+                "int i = t / n; and loops declare their own: for (int i = 0; i < n; ++i)");
+            goto done;
+        }
+        *out = statement;
+        out = &statement->next;
+        *last = statement;
+    } while (reader_accept(reader, ","));
+    TRY(reader_expect(reader, ";", "after the declaration"));
+done:
+    return status;
+}
+
+/* step := "++" i | i "++" | "--" i | i "--" | i "+=" number | i "-=" number */
+static weft_status read_step(kernel_reader *reader, const char *name, int64_t *step) {
+    const char *advice = "write for (int i = 0; i < n; ++i), with ++i, --i, i += 2 or i -= 2";
+    if (reader_is(reader, "++") || reader_is(reader, "--")) {
+        *step = reader_is(reader, "++") ? 1 : -1;
+        ++reader->token;
+        return reader_accept(reader, name)
+                   ? WEFT_OK
+                   : syntax_error(reader, "a loop steps its own variable", advice);
+    }
+    if (!reader_accept(reader, name))
+        return syntax_error(reader, "a loop steps its own variable", advice);
+    if (reader_accept(reader, "++")) {
+        *step = 1;
+        return WEFT_OK;
+    }
+    if (reader_accept(reader, "--")) {
+        *step = -1;
+        return WEFT_OK;
+    }
+    bool up = reader_is(reader, "+="), down = reader_is(reader, "-=");
+    if (up || down)
+        ++reader->token;
+    if ((!up && !down) || reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
+        reader->token->number < 1 || reader->token->number > 1e6)
+        return syntax_error(reader, "expected the loop's step", advice);
+    *step = (int64_t)reader->token->number * (up ? 1 : -1);
+    ++reader->token;
+    return WEFT_OK;
+}
+
+/* for := "for" "(" "int" i "=" term ";" i compare term ";" step ")" statement */
+static weft_status read_for(kernel_reader *reader, weft_statement **out) {
+    static const char *const compares[] = {"<", "<=", ">", ">="};
+    static const weft_binary binaries[] = {BINARY_LESS, BINARY_LESS_EQUAL, BINARY_GREATER,
+                                           BINARY_GREATER_EQUAL};
+    weft_status status = WEFT_OK;
+    int scope = reader->n_scope, local = 0;
+    weft_statement *statement = statement_make(reader, STATEMENT_FOR);
+    if (!statement)
+        return reader_memory(reader);
+    ++reader->token;
+    TRY(reader_expect(reader, "(", "after 'for'"));
+    TRY(reader_expect(reader, "int", "to declare the loop's variable"));
+    TRY(declare(reader, false, &local));
+    statement->local = local;
+    const char *name = reader->locals[local].name;
+    TRY(reader_expect(reader, "=", "and the loop's first value"));
+    --reader->n_scope;
+    TRY(reader_integer_term(reader, "a loop's first value", &statement->value));
+    ++reader->n_scope;
+    TRY(reader_expect(reader, ";", "after the loop's first value"));
+    TRY(reader_expect(reader, name, "to compare the loop's variable with its bound"));
+    int found = -1;
+    for (int i = 0; i < 4; ++i)
+        if (found < 0 && reader_accept(reader, compares[i]))
+            found = i;
+    if (found < 0) {
+        status = syntax_error(reader, "expected <, <=, > or >= and the loop's bound", NULL);
+        goto done;
+    }
+    statement->compare = binaries[found];
+    TRY(reader_integer_term(reader, "a loop's bound", &statement->condition));
+    TRY(reader_expect(reader, ";", "after the loop's bound"));
+    TRY(read_step(reader, name, &statement->step));
+    if ((found < 2) != (statement->step > 0)) {
+        status = syntax_error(reader, "this loop steps away from its bound", NULL);
+        goto done;
+    }
+    TRY(reader_expect(reader, ")", "to close 'for'"));
+    TRY(read_statement(reader, &statement->body));
+    reader->n_scope = scope;
+    *out = statement;
+done:
+    return status;
+}
+
+/* if := "if" "(" term ")" statement ["else" statement] */
+static weft_status read_if(kernel_reader *reader, weft_statement **out) {
+    weft_status status = WEFT_OK;
+    weft_statement *statement = statement_make(reader, STATEMENT_IF);
+    if (!statement)
+        return reader_memory(reader);
+    ++reader->token;
+    TRY(reader_expect(reader, "(", "after 'if'"));
+    TRY(reader_term(reader, &statement->condition));
+    if (statement->condition->type != TYPE_CONDITION) {
+        const weft_term *term = statement->condition;
+        bool mask = term->type == TYPE_MASK;
+        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+                              mask ? "'if' may not depend on data" : "'if' needs a comparison");
+        weft_error_hint(reader->error,
+                        mask ? "bodies run in lanes: use select(condition, a, b)"
+                             : "sizes and indices may be compared, as in if (d == 2)");
+        goto done;
+    }
+    TRY(reader_expect(reader, ")", "to close 'if'"));
+    TRY(read_statement(reader, &statement->body));
+    if (reader_accept(reader, "else"))
+        TRY(read_statement(reader, &statement->otherwise));
+    *out = statement;
+done:
+    return status;
+}
+
+/* assignment := target ("=" | "+=" | "-=" | "*=" | "/=") term ";" */
+static weft_status read_assignment(kernel_reader *reader, weft_statement **out) {
+    static const char *const ops[] = {"=", "+=", "-=", "*=", "/="};
+    weft_status status = WEFT_OK;
+    weft_statement *statement = statement_make(reader, STATEMENT_ASSIGN);
+    if (!statement)
+        return reader_memory(reader);
+    TRY(reader_target(reader, &statement->target));
+    for (int i = 0; i < 5 && !statement->op; ++i)
+        if (reader_accept(reader, ops[i]))
+            statement->op = ops[i][0];
+    if (!statement->op) {
+        status =
+            syntax_error(reader, "expected =, +=, -=, *= or /= after what is assigned to", NULL);
+        goto done;
+    }
+    TRY(reader_term(reader, &statement->value));
+    TRY(reader_check_real(reader, statement->value, "the value"));
+    TRY(reader_expect(reader, ";", "after the assignment"));
+    *out = statement;
+done:
+    return status;
+}
+
+/* block := "{" { statement } "}" */
+static weft_status read_block(kernel_reader *reader, weft_statement **out) {
+    weft_status status = WEFT_OK;
+    int scope = reader->n_scope;
+    weft_statement *block = statement_make(reader, STATEMENT_BLOCK);
+    if (!block)
+        return reader_memory(reader);
+    const kernel_token *open = reader->token++;
+    weft_statement **end = &block->body;
+    while (!reader_is(reader, "}")) {
+        if (reader->token->kind == KERNEL_END) {
+            status = reader_error(reader, WEFT_ERROR_SYNTAX, open->line, open->column,
+                                  "this '{' is not closed");
+            goto done;
+        }
+        TRY(read_statement(reader, end));
+        while (*end)
+            end = &(*end)->next;
+    }
+    ++reader->token;
+    reader->n_scope = scope;
+    *out = block;
+done:
+    return status;
+}
+
+static weft_status refuse_keyword(kernel_reader *reader) {
+    static const struct {
+        const char *word, *message, *hint;
+    } refused[] = {
+        {"return", "no 'return' in a body", "the last statement ends it; assign to the result"},
+        {"goto", "no 'goto' in a body", NULL},
+        {"while", "no 'while' in a body", "use for (int i = 0; i < n; ++i) with a bound in sizes"},
+        {"do", "no 'do' in a body", "use for (int i = 0; i < n; ++i) with a bound in sizes"},
+        {"switch", "no 'switch' in a body", "use if (d == 2) ... else ..."},
+        {"break", "no 'break' in a body", "bodies run in lanes: every loop runs to its end"},
+        {"continue", "no 'continue' in a body", "bodies run in lanes: use select(condition, a, b)"},
+        {"double", "write 'real' for data", "real is float or double, as the user chooses"},
+        {"float", "write 'real' for data", "real is float or double, as the user chooses"},
+        {"static", "no 'static' in a body", "constants come from '//@ table' lines"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
+        if (reader_is(reader, refused[i].word))
+            return syntax_error(reader, refused[i].message, refused[i].hint);
+    return WEFT_OK;
+}
+
+/* statement := block | for | if | declaration | assignment | ";" */
+static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
+    weft_status status = WEFT_OK;
+    weft_statement *last = NULL;
+    if (++reader->depth > WEFT_NESTING_MAX)
+        return syntax_error(reader, "nested too deeply", NULL);
+    if (reader_is(reader, "const"))
+        ++reader->token;
+    if (reader_is(reader, "{")) {
+        status = read_block(reader, out);
+    } else if (reader_is(reader, "for")) {
+        status = read_for(reader, out);
+    } else if (reader_is(reader, "if")) {
+        status = read_if(reader, out);
+    } else if (reader_is(reader, "int") || reader_is(reader, "real")) {
+        status = read_declaration(reader, out, &last);
+    } else if (reader_accept(reader, ";")) {
+        *out = NULL;
+    } else if (reader->token->kind != KERNEL_NAME) {
+        status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                              "expected a statement, found %s", reader_found(reader));
+    } else {
+        TRY(refuse_keyword(reader));
+        status = read_assignment(reader, out);
+    }
+    --reader->depth;
+done:
+    return status;
+}
+
+weft_status reader_body(kernel_reader *reader, weft_body *out) {
+    weft_status status = WEFT_OK;
+    weft_statement **end = &out->first;
+    const kernel_token *start = reader->token;
+    reader->mode = READ_BODY;
+    reader->n_locals = reader->n_scope = reader->depth = 0;
+    reader->result_set = false;
+    while (reader->token->kind != KERNEL_END) {
+        TRY(read_statement(reader, end));
+        while (*end)
+            end = &(*end)->next;
+    }
+    if (!reader->result_set) {
+        status =
+            reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,
+                         "this body never sets its result '%s'", reader->function->result.name);
+        goto done;
+    }
+    out->n_locals = reader->n_locals;
+    out->locals =
+        weft_arena_alloc(reader->arena, (size_t)reader->n_locals + 1, sizeof *out->locals);
+    if (!out->locals)
+        return reader_memory(reader);
+    memcpy(out->locals, reader->locals, (size_t)reader->n_locals * sizeof *out->locals);
+done:
+    return status;
+}

@@ -1,0 +1,283 @@
+/* Expressions of bodies as generated code. */
+#include "fusion/library/body.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const symbols[] = {" || ", " && ", " == ", " != ", " < ", " <= ", " > ",
+                                      " >= ", " + ",  " - ",  " * ",  " / ", " % "};
+static const int levels[] = {1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6};
+enum { LEVEL_UNARY = 7 };
+
+static void add(body_writer *w, const char *text) {
+    weft_text_add_bytes(w->out, text, strlen(text));
+}
+
+static void print_integer(body_writer *w, const weft_term *term, int level) {
+    int64_t value;
+    if (body_integer(w, term, &value)) {
+        weft_text_add(w->out, value < 0 && level > 0 ? "(%lld)" : "%lld", (long long)value);
+        return;
+    }
+    switch (term->kind) {
+    case TERM_THREAD:
+        add(w, w->style->thread);
+        break;
+    case TERM_LOCAL:
+        add(w, w->variant->body.locals[term->index].name);
+        break;
+    case TERM_NEGATE:
+    case TERM_NOT:
+        add(w, term->kind == TERM_NOT ? "!" : "-");
+        print_integer(w, term->children[0], LEVEL_UNARY);
+        break;
+    case TERM_BINARY: {
+        int own = levels[term->binary];
+        bool open = own < level || (level == 2 && own == 1);
+        add(w, open ? "(" : "");
+        print_integer(w, term->children[0], own);
+        add(w, symbols[term->binary]);
+        print_integer(w, term->children[1], own + 1);
+        add(w, open ? ")" : "");
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void body_print_integer(body_writer *w, const weft_term *term) {
+    print_integer(w, term, 0);
+}
+
+/* base[i * 3 + l + 4]: known parts are summed. */
+static void print_component(body_writer *w, const char *base, int64_t offset, const weft_term *term,
+                            const weft_shape *shape) {
+    int64_t stride = 1, value;
+    int64_t strides[WEFT_RANK_MAX];
+    for (int k = shape->rank - 1; k >= 0; --k) {
+        strides[k] = stride;
+        stride *= shape->sizes[k];
+    }
+    bool first = true;
+    weft_text_add(w->out, "%s[", base);
+    for (int k = 0; k < shape->rank; ++k) {
+        if (body_integer(w, term->children[k], &value)) {
+            offset += value * strides[k];
+            continue;
+        }
+        add(w, first ? "" : " + ");
+        first = false;
+        print_integer(w, term->children[k], strides[k] == 1 ? 5 : 6);
+        if (strides[k] != 1)
+            weft_text_add(w->out, " * %lld", (long long)strides[k]);
+    }
+    if (first)
+        weft_text_add(w->out, "%lld]", (long long)offset);
+    else if (offset != 0)
+        weft_text_add(w->out, " %c %lld]", offset < 0 ? '-' : '+',
+                      (long long)(offset < 0 ? -offset : offset));
+    else
+        add(w, "]");
+}
+
+void body_print_place(body_writer *w, const weft_term *term) {
+    const weft_instance *instance = w->instance;
+    switch (term->kind) {
+    case TERM_ARGUMENT:
+        print_component(w, w->arguments[term->index].base, w->arguments[term->index].offset, term,
+                        &instance->arguments[term->index]);
+        break;
+    case TERM_RESULT:
+        print_component(w, w->result->base, w->result->offset, term, &instance->result);
+        break;
+    case TERM_TABLE:
+        w->uses_table[term->index] = true;
+        print_component(w, instance->table_names[term->index], 0, term,
+                        &instance->table_shapes[term->index]);
+        break;
+    case TERM_LOCAL:
+        add(w, w->variant->body.locals[term->index].name);
+        for (int k = 0; k < term->n_children; ++k) {
+            add(w, "[");
+            print_integer(w, term->children[k], 0);
+            add(w, "]");
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* Does the value depend on data, so that it has the type `real`? */
+static bool is_data(const body_writer *w, const weft_term *term) {
+    double ignored;
+    if (body_constant(w, term, &ignored))
+        return false;
+    if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT || term->kind == TERM_INTRINSIC ||
+        (term->kind == TERM_LOCAL && term->type == TYPE_REAL))
+        return true;
+    if (term->kind == TERM_TABLE || term->type == TYPE_INT)
+        return false;
+    bool found = false;
+    for (int k = 0; k < term->n_children; ++k)
+        found = found || is_data(w, term->children[k]);
+    return found;
+}
+
+/* A literal that float holds exactly mixes with vectors of either precision; others are cast, and
+ * so are negative ones, which are no literals to the compiler. */
+static void print_literal(body_writer *w, double value) {
+    bool exact = (double)(float)value == value;
+    bool whole = exact && value == rint(value) && fabs(value) < 1e6;
+    char number[40];
+    for (int digits = 15; digits <= 17; ++digits) {
+        snprintf(number, sizeof number, "%.*g", digits, value);
+        double back = 0;
+        if (sscanf(number, "%lf", &back) == 1 && back == value)
+            break;
+    }
+    if (whole && !w->style->splat) {
+        weft_text_add(w->out, value < 0 ? "(%.0f)" : "%.0f", value);
+        return;
+    }
+    const char *point = strpbrk(number, ".e") ? "" : ".0";
+    const char *cast = exact && !signbit(value) && w->style->splat ? "" : "(scalar)";
+    weft_text_add(w->out, "%s%s%s", cast, number, point);
+}
+
+static void print_mixed(body_writer *w, const weft_term *term, int level);
+
+static void print_intrinsic(body_writer *w, const weft_term *term) {
+    double exponent;
+    if (strcmp(weft_intrinsics[term->index].name, "pow") == 0 &&
+        body_constant(w, term->children[1], &exponent) && exponent == rint(exponent) &&
+        fabs(exponent) <= 64) {
+        add(w, "weft_powi(");
+        body_print_real(w, term->children[0]);
+        weft_text_add(w->out, ", %.0f)", exponent);
+        return;
+    }
+    weft_text_add(w->out, "weft_%s(", weft_intrinsics[term->index].name);
+    for (int k = 0; k < term->n_children; ++k) {
+        add(w, k ? ", " : "");
+        if (term->children[k]->type == TYPE_MASK)
+            print_mixed(w, term->children[k], 0);
+        else
+            body_print_real(w, term->children[k]);
+    }
+    add(w, ")");
+}
+
+/* select whose condition is known, or turns on indices alone. */
+static bool print_select(body_writer *w, const weft_term *term, int level) {
+    const weft_term *condition = term->children[0];
+    int64_t holds;
+    if (condition->type != TYPE_CONDITION)
+        return false;
+    if (body_integer(w, condition, &holds)) {
+        if (level == 0)
+            body_print_real(w, term->children[holds ? 1 : 2]);
+        else
+            print_mixed(w, term->children[holds ? 1 : 2], level);
+        return true;
+    }
+    add(w, "(");
+    print_integer(w, condition, 1);
+    /* What is made of vectors is no `real` to the compiler, for it lacks may_alias. */
+    const char *cast = w->style->splat ? "(real)(" : "", *end = w->style->splat ? ")" : "";
+    for (int k = 1; k <= 2; ++k) {
+        weft_text_add(w->out, "%s%s", k == 1 ? " ? " : " : ", cast);
+        body_print_real(w, term->children[k]);
+        add(w, end);
+    }
+    add(w, ")");
+    return true;
+}
+
+/* Comparisons of vectors: masks are joined bitwise, and both sides are vectors. */
+static void print_mask(body_writer *w, const weft_term *term) {
+    if (term->kind == TERM_NOT) {
+        add(w, w->style->splat ? "~(" : "!(");
+        print_mixed(w, term->children[0], 0);
+        add(w, ")");
+        return;
+    }
+    bool joins = term->binary <= BINARY_AND;
+    const char *symbol = symbols[term->binary];
+    if (joins && w->style->splat)
+        symbol = term->binary == BINARY_AND ? " & " : " | ";
+    for (int k = 0; k < 2; ++k) {
+        add(w, k ? symbol : "");
+        add(w, "(");
+        if (joins)
+            print_mixed(w, term->children[k], 0);
+        else
+            body_print_real(w, term->children[k]);
+        add(w, ")");
+    }
+}
+
+/* 1 * x and x * 1 are x. */
+static const weft_term *unit_factor(const body_writer *w, const weft_term *term) {
+    double value;
+    if (term->kind != TERM_BINARY)
+        return NULL;
+    if (term->binary == BINARY_MULTIPLY && body_constant(w, term->children[0], &value) &&
+        value == 1)
+        return term->children[1];
+    if ((term->binary == BINARY_MULTIPLY || term->binary == BINARY_DIVIDE) &&
+        body_constant(w, term->children[1], &value) && value == 1)
+        return term->children[0];
+    return NULL;
+}
+
+static void print_mixed(body_writer *w, const weft_term *term, int level) {
+    double value;
+    const weft_term *only;
+    if (body_constant(w, term, &value)) {
+        print_literal(w, value);
+    } else if (term->type == TYPE_INT) {
+        add(w, "(scalar)(");
+        print_integer(w, term, 0);
+        add(w, ")");
+    } else if (term->type == TYPE_MASK) {
+        print_mask(w, term);
+    } else if ((only = unit_factor(w, term)) != NULL) {
+        print_mixed(w, only, level);
+    } else if (term->kind == TERM_INTRINSIC) {
+        if (!(weft_intrinsics[term->index].flags & INTRINSIC_MASK) ||
+            !print_select(w, term, level ? level : 1))
+            print_intrinsic(w, term);
+    } else if (term->kind == TERM_BINARY || term->kind == TERM_NEGATE) {
+        bool data = is_data(w, term);
+        int own = term->kind == TERM_NEGATE ? LEVEL_UNARY : levels[term->binary];
+        bool open = data && own < level;
+        add(w, !data ? "(scalar)(" : open ? "(" : "");
+        if (term->kind == TERM_NEGATE) {
+            add(w, "-");
+            print_mixed(w, term->children[0], LEVEL_UNARY + 1);
+        } else {
+            print_mixed(w, term->children[0], own);
+            add(w, symbols[term->binary]);
+            print_mixed(w, term->children[1], own + 1);
+        }
+        add(w, open || !data ? ")" : "");
+    } else {
+        body_print_place(w, term);
+    }
+}
+
+void body_print_real(body_writer *w, const weft_term *term) {
+    int64_t holds;
+    while (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
+           term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
+        term = term->children[holds ? 1 : 2];
+    bool splat = w->style->splat && !is_data(w, term);
+    if (splat)
+        weft_text_add(w->out, "%s(", w->style->splat);
+    print_mixed(w, term, 0);
+    if (splat)
+        add(w, ")");
+}

@@ -1,0 +1,90 @@
+/* What a body reads must have a value: it is followed in the order in which it runs, which unrolled
+ * loops and known ints tell. Where that order is not known, doubt is taken as a value. */
+#include "fusion/library/body.h"
+
+#include <string.h>
+
+/* The component that a place means, -1 where its subscripts are not known. */
+static int64_t component_of(const body_writer *w, const weft_term *place) {
+    const weft_shape *result = &w->instance->result;
+    int64_t component = 0, i = 0, size = 0;
+    for (int k = 0; k < place->n_children; ++k) {
+        if (place->kind == TERM_RESULT)
+            size = result->sizes[k];
+        else if (!body_integer(w, w->variant->body.locals[place->index].extents[k], &size))
+            return -1;
+        if (!body_integer(w, place->children[k], &i))
+            return -1;
+        component = component * size + i;
+    }
+    return component < BODY_COMPONENTS_MAX ? component : -1;
+}
+
+static body_value *value_of(body_writer *w, const weft_term *place) {
+    if (place->kind == TERM_RESULT)
+        return &w->result_value;
+    if (place->kind == TERM_LOCAL && w->variant->body.locals[place->index].real)
+        return &w->local_values[place->index];
+    return NULL;
+}
+
+static bool has_value(const body_value *value, int64_t component) {
+    if (component < 0)
+        return value->any;
+    return value->all || (value->bits[component / 64] >> (component % 64) & 1);
+}
+
+void body_value_forget(body_writer *w, int local, bool assigned) {
+    w->local_values[local] = (body_value){.any = assigned, .all = assigned};
+}
+
+void body_value_set(body_writer *w, const weft_term *place) {
+    body_value *value = value_of(w, place);
+    if (!value)
+        return;
+    int64_t component = component_of(w, place);
+    value->any = true;
+    if (component < 0)
+        value->all = true;
+    else
+        value->bits[component / 64] |= (uint64_t)1 << (component % 64);
+}
+
+static weft_status read_place(body_writer *w, const weft_term *place, weft_error *error) {
+    const body_value *value = value_of(w, place);
+    if (!value || w->n_doubts > 0 || has_value(value, component_of(w, place)))
+        return WEFT_OK;
+    const char *name = place->kind == TERM_RESULT ? w->instance->function->result.name
+                                                  : w->variant->body.locals[place->index].name;
+    body_error(w, place->line, place->column, "'%s' is read here and has no value yet", name);
+    weft_error_hint(error, "a sum starts at zero: write %s = 0 first, or real s = 0 for a local",
+                    name);
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status body_value_read(body_writer *w, const weft_term *term) {
+    weft_status status = WEFT_OK;
+    int64_t holds = 0;
+    if (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
+        term->children[0]->type == TYPE_CONDITION && body_integer(w, term->children[0], &holds))
+        return body_value_read(w, term->children[holds ? 1 : 2]);
+    for (int k = 0; k < term->n_children; ++k)
+        TRY(body_value_read(w, term->children[k]));
+    status = read_place(w, term, w->error);
+done:
+    return status;
+}
+
+weft_status body_value_finish(body_writer *w, bool whole) {
+    const body_value *value = &w->result_value;
+    int n = weft_shape_count(&w->instance->result);
+    for (int i = 0; whole && i < n && i < BODY_COMPONENTS_MAX; ++i) {
+        if (has_value(value, i))
+            continue;
+        body_error(w, w->variant->line, 1, "component %d of the result '%s', of %d, gets no value",
+                   i, w->instance->function->result.name, n);
+        weft_error_hint(w->error, "the body below must assign all of them");
+        return WEFT_ERROR_TYPE;
+    }
+    return WEFT_OK;
+}

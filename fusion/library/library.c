@@ -1,0 +1,244 @@
+#include "fusion/library/private.h"
+
+#include "fusion/embedded_kernels.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DIRECTORY_DEPTH = 16 };
+
+static weft_status out_of_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the library of functions");
+}
+
+weft_status weft_library_make(weft_library **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_library *library = calloc(1, sizeof *library);
+    if (!library)
+        return out_of_memory(error);
+    TRY(weft_arena_make(&library->arena, error));
+    for (size_t i = 0; i < weft_embedded_kernels_count; ++i)
+        TRY(weft_library_add_text(library, weft_embedded_kernels[i].name,
+                                  weft_embedded_kernels[i].text, error));
+    *out = library;
+    library = NULL;
+done:
+    weft_library_free(&library);
+    return status;
+}
+
+void weft_library_free(weft_library **library) {
+    if (!library || !*library)
+        return;
+    weft_arena_free(&(*library)->arena);
+    free(*library);
+    *library = NULL;
+}
+
+/* The first function whose name is not before `name`; of one name the map stands before the
+ * reduction. */
+static size_t lower_bound(const weft_library *library, const char *name, bool is_reduction) {
+    size_t first = 0, last = library->n;
+    while (first < last) {
+        size_t middle = first + (last - first) / 2;
+        int order = strcmp(library->names[middle], name);
+        if (order < 0 || (order == 0 && is_reduction && !library->functions[middle]->is_reduction))
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static weft_status reserve(weft_library *library, size_t more, weft_error *error) {
+    if (library->n + more <= library->capacity)
+        return WEFT_OK;
+    size_t capacity = (library->n + more) * 2;
+    const weft_function **functions = weft_arena_alloc(library->arena, capacity, sizeof *functions);
+    const char **names = weft_arena_alloc(library->arena, capacity, sizeof *names);
+    if (!functions || !names)
+        return out_of_memory(error);
+    if (library->n) {
+        memcpy(functions, library->functions, library->n * sizeof *functions);
+        memcpy(names, library->names, library->n * sizeof *names);
+    }
+    library->functions = functions;
+    library->names = names;
+    library->capacity = capacity;
+    return WEFT_OK;
+}
+
+/* Room is reserved; a function of the same name and sort is replaced. */
+static void insert(weft_library *library, const weft_function *function) {
+    size_t i = lower_bound(library, function->info.name, function->is_reduction);
+    if (i == library->n || strcmp(library->names[i], function->info.name) != 0 ||
+        library->functions[i]->is_reduction != function->is_reduction) {
+        memmove(library->functions + i + 1, library->functions + i,
+                (library->n - i) * sizeof *library->functions);
+        memmove(library->names + i + 1, library->names + i,
+                (library->n - i) * sizeof *library->names);
+        ++library->n;
+    }
+    library->functions[i] = function;
+    library->names[i] = function->info.name;
+}
+
+weft_status weft_library_add_text(weft_library *library, const char *name, const char *text,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_function_list list = {0};
+    weft_source source = {weft_arena_copy(library->arena, name, strlen(name)),
+                          weft_arena_copy(library->arena, text, strlen(text))};
+    if (!source.name || !source.text)
+        return out_of_memory(error);
+    TRY(weft_kernel_file_read(library->arena, &source, &list, error));
+    TRY(reserve(library, list.n, error));
+    for (size_t i = 0; i < list.n; ++i)
+        insert(library, list.list[i]);
+done:
+    return status;
+}
+
+static bool ends_with(const char *name, const char *end) {
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static int choose(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static weft_status add_file(weft_library *library, const char *path, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *text = NULL;
+    size_t length = 0;
+    TRY(weft_file_read(path, &text, &length, error));
+    if (strlen(text) != length) {
+        status = weft_error_set(error, WEFT_ERROR_SYNTAX, "this is no text: it has a zero byte");
+        weft_error_place(error, path, NULL, 0, 0);
+        goto done;
+    }
+    TRY(weft_library_add_text(library, path, text, error));
+done:
+    free(text);
+    return status;
+}
+
+static weft_status add_below(weft_library *library, const char *directory, int depth,
+                             size_t *n_files, weft_error *error) {
+    weft_status status = WEFT_OK;
+    struct dirent **entries = NULL;
+    char *path = NULL;
+    int n = scandir(directory, &entries, choose, by_name);
+    if (n < 0) {
+        if (errno == ENOMEM)
+            return out_of_memory(error);
+        status = weft_error_set(error, WEFT_ERROR_IO, "cannot read the directory '%s': %s",
+                                directory, strerror(errno));
+        weft_error_hint(error, "--kernels takes a directory of *.kernel.c files");
+        return status;
+    }
+    for (int i = 0; i < n; ++i) {
+        struct stat about;
+        free(path);
+        if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0) {
+            path = NULL;
+            status = out_of_memory(error);
+            goto done;
+        }
+        if (stat(path, &about) != 0)
+            continue;
+        if (S_ISDIR(about.st_mode) && depth < DIRECTORY_DEPTH) {
+            TRY(add_below(library, path, depth + 1, n_files, error));
+        } else if (S_ISREG(about.st_mode) && ends_with(path, ".kernel.c")) {
+            TRY(add_file(library, path, error));
+            ++*n_files;
+        }
+    }
+done:
+    for (int i = 0; i < n; ++i)
+        free(entries[i]);
+    free(entries);
+    free(path);
+    return status;
+}
+
+weft_status weft_library_add_directory(weft_library *library, const char *directory,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t n_files = 0;
+    TRY(add_below(library, directory, 0, &n_files, error));
+    if (n_files == 0) {
+        status =
+            weft_error_set(error, WEFT_ERROR_IO, "no *.kernel.c file in '%s' or below", directory);
+        weft_error_hint(error,
+                        "a kernel file's name ends in .kernel.c; docs/kernel-files.md shows one");
+    }
+done:
+    return status;
+}
+
+weft_status weft_library_add_table(weft_library *library, const char *name, int n_arguments,
+                                   weft_table_maker maker, void *user, weft_error *error) {
+    weft_library_table table = {weft_arena_copy(library->arena, name, strlen(name)), n_arguments,
+                                maker, user};
+    if (!table.name)
+        return out_of_memory(error);
+    for (size_t i = 0; i < library->n_tables; ++i)
+        if (strcmp(library->tables[i].name, name) == 0) {
+            library->tables[i] = table;
+            return WEFT_OK;
+        }
+    if (library->n_tables == library->tables_capacity) {
+        size_t capacity = library->tables_capacity ? library->tables_capacity * 2 : 16;
+        weft_library_table *more = weft_arena_alloc(library->arena, capacity, sizeof *more);
+        if (!more)
+            return out_of_memory(error);
+        if (library->n_tables)
+            memcpy(more, library->tables, library->n_tables * sizeof *more);
+        library->tables = more;
+        library->tables_capacity = capacity;
+    }
+    library->tables[library->n_tables++] = table;
+    return WEFT_OK;
+}
+
+size_t weft_library_size(const weft_library *library) {
+    return library->n;
+}
+
+void weft_library_info(const weft_library *library, size_t i, weft_function_info *out) {
+    *out = library->functions[i]->info;
+}
+
+static const weft_function *find(const weft_library *library, const char *name, bool is_reduction) {
+    size_t i = lower_bound(library, name, is_reduction);
+    bool found = i < library->n && strcmp(library->names[i], name) == 0 &&
+                 library->functions[i]->is_reduction == is_reduction;
+    return found ? library->functions[i] : NULL;
+}
+
+const weft_function *weft_library_find(const weft_library *library, const char *name) {
+    return find(library, name, false);
+}
+
+const weft_function *weft_library_find_reduction(const weft_library *library, const char *name) {
+    return find(library, name, true);
+}
+
+const weft_reduction *weft_function_reduction(const weft_function *function) {
+    return function->is_reduction ? &function->reduction : NULL;
+}
+
+const char *const *weft_library_names(const weft_library *library, size_t *n) {
+    *n = library->n;
+    return library->names;
+}

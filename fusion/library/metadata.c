@@ -1,0 +1,390 @@
+/* The `//@` lines of kernel files, one reader each. */
+#include "fusion/library/private.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+weft_status meta_tokens(kernel_reader *reader, const meta_line *meta) {
+    return kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest), meta->line,
+                              meta->rest_column, &reader->token);
+}
+
+static weft_status meta_text(kernel_reader *reader, const meta_line *meta, const char **out) {
+    *out = weft_arena_copy(reader->arena, meta->rest, (size_t)(meta->end - meta->rest));
+    return *out ? WEFT_OK : reader_memory(reader);
+}
+
+weft_status expect_end(kernel_reader *reader) {
+    if (reader->token->kind == KERNEL_END)
+        return WEFT_OK;
+    return reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                        "the line should end here, found '%s'", reader->token->text);
+}
+
+static bool is_taken(const weft_function *function, const char *name) {
+    bool taken = weft_function_name_index(function, name) >= 0;
+    taken = taken || (function->result.name && strcmp(function->result.name, name) == 0);
+    for (int i = 0; i < function->n_arguments; ++i)
+        taken = taken || strcmp(function->arguments[i].name, name) == 0;
+    for (int i = 0; i < function->n_tables; ++i)
+        taken = taken || strcmp(function->tables[i].formal.name, name) == 0;
+    return taken;
+}
+
+/* formal := name ":" "real" [ "[" term { "," term } "]" ] */
+static weft_status read_formal(kernel_reader *reader, const char *what, weft_formal *out) {
+    weft_status status = WEFT_OK;
+    const kernel_token *token = reader->token;
+    const char *name = NULL;
+    TRY(reader_new_name(reader, what, &name));
+    if (is_taken(reader->function, name)) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                              "'%s' is used twice", name);
+        goto done;
+    }
+    *out = (weft_formal){.name = name, .line = token->line, .column = token->column};
+    TRY(reader_expect(reader, ":", "and the type after the name"));
+    TRY(reader_expect(reader, "real", "as the type (real, real[n] or real[m,n])"));
+    if (reader_accept(reader, "[")) {
+        do {
+            if (out->rank == WEFT_RANK_MAX) {
+                status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                      reader->token->column, "more than four sizes");
+                goto done;
+            }
+            TRY(reader_integer_term(reader, "a size", &out->sizes[out->rank++]));
+        } while (reader_accept(reader, ","));
+        TRY(reader_expect(reader, "]", "after the sizes"));
+    }
+done:
+    return status;
+}
+
+/* function := name "(" formal { "," formal } ")" "->" formal */
+weft_status reader_signature(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    reader->mode = READ_SIGNATURE;
+    TRY(meta_tokens(reader, meta));
+    TRY(reader_new_name(reader, "a function's name", &function->info.name));
+    TRY(reader_expect(reader, "(", "after the function's name"));
+    if (!reader_is(reader, ")"))
+        do {
+            if (function->n_arguments == WEFT_ARGUMENTS_MAX) {
+                status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                      reader->token->column, "more than %d arguments",
+                                      WEFT_ARGUMENTS_MAX);
+                goto done;
+            }
+            weft_formal formal;
+            TRY(read_formal(reader, "an argument's name", &formal));
+            function->arguments[function->n_arguments++] = formal;
+        } while (reader_accept(reader, ","));
+    TRY(reader_expect(reader, ")", "after the arguments"));
+    TRY(reader_expect(reader, "->", "and the result"));
+    weft_formal result;
+    TRY(read_formal(reader, "the result's name", &result));
+    function->result = result;
+    TRY(expect_end(reader));
+    TRY(meta_text(reader, meta, &function->info.signature));
+done:
+    return status;
+}
+
+/* parameter := name ["=" ["-"] integer] */
+weft_status reader_parameter(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    const char *name = NULL;
+    reader->mode = READ_FORMULA;
+    TRY(meta_tokens(reader, meta));
+    const kernel_token *token = reader->token;
+    TRY(reader_new_name(reader, "a parameter's name", &name));
+    int index = weft_function_name_index(function, name);
+    if ((index >= 0 && function->names[index].is_parameter) ||
+        (index < 0 && is_taken(function, name))) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                              "'%s' is used twice", name);
+        goto done;
+    }
+    if (index < 0 && function->n_names == WEFT_NAMES_MAX) {
+        status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
+                              "more than 32 sizes and parameters");
+        goto done;
+    }
+    if (index < 0)
+        index = function->n_names++;
+    weft_name *parameter = &function->names[index];
+    *parameter = (weft_name){.name = name, .is_parameter = true};
+    if (reader_accept(reader, "=")) {
+        bool negative = reader_accept(reader, "-");
+        if (reader->token->kind != KERNEL_NUMBER || !reader->token->integer ||
+            reader->token->number > 1e9) {
+            status =
+                reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                             "expected the parameter's value, an integer");
+            goto done;
+        }
+        parameter->has_value = true;
+        parameter->value = (int)reader->token->number * (negative ? -1 : 1);
+        ++reader->token;
+    }
+    TRY(expect_end(reader));
+done:
+    return status;
+}
+
+/* table := formal "=" name "(" term { "," term } ")" */
+weft_status reader_table(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    weft_formal_table table = {0};
+    if (function->n_tables == WEFT_TABLES_MAX)
+        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                            "more than %d tables", WEFT_TABLES_MAX);
+    reader->mode = READ_SIGNATURE;
+    TRY(meta_tokens(reader, meta));
+    TRY(read_formal(reader, "a table's name", &table.formal));
+    TRY(reader_expect(reader, "=", "and what makes the table"));
+    TRY(reader_new_name(reader, "a table maker's name", &table.maker));
+    TRY(reader_expect(reader, "(", "after the table maker's name"));
+    reader->mode = READ_FORMULA;
+    if (!reader_is(reader, ")"))
+        do {
+            if (table.n_arguments == WEFT_RANK_MAX) {
+                status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                      reader->token->column, "more than four arguments of a table");
+                goto done;
+            }
+            TRY(reader_integer_term(reader, "a table's argument",
+                                    &table.arguments[table.n_arguments]));
+            ++table.n_arguments;
+        } while (reader_accept(reader, ","));
+    TRY(reader_expect(reader, ")", "after the table's arguments"));
+    TRY(expect_end(reader));
+    function->tables[function->n_tables++] = table;
+done:
+    return status;
+}
+
+weft_status reader_where(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    if (function->n_wheres == WEFT_WHERES_MAX)
+        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                            "more than %d where lines", WEFT_WHERES_MAX);
+    reader->mode = READ_FORMULA;
+    TRY(meta_tokens(reader, meta));
+    weft_term *term = NULL;
+    TRY(reader_term(reader, &term));
+    TRY(expect_end(reader));
+    if (term->type != TYPE_CONDITION) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+                              "a where line is a comparison of sizes, such as n == d + 1");
+        goto done;
+    }
+    TRY(meta_text(reader, meta, &function->where_texts[function->n_wheres]));
+    function->wheres[function->n_wheres++] = term;
+done:
+    return status;
+}
+
+/* kind reduce OPERATOR: what joins, and what it starts from. */
+static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, const char *rest) {
+    static const struct {
+        const char *name;
+        weft_reduction reduction;
+    } operators[] = {
+        {"+", {'+', 0.0}}, {"*", {'*', 1.0}}, {"min", {'<', INFINITY}}, {"max", {'>', -INFINITY}}};
+    while (*rest == ' ')
+        ++rest;
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i)
+        if (strcmp(rest, operators[i].name) == 0) {
+            reader->function->reduction = operators[i].reduction;
+            return WEFT_OK;
+        }
+    return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
+                        "unknown operator '%s' of a reduction: expected +, *, min or max", rest);
+}
+
+weft_status reader_kind(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    TRY(meta_text(reader, meta, &reader->function->info.kind));
+    const char *kind = reader->function->info.kind;
+    weft_function *function = reader->function;
+    function->is_reduction = strncmp(kind, "reduce", 6) == 0 && (kind[6] == ' ' || kind[6] == '\0');
+    if (function->is_reduction)
+        status = read_reduction(reader, meta, kind + 6);
+    else if (strncmp(kind, "nested", 6) == 0)
+        status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->rest_column,
+                              "functions of kind '%.6s' are not compiled yet", kind);
+    else if (strcmp(kind, "map") != 0)
+        status = reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->rest_column,
+                              "unknown kind '%s': expected map, or reduce with an operator", kind);
+done:
+    return status;
+}
+
+weft_status reader_source(kernel_reader *reader, const meta_line *meta) {
+    const char *text = NULL;
+    weft_function_info *info = &reader->function->info;
+    weft_status status = WEFT_OK;
+    TRY(meta_text(reader, meta, &text));
+    info->source =
+        info->source ? weft_arena_print(reader->arena, "%s; %s", info->source, text) : text;
+    if (!info->source)
+        status = reader_memory(reader);
+done:
+    return status;
+}
+
+weft_status reader_flops(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    reader->mode = READ_FORMULA;
+    TRY(meta_tokens(reader, meta));
+    weft_term *flops = NULL;
+    TRY(reader_term(reader, &flops));
+    if (flops->type != TYPE_INT && flops->type != TYPE_REAL) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
+                              "flops are a number, not a comparison");
+        goto done;
+    }
+    reader->function->flops = flops;
+    TRY(expect_end(reader));
+    TRY(meta_text(reader, meta, &reader->function->info.flops));
+done:
+    return status;
+}
+
+/* pattern := name [ "(" subscript { "," subscript } ")" ],  subscript := ":" | term in t and sizes
+ */
+static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
+    weft_status status = WEFT_OK;
+    const weft_function *function = reader->function;
+    const kernel_token *token = reader->token;
+    const weft_formal *formal = NULL;
+    weft_pattern *pattern = NULL;
+    for (int i = 0; i < function->n_arguments; ++i)
+        if (strcmp(function->arguments[i].name, token->text) == 0) {
+            formal = &function->arguments[i];
+            pattern = &variant->arguments[i];
+        }
+    if (strcmp(function->result.name, token->text) == 0) {
+        formal = &function->result;
+        pattern = &variant->result;
+    }
+    if (token->kind != KERNEL_NAME || !formal)
+        return reader_error(
+            reader, WEFT_ERROR_TYPE, token->line, token->column,
+            "expected an argument or the result with its subscripts, as in A(t,:), found %s",
+            reader_found(reader));
+    ++reader->token;
+    int n = 0;
+    if (reader_accept(reader, "(")) {
+        do {
+            weft_term *term = NULL;
+            if (!reader_accept(reader, ":"))
+                TRY(reader_integer_term(reader, "a subscript", &term));
+            if (n < WEFT_RANK_MAX)
+                pattern->subscripts[n] = term;
+            ++n;
+        } while (reader_accept(reader, ","));
+        TRY(reader_expect(reader, ")", "after the subscripts"));
+    }
+    if (n != formal->rank)
+        status =
+            reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                         "'%s' has %d subscripts, %d are given", formal->name, formal->rank, n);
+done:
+    return status;
+}
+
+/* threads := term { pattern } */
+weft_status reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    weft_variant *variant = weft_arena_alloc(reader->arena, 1, sizeof *variant);
+    if (!variant)
+        return reader_memory(reader);
+    if (function->n_variants == WEFT_VARIANTS_MAX)
+        return reader_error(reader, WEFT_ERROR_UNSUPPORTED, meta->line, meta->column,
+                            "more than %d variants", WEFT_VARIANTS_MAX);
+    reader->mode = READ_FORMULA;
+    TRY(meta_tokens(reader, meta));
+    TRY(reader_integer_term(reader, "the number of threads", &variant->threads));
+    const char *end = meta->rest + (reader->token->column - meta->rest_column);
+    while (end > meta->rest && isspace((unsigned char)end[-1]))
+        --end;
+    variant->threads_text = weft_arena_copy(reader->arena, meta->rest, (size_t)(end - meta->rest));
+    if (!variant->threads_text)
+        return reader_memory(reader);
+    variant->line = meta->line;
+    reader->mode = READ_PATTERN;
+    while (reader->token->kind != KERNEL_END)
+        TRY(read_pattern(reader, variant));
+    function->variants[function->n_variants++] = variant;
+    *out = variant;
+done:
+    return status;
+}
+
+/* Mark the names that a formal's sizes give a value, or find that all are known. */
+static void bind_names(const weft_formal *formal, bool *bound) {
+    int64_t added;
+    for (int i = 0; i < formal->rank; ++i) {
+        int index = weft_term_linear(formal->sizes[i], &added);
+        if (index >= 0)
+            bound[index] = true;
+    }
+}
+
+static const weft_term *unbound_name(const weft_term *term, const bool *bound) {
+    if (term->kind == TERM_SIZE)
+        return bound[term->index] ? NULL : term;
+    const weft_term *found = NULL;
+    for (int i = 0; i < term->n_children && !found; ++i)
+        found = unbound_name(term->children[i], bound);
+    return found;
+}
+
+static weft_status check_bound(kernel_reader *reader, const weft_term *term, const bool *bound) {
+    const weft_term *name = unbound_name(term, bound);
+    if (!name)
+        return WEFT_OK;
+    weft_status status = reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
+                                      "nothing gives the size '%s' a value",
+                                      reader->function->names[name->index].name);
+    weft_error_hint(
+        reader->error,
+        "a size gets its value where it stands alone, or as name + integer, in the type "
+        "of an argument or of a table above, or from a '//@ parameter' line");
+    return status;
+}
+
+/* Every size of every type can be known from the arguments, parameters and tables, in that order.
+ */
+weft_status reader_check_names(kernel_reader *reader) {
+    weft_status status = WEFT_OK;
+    const weft_function *function = reader->function;
+    bool bound[WEFT_NAMES_MAX] = {false};
+    for (int i = 0; i < function->n_names; ++i)
+        bound[i] = function->names[i].is_parameter;
+    for (int i = 0; i < function->n_arguments; ++i)
+        bind_names(&function->arguments[i], bound);
+    for (int i = 0; i < function->n_arguments; ++i)
+        for (int j = 0; j < function->arguments[i].rank; ++j)
+            TRY(check_bound(reader, function->arguments[i].sizes[j], bound));
+    for (int i = 0; i < function->n_tables; ++i) {
+        const weft_formal_table *table = &function->tables[i];
+        for (int j = 0; j < table->n_arguments; ++j)
+            TRY(check_bound(reader, table->arguments[j], bound));
+        bind_names(&table->formal, bound);
+        for (int j = 0; j < table->formal.rank; ++j)
+            TRY(check_bound(reader, table->formal.sizes[j], bound));
+    }
+    for (int j = 0; j < function->result.rank; ++j)
+        TRY(check_bound(reader, function->result.sizes[j], bound));
+done:
+    return status;
+}

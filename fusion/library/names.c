@@ -1,0 +1,263 @@
+/* Names in terms: data with its subscripts, sizes, the thread, intrinsics. */
+#include "fusion/library/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static weft_status type_error(kernel_reader *reader, const weft_term *term, const char *text) {
+    return reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column, "%s", text);
+}
+
+/* subscripts := open term { "," term } ")"   or for arrays  "[" term "]" { "[" term "]" } */
+static weft_status read_subscripts(kernel_reader *reader, weft_term *term, const char *name,
+                                   int rank) {
+    weft_status status = WEFT_OK;
+    bool brackets = reader_is(reader, "[");
+    const kernel_token *at = reader->token;
+    if (reader_accept(reader, "(") || reader_accept(reader, "[")) {
+        for (;;) {
+            weft_term *child = NULL;
+            TRY(reader_integer_term(reader, "a subscript", &child));
+            if (term->n_children == WEFT_RANK_MAX) {
+                status = type_error(reader, child, "more than four subscripts");
+                goto done;
+            }
+            term->children[term->n_children++] = child;
+            if (brackets) {
+                TRY(reader_expect(reader, "]", "after the subscript"));
+                if (!reader_accept(reader, "["))
+                    break;
+            } else if (!reader_accept(reader, ",")) {
+                TRY(reader_expect(reader, ")", "after the subscripts"));
+                break;
+            }
+        }
+    }
+    if (term->n_children != rank) {
+        status =
+            reader_error(reader, WEFT_ERROR_TYPE, at->line, at->column,
+                         "'%s' has %d subscript%s, %d %s given", name, rank, rank == 1 ? "" : "s",
+                         term->n_children, term->n_children == 1 ? "is" : "are");
+        if (rank == 0)
+            weft_error_hint(reader->error, "a scalar is used by its plain name");
+    }
+done:
+    return status;
+}
+
+/* Locals, accessors and tables; NULL where the name is none of them. */
+static weft_term *find_data(kernel_reader *reader, const char *name, int *rank) {
+    const weft_function *function = reader->function;
+    weft_term term = {.kind = TERM_SIZE};
+    for (int i = reader->n_scope - 1; i >= 0 && term.kind == TERM_SIZE; --i) {
+        const weft_local *local = &reader->locals[reader->scope[i]];
+        if (strcmp(local->name, name) == 0) {
+            term = (weft_term){.kind = TERM_LOCAL, .type = local->real ? TYPE_REAL : TYPE_INT};
+            term.index = reader->scope[i];
+            *rank = local->rank;
+        }
+    }
+    for (int i = 0; i < function->n_arguments; ++i)
+        if (strcmp(function->arguments[i].name, name) == 0) {
+            term = (weft_term){.kind = TERM_ARGUMENT, .type = TYPE_REAL, .index = i};
+            *rank = function->arguments[i].rank;
+        }
+    for (int i = 0; i < function->n_tables; ++i)
+        if (strcmp(function->tables[i].formal.name, name) == 0) {
+            term = (weft_term){.kind = TERM_TABLE, .type = TYPE_REAL, .index = i};
+            *rank = function->tables[i].formal.rank;
+        }
+    if (strcmp(function->result.name, name) == 0) {
+        term = (weft_term){.kind = TERM_RESULT, .type = TYPE_REAL};
+        *rank = function->result.rank;
+    }
+    if (term.kind == TERM_SIZE)
+        return NULL;
+    weft_term *out = reader_term_make(reader, term.kind, term.type);
+    if (out)
+        out->index = term.index;
+    return out;
+}
+
+static bool is_data(kernel_reader *reader, const char *name) {
+    const weft_function *function = reader->function;
+    bool found = strcmp(function->result.name, name) == 0;
+    for (int i = 0; i < reader->n_scope; ++i)
+        found = found || strcmp(reader->locals[reader->scope[i]].name, name) == 0;
+    for (int i = 0; i < function->n_arguments; ++i)
+        found = found || strcmp(function->arguments[i].name, name) == 0;
+    for (int i = 0; i < function->n_tables; ++i)
+        found = found || strcmp(function->tables[i].formal.name, name) == 0;
+    return found;
+}
+
+static weft_status unknown_name(kernel_reader *reader) {
+    const weft_function *function = reader->function;
+    const char *names[WEFT_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX + WEFT_TABLES_MAX +
+                      WEFT_INTRINSICS_MAX];
+    size_t n = 0;
+    for (int i = 0; i < function->n_names; ++i)
+        names[n++] = function->names[i].name;
+    if (reader->mode == READ_BODY) {
+        for (int i = 0; i < reader->n_scope; ++i)
+            names[n++] = reader->locals[reader->scope[i]].name;
+        for (int i = 0; i < function->n_arguments; ++i)
+            names[n++] = function->arguments[i].name;
+        for (int i = 0; i < function->n_tables; ++i)
+            names[n++] = function->tables[i].formal.name;
+        for (int i = 0; i < weft_intrinsics_count; ++i)
+            names[n++] = weft_intrinsics[i].name;
+        names[n++] = function->result.name;
+    }
+    const kernel_token *token = reader->token;
+    const char *instead = weft_formula_instead(token->text);
+    const char *near = instead == NULL ? weft_nearest_name(token->text, names, n) : NULL;
+    weft_status status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                                      "'%s' is not known here", token->text);
+    if (near)
+        weft_error_hint(reader->error, "did you mean '%s'?", near);
+    else if (reader->mode == READ_BODY && instead != NULL && *instead &&
+             strchr(instead, '^') == NULL) /* which is of scripts */
+        weft_error_hint(reader->error, "write %s instead", instead);
+    else if (reader->mode == READ_BODY)
+        weft_error_hint(reader->error,
+                        "a body may use its locals, the arguments and result, sizes, parameters, "
+                        "tables, t and the intrinsics (sqrt, exp, select, ...)");
+    else
+        weft_error_hint(reader->error,
+                        "sizes come from the signature, from '//@ parameter' and '//@ table' lines "
+                        "above");
+    return status;
+}
+
+/* intrinsic := name "(" term { "," term } ")" */
+static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **out) {
+    weft_status status = WEFT_OK;
+    const weft_intrinsic *intrinsic = &weft_intrinsics[index];
+    weft_term *term = reader_term_make(reader, TERM_INTRINSIC, TYPE_REAL);
+    if (!term)
+        return reader_memory(reader);
+    term->index = index;
+    int given = 0;
+    ++reader->token;
+    TRY(reader_expect(reader, "(", "after the intrinsic's name"));
+    do {
+        weft_term *child = NULL;
+        TRY(reader_term(reader, &child));
+        if (++given > intrinsic->n_arguments)
+            continue;
+        if ((intrinsic->flags & INTRINSIC_MASK) && given == 1) {
+            if (child->type != TYPE_MASK && child->type != TYPE_CONDITION) {
+                status = type_error(reader, child,
+                                    "select needs a comparison first: select(a < b, x, y)");
+                goto done;
+            }
+        } else {
+            TRY(reader_check_real(reader, child, "this argument"));
+        }
+        term->children[term->n_children++] = child;
+    } while (reader_accept(reader, ","));
+    if (given != intrinsic->n_arguments)
+        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+                              "%s takes %d argument%s, %d %s given", intrinsic->name,
+                              intrinsic->n_arguments, intrinsic->n_arguments == 1 ? "" : "s", given,
+                              given == 1 ? "is" : "are");
+    else
+        status = reader_expect(reader, ")", "after the arguments");
+    *out = term;
+done:
+    return status;
+}
+
+/* A name in a term: data, size, t or intrinsic. */
+weft_status reader_name(kernel_reader *reader, weft_term **out) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    const char *name = reader->token->text;
+    weft_term *term = NULL;
+    int rank = 0, index;
+    if (reader->mode >= READ_PATTERN && strcmp(name, "t") == 0) {
+        term = reader_term_make(reader, TERM_THREAD, TYPE_INT);
+    } else if (reader->mode == READ_BODY && is_data(reader, name)) {
+        term = find_data(reader, name, &rank);
+        if (!term)
+            return reader_memory(reader);
+        ++reader->token;
+        *out = term;
+        return read_subscripts(reader, term, name, rank);
+    } else if ((index = weft_function_name_index(function, name)) >= 0) {
+        term = reader_term_make(reader, TERM_SIZE, TYPE_INT);
+        if (term)
+            term->index = index;
+    } else if (reader->mode == READ_SIGNATURE) {
+        const char *fresh = NULL;
+        term = reader_term_make(reader, TERM_SIZE, TYPE_INT);
+        if (!term)
+            return reader_memory(reader);
+        TRY(reader_new_name(reader, "a size's name", &fresh));
+        if (function->n_names == WEFT_NAMES_MAX)
+            return type_error(reader, term, "more than 32 sizes in one function");
+        term->index = function->n_names;
+        function->names[function->n_names++].name = fresh;
+        *out = term;
+        return WEFT_OK;
+    } else {
+        for (int i = 0; i < weft_intrinsics_count; ++i)
+            if (strcmp(name, weft_intrinsics[i].name) == 0 &&
+                (reader->mode == READ_BODY ||
+                 (reader->mode == READ_FORMULA && (weft_intrinsics[i].flags & INTRINSIC_MASK))))
+                return read_intrinsic(reader, i, out);
+        return unknown_name(reader);
+    }
+    if (!term)
+        return reader_memory(reader);
+    ++reader->token;
+    *out = term;
+done:
+    return status;
+}
+
+weft_status reader_target(kernel_reader *reader, weft_term **out) {
+    weft_status status = WEFT_OK;
+    const kernel_token *token = reader->token;
+    TRY(reader_name(reader, out));
+    const char *why = NULL;
+    switch ((*out)->kind) {
+    case TERM_RESULT:
+        reader->result_set = true;
+        break;
+    case TERM_LOCAL:
+        if ((*out)->type == TYPE_INT)
+            why = "an int keeps its first value: declare another one, or use a for loop";
+        break;
+    case TERM_ARGUMENT:
+        why = "is an argument, which is read only: assign to the result or to a local";
+        break;
+    case TERM_TABLE:
+        why = "is a constant table";
+        break;
+    default:
+        why = "cannot be assigned to";
+    }
+    if (why)
+        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' %s",
+                              token->text, why);
+done:
+    return status;
+}
+
+void function_hint(const weft_function *function, weft_error *error) {
+    char parameters[256] = "";
+    for (int i = 0; i < function->n_names; ++i) {
+        const weft_name *name = &function->names[i];
+        size_t length = strlen(parameters);
+        if (!name->is_parameter)
+            continue;
+        snprintf(parameters + length, sizeof parameters - length, "%s %s",
+                 length ? "," : "; parameters", name->name);
+        length = strlen(parameters);
+        if (name->has_value)
+            snprintf(parameters + length, sizeof parameters - length, " = %d", name->value);
+    }
+    weft_error_hint(error, "its signature is %s%s", function->info.signature, parameters);
+}

@@ -1,0 +1,171 @@
+/* Reading rows routines: lines `//@ NAME VALUE`, helper functions, `//@ body`, statements. */
+#include "fusion/embedded_routines.h"
+#include "fusion/graph/private.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    weft_arena *arena;
+    const weft_source *source;
+    weft_routine *routine;
+    int capacity; /* of its arguments */
+    int line;
+    weft_error *error;
+} reader;
+
+static weft_status broken(const reader *r, const char *what) {
+    const weft_place place = {r->source, r->line, 1};
+    return weft_error_at(r->error, WEFT_ERROR_SYNTAX, place, "%s", what);
+}
+
+/* The rest of a line as a copy without blanks around it. */
+static const char *rest(const reader *r, const char *from, const char *end) {
+    while (from < end && isspace((unsigned char)*from))
+        ++from;
+    while (end > from && isspace((unsigned char)end[-1]))
+        --end;
+    return weft_arena_copy(r->arena, from, (size_t)(end - from));
+}
+
+static weft_status read_number(const reader *r, const char *text, int *out) {
+    char *end = NULL;
+    const long number = strtol(text, &end, 10);
+    if (end == text || number < 1 || number > 65536)
+        return broken(r, "a number from 1 to 65536 is missing here");
+    *out = (int)number;
+    return WEFT_OK;
+}
+
+/* "const double *values   what they are": the name is the first word that ends a declaration. */
+static weft_status read_argument(reader *r, const char *text) {
+    weft_routine *routine = r->routine;
+    const char *star = strchr(text, '*'), *name = star, *end = NULL;
+    if (star == NULL)
+        return broken(r, "an argument is a pointer, as in: argument const double *values");
+    if (routine->n_arguments == WEFT_ROUTINE_ARGUMENTS_MAX)
+        return broken(r, "a routine has 16 arguments at most");
+    for (++name; isspace((unsigned char)*name);)
+        ++name;
+    for (end = name; isalnum((unsigned char)*end) || *end == '_';)
+        ++end;
+    if (end == name)
+        return broken(r, "the argument's name is missing after '*'");
+    routine->arguments = weft_array_grow(r->arena, routine->arguments, routine->n_arguments,
+                                         &r->capacity, sizeof *routine->arguments);
+    if (routine->arguments == NULL)
+        return weft_no_memory(r->error);
+    weft_routine_argument *argument = &routine->arguments[routine->n_arguments++];
+    argument->type = weft_arena_copy(r->arena, text, (size_t)(star + 1 - text));
+    argument->name = weft_arena_copy(r->arena, name, (size_t)(end - name));
+    return argument->type != NULL && argument->name != NULL ? WEFT_OK : weft_no_memory(r->error);
+}
+
+static weft_status read_line(reader *r, const char *text) {
+    static const char *const names[] = {"rows", "source", "threads", "nodes", "argument", "blocks"};
+    size_t which = 0, length = 0;
+    for (; which < sizeof names / sizeof *names; ++which) {
+        length = strlen(names[which]);
+        if (strncmp(text, names[which], length) == 0 && isspace((unsigned char)text[length]))
+            break;
+    }
+    const char *said = text + length;
+    while (isspace((unsigned char)*said))
+        ++said;
+    switch (which) {
+    case 0:
+        r->routine->name = said;
+        return WEFT_OK;
+    case 1:
+        return WEFT_OK;
+    case 2:
+        return read_number(r, said, &r->routine->threads);
+    case 3:
+        return read_number(r, said, &r->routine->rows);
+    case 4:
+        return read_argument(r, said);
+    case 5:
+        return read_number(r, said, &r->routine->blocks);
+    default:
+        return broken(
+            r, "lines of a routine are rows, source, threads, nodes, blocks, argument and body");
+    }
+}
+
+static weft_status check(const reader *r) {
+    const weft_routine *routine = r->routine;
+    if (routine->name == NULL || routine->body == NULL)
+        return broken(r, "a routine needs a line 'rows NAME' and a 'body'");
+    if (routine->threads < 32 || routine->threads > WEFT_CUDA_CHUNK ||
+        WEFT_CUDA_CHUNK % routine->threads != 0)
+        return broken(r, "the threads of a block must be 32, 64, 128, 256 or 512");
+    if (routine->blocks > 2048 / routine->threads)
+        return broken(r, "so many blocks of so many threads are more than a multiprocessor's 2048");
+    if (routine->rows < 1 || routine->rows % WEFT_CUDA_CHUNK != 0)
+        return broken(r, "the nodes of a block must be a multiple of 512");
+    return WEFT_OK;
+}
+
+weft_status weft_routine_read(weft_arena *arena, const weft_source *source,
+                              const weft_routine **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_routine *routine = weft_arena_alloc(arena, 1, sizeof *routine);
+    reader r = {.arena = arena, .source = source, .routine = routine, .error = error};
+    const char *helpers = NULL;
+    if (routine == NULL)
+        return weft_no_memory(error);
+    for (const char *at = source->text; *at != '\0' && routine->body == NULL;) {
+        const char *end = strchr(at, '\n');
+        const char *next = end != NULL ? end + 1 : at + strlen(at);
+        ++r.line;
+        if (strncmp(at, "//@", 3) == 0) {
+            const char *text = rest(&r, at + 3, end != NULL ? end : next);
+            if (text == NULL)
+                return weft_no_memory(error);
+            if (strcmp(text, "body") != 0)
+                TRY(read_line(&r, text));
+            else {
+                routine->helpers =
+                    helpers != NULL ? weft_arena_copy(arena, helpers, (size_t)(at - helpers)) : "";
+                routine->body = weft_arena_copy(arena, next, strlen(next));
+                if (routine->helpers == NULL || routine->body == NULL)
+                    return weft_no_memory(error);
+            }
+        } else if (helpers == NULL && routine->name != NULL)
+            helpers = at;
+        at = next;
+    }
+    TRY(check(&r));
+    *out = routine;
+done:
+    return status;
+}
+
+weft_status weft_routine_find(weft_arena *arena, const char *name, const weft_routine **out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *names[32];
+    size_t n = 0;
+    for (size_t i = 0; i < weft_embedded_routines_count && n < 32; ++i) {
+        const weft_routine *routine = NULL;
+        weft_source *source = weft_arena_alloc(arena, 1, sizeof *source);
+        if (source == NULL)
+            return weft_no_memory(error);
+        *source = (weft_source){weft_embedded_routines[i].name, weft_embedded_routines[i].text};
+        TRY(weft_routine_read(arena, source, &routine, error));
+        names[n++] = routine->name;
+        if (strcmp(routine->name, name) == 0) {
+            *out = routine;
+            return WEFT_OK;
+        }
+    }
+    weft_text text = {0};
+    for (size_t i = 0; i < n; ++i)
+        weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
+    status = weft_error_set(error, WEFT_ERROR_USAGE, "there is no rows routine '%s'", name);
+    weft_error_hint(error, "there are: %s", text.data != NULL ? text.data : "none");
+    weft_text_free(&text);
+done:
+    return status;
+}

@@ -1,0 +1,232 @@
+/* From a kernel file to its functions: `//@` lines, and bodies below `//@ threads` lines. */
+#include "fusion/library/private.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Where the reader stands in the file. */
+typedef struct file_reader {
+    kernel_reader reader;
+    const char *text; /* the next line */
+    int line;
+    const char *function_text; /* of the function being read */
+    weft_function **functions;
+    size_t n, capacity;
+} file_reader;
+
+int weft_function_name_index(const weft_function *function, const char *name) {
+    for (int i = 0; i < function->n_names; ++i)
+        if (strcmp(function->names[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static const char *line_end(const char *text) {
+    return text + strcspn(text, "\n");
+}
+
+static bool is_meta(const char *text) {
+    text += strspn(text, " \t");
+    return strncmp(text, "//@", 3) == 0;
+}
+
+static meta_line meta_make(const char *text, int line) {
+    meta_line meta = {.line = line, .end = line_end(text)};
+    if (meta.end > text && meta.end[-1] == '\r')
+        --meta.end;
+    const char *p = text + strspn(text, " \t") + 3;
+    p += strspn(p, " \t");
+    meta.keyword = p;
+    meta.column = (int)(p - text) + 1;
+    while (p < meta.end && isalpha((unsigned char)*p))
+        ++p;
+    meta.keyword_length = (size_t)(p - meta.keyword);
+    while (p < meta.end && (*p == ' ' || *p == '\t'))
+        ++p;
+    meta.rest = p;
+    meta.rest_column = (int)(p - text) + 1;
+    while (meta.end > meta.rest && isspace((unsigned char)meta.end[-1]))
+        --meta.end;
+    return meta;
+}
+
+static bool meta_is(const meta_line *meta, const char *keyword) {
+    return meta->keyword_length == strlen(keyword) &&
+           memcmp(meta->keyword, keyword, meta->keyword_length) == 0;
+}
+
+/* The function is complete: check it, and put it into the list. */
+static weft_status finish_function(file_reader *file, const char *end) {
+    weft_status status = WEFT_OK;
+    kernel_reader *reader = &file->reader;
+    weft_function *function = reader->function;
+    if (!function)
+        return WEFT_OK;
+    const char *name = function->info.name;
+    const char *missing = !function->info.kind     ? "//@ kind map"
+                          : !function->flops       ? "//@ flops FORMULA"
+                          : !function->info.source ? "//@ source WHERE IT IS FROM"
+                          : !function->n_variants  ? "//@ threads 1, and the body below it"
+                                                   : NULL;
+    if (missing) {
+        status = reader_error(reader, WEFT_ERROR_SYNTAX, function->info.line, 1,
+                              "the function '%s' is not complete", name);
+        weft_error_hint(reader->error, "add a line '%s'", missing);
+        goto done;
+    }
+    TRY(reader_check_names(reader));
+    for (size_t i = 0; i < file->n; ++i)
+        if (strcmp(file->functions[i]->info.name, name) == 0) {
+            status = reader_error(reader, WEFT_ERROR_TYPE, function->info.line, 1,
+                                  "'%s' is already defined in this file, on line %d", name,
+                                  file->functions[i]->info.line);
+            goto done;
+        }
+    const char **granularities =
+        weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *granularities);
+    while (end > file->function_text && isspace((unsigned char)end[-1]))
+        --end;
+    function->info.text =
+        weft_arena_copy(reader->arena, file->function_text, (size_t)(end - file->function_text));
+    if (!granularities || !function->info.text)
+        return reader_memory(reader);
+    for (int i = 0; i < function->n_variants; ++i)
+        granularities[i] = function->variants[i]->threads_text;
+    function->info.granularities = granularities;
+    function->info.n_variants = function->n_variants;
+    if (file->n == file->capacity) {
+        size_t capacity = file->capacity ? file->capacity * 2 : 16;
+        weft_function **more = weft_arena_alloc(reader->arena, capacity, sizeof *more);
+        if (!more)
+            return reader_memory(reader);
+        if (file->n)
+            memcpy(more, file->functions, file->n * sizeof *more);
+        file->functions = more;
+        file->capacity = capacity;
+    }
+    file->functions[file->n++] = function;
+done:
+    return status;
+}
+
+/* The lines up to the next metadata line, or the end. */
+static weft_status read_body_lines(file_reader *file, weft_variant *variant) {
+    weft_status status = WEFT_OK;
+    kernel_reader *reader = &file->reader;
+    const char *start = file->text;
+    int line = file->line;
+    while (*file->text && !is_meta(file->text)) {
+        file->text = line_end(file->text);
+        file->text += *file->text == '\n';
+        ++file->line;
+    }
+    TRY(kernel_tokens_make(reader, start, (size_t)(file->text - start), line, 1, &reader->token));
+    if (variant) {
+        if (reader->token->kind == KERNEL_END) {
+            status = reader_error(reader, WEFT_ERROR_SYNTAX, variant->line, 1,
+                                  "no body below this line");
+            goto done;
+        }
+        TRY(reader_body(reader, &variant->body));
+    } else if (reader->token->kind != KERNEL_END) {
+        status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
+                              "code before a '//@ threads' line");
+        weft_error_hint(
+            reader->error,
+            "a kernel file is '//@ function', 'kind', 'flops', 'source' lines, and a body "
+            "below each '//@ threads' line");
+    }
+done:
+    return status;
+}
+
+typedef weft_status (*line_reader)(kernel_reader *reader, const meta_line *meta);
+
+static weft_status begin_function(file_reader *file, const meta_line *meta, const char *text) {
+    weft_status status = WEFT_OK;
+    kernel_reader *reader = &file->reader;
+    TRY(finish_function(file, text));
+    reader->function = weft_arena_alloc(reader->arena, 1, sizeof *reader->function);
+    if (!reader->function)
+        return reader_memory(reader);
+    reader->function->source = reader->source;
+    reader->function->info.file = reader->source.name;
+    reader->function->info.line = meta->line;
+    file->function_text = text;
+    TRY(reader_signature(reader, meta));
+done:
+    return status;
+}
+
+static weft_status read_meta(file_reader *file, const meta_line *meta, const char *text,
+                             weft_variant **variant) {
+    static const struct {
+        const char *keyword;
+        line_reader read;
+    } readers[] = {{"kind", reader_kind},     {"flops", reader_flops},
+                   {"source", reader_source}, {"parameter", reader_parameter},
+                   {"table", reader_table},   {"where", reader_where},
+                   {"shift", reader_shift},   {"example", reader_example}};
+    static const char *const keywords[] = {"function", "kind",  "flops", "source",  "parameter",
+                                           "table",    "where", "shift", "example", "threads"};
+    kernel_reader *reader = &file->reader;
+    reader->depth = 0;
+    *variant = NULL;
+    if (meta_is(meta, "function"))
+        return begin_function(file, meta, text);
+    if (!reader->function)
+        return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
+                            "a kernel file begins with a '//@ function' line");
+    if (meta_is(meta, "threads"))
+        return reader_threads(reader, meta, variant);
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
+        if (meta_is(meta, readers[i].keyword)) {
+            if (reader->function->n_variants == 0)
+                return readers[i].read(reader, meta);
+            return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
+                                "'%s' lines stand above the first '//@ threads' line",
+                                readers[i].keyword);
+        }
+    char word[32];
+    size_t length = meta->keyword_length < sizeof word ? meta->keyword_length : sizeof word - 1;
+    memcpy(word, meta->keyword, length);
+    word[length] = '\0';
+    weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
+                                      "unknown line '//@ %s'", word);
+    const char *near = weft_nearest_name(word, keywords, sizeof keywords / sizeof *keywords);
+    weft_error_hint(reader->error,
+                    near ? "did you mean '%s'?"
+                         : "expected function, kind, flops, source, parameter, "
+                           "table, where, shift, example or threads",
+                    near);
+    return status;
+}
+
+weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
+                                  weft_function_list *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    file_reader file = {.reader = {.arena = arena, .source = *source, .error = error},
+                        .text = source->text,
+                        .line = 1};
+    weft_variant *variant = NULL;
+    TRY(read_body_lines(&file, NULL));
+    while (*file.text) {
+        const char *text = file.text;
+        meta_line meta = meta_make(text, file.line);
+        file.text = line_end(text);
+        file.text += *file.text == '\n';
+        ++file.line;
+        TRY(read_meta(&file, &meta, text, &variant));
+        TRY(read_body_lines(&file, variant));
+    }
+    TRY(finish_function(&file, file.text));
+    if (file.n == 0) {
+        status = reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
+                              "no '//@ function' line in this file");
+        goto done;
+    }
+    *out = (weft_function_list){file.functions, file.n};
+done:
+    weft_arena_free(&file.reader.scratch);
+    return status;
+}

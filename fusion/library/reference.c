@@ -1,0 +1,121 @@
+/* Plain C of an elementary function: its body as it was written, around it what gives its names a
+ * meaning. Nothing of what writes the devices' code is used here, so that it can be compared. */
+#include "fusion/library/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void weft_reference_prelude(weft_text *out) {
+    weft_text_add(out, "typedef double real;\n"
+                       "#define select(c, a, b) ((c) ? (double)(a) : (double)(b))\n");
+    for (int i = 0; i < weft_intrinsics_count; ++i) {
+        const weft_intrinsic *one = &weft_intrinsics[i];
+        const bool two = one->n_arguments == 2;
+        if (one->flags & INTRINSIC_MASK)
+            continue;
+        if (!one->c)
+            weft_text_add(out, "static inline double %s_(double x%s) { return %s; }\n", one->name,
+                          two ? ", double y" : "", one->plain);
+        weft_text_add(out, "#define %s(x%s) %s%s%s(x%s)\n", one->name, two ? ", y" : "",
+                      one->c ? "__builtin_" : "", one->c ? one->c : one->name, one->c ? "" : "_",
+                      two ? ", y" : "");
+    }
+}
+
+/* The variant with one thread; where there is none, the first. */
+static int plain_variant(const weft_function *function) {
+    for (int v = 0; v < function->n_variants; ++v)
+        if (strcmp(function->variants[v]->threads_text, "1") == 0)
+            return v;
+    return 0;
+}
+
+/* From the line below the one of the file with this number up to the next `//@` line. */
+static void add_body(const weft_source *source, int line, weft_text *out) {
+    const char *text = source->text;
+    for (int i = 0; i < line; ++i) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    while (*text && strncmp(text + strspn(text, " \t"), "//@", 3) != 0) {
+        size_t length = strcspn(text, "\n");
+        length += text[length] == '\n';
+        weft_text_add_bytes(out, text, length);
+        text += length;
+    }
+    weft_text_add(out, "\n");
+}
+
+/* `#define A(i0_,i1_) a0_[(i0_) * 3 + (i1_)]` */
+static void add_macro(const char *name, const weft_shape *shape, const char *base, weft_text *out) {
+    weft_text_add(out, "#define %s(", name);
+    for (int i = 0; i < shape->rank; ++i)
+        weft_text_add(out, "%si%d_", i ? "," : "", i);
+    weft_text_add(out, ") %s[", base);
+    for (int i = 1; i < shape->rank; ++i)
+        weft_text_add(out, "(");
+    weft_text_add(out, "(i0_)");
+    for (int i = 1; i < shape->rank; ++i)
+        weft_text_add(out, ") * %d + (i%d_)", shape->sizes[i], i);
+    weft_text_add(out, "]\n");
+}
+
+static void add_tables(const weft_instance *instance, weft_text *out) {
+    for (int k = 0; k < instance->n_tables; ++k) {
+        weft_text_add(out, "    static const double table%d_[] = {", k);
+        for (int i = 0; i < weft_shape_count(&instance->table_shapes[k]); ++i)
+            weft_text_add(out, "%.17g, ", instance->tables[k][i]);
+        weft_text_add(out, "};\n");
+    }
+}
+
+void weft_reference_print(const weft_instance *instance, int number, weft_text *out) {
+    const weft_function *f = instance->function;
+    const int v = plain_variant(f);
+    char base[16];
+    weft_text_add(out,
+                  "void trial_%d(void *const *arguments_, __INT64_TYPE__ n_, __INT64_TYPE__ "
+                  "first_, __INT64_TYPE__ last_)\n{\n",
+                  number);
+    add_tables(instance, out);
+    for (int i = 0; i < instance->n_names; ++i)
+        weft_text_add(out, "    enum { %s = %d };\n", instance->names[i], instance->values[i]);
+    weft_text_add(out, "    for (__INT64_TYPE__ at_ = 0; first_ == 0 && at_ < n_; ++at_) {\n");
+    for (int i = 0; i < f->n_arguments; ++i)
+        weft_text_add(out, "    const double *a%d_ = (const double *)arguments_[%d] + at_ * %d;\n",
+                      i, i, weft_shape_count(&instance->arguments[i]));
+    weft_text_add(out, "    double *r_ = (double *)arguments_[%d] + at_ * %d;\n", f->n_arguments,
+                  weft_shape_count(&instance->result));
+    for (int i = 0; i < f->n_arguments; ++i) {
+        snprintf(base, sizeof base, "a%d_", i);
+        if (f->arguments[i].rank == 0)
+            weft_text_add(out, "    const double %s = a%d_[0];\n", f->arguments[i].name, i);
+        else
+            add_macro(f->arguments[i].name, &instance->arguments[i], base, out);
+    }
+    for (int k = 0; k < f->n_tables; ++k) {
+        snprintf(base, sizeof base, "table%d_", k);
+        if (f->tables[k].formal.rank == 0)
+            weft_text_add(out, "    const double %s = table%d_[0];\n", f->tables[k].formal.name, k);
+        else
+            add_macro(f->tables[k].formal.name, &instance->table_shapes[k], base, out);
+    }
+    if (f->result.rank == 0)
+        weft_text_add(out, "    double %s = 0;\n", f->result.name);
+    else
+        add_macro(f->result.name, &instance->result, "r_", out);
+    weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", instance->threads[v]);
+    add_body(&f->source, f->variants[v]->line, out);
+    weft_text_add(out, "    }\n");
+    if (f->result.rank == 0)
+        weft_text_add(out, "    r_[0] = %s;\n", f->result.name);
+    weft_text_add(out, "    }\n}\n");
+    for (int i = 0; i < f->n_arguments; ++i)
+        if (f->arguments[i].rank)
+            weft_text_add(out, "#undef %s\n", f->arguments[i].name);
+    for (int k = 0; k < f->n_tables; ++k)
+        if (f->tables[k].formal.rank)
+            weft_text_add(out, "#undef %s\n", f->tables[k].formal.name);
+    if (f->result.rank)
+        weft_text_add(out, "#undef %s\n", f->result.name);
+}

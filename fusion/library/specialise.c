@@ -1,0 +1,399 @@
+#include "fusion/library/private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int weft_shape_count(const weft_shape *shape) {
+    int64_t count = 1;
+    for (int i = 0; i < shape->rank; ++i)
+        if (__builtin_mul_overflow(count, (int64_t)shape->sizes[i], &count) || count > INT32_MAX)
+            return INT32_MAX;
+    return (int)count;
+}
+
+bool weft_shape_equal(const weft_shape *a, const weft_shape *b) {
+    bool equal = a->rank == b->rank;
+    for (int i = 0; equal && i < a->rank; ++i)
+        equal = a->sizes[i] == b->sizes[i];
+    return equal;
+}
+
+void weft_shape_print(const weft_shape *shape, weft_text *out) {
+    weft_text_add(out, "real");
+    for (int i = 0; i < shape->rank; ++i)
+        weft_text_add(out, "%s%d%s", i ? "," : "[", shape->sizes[i],
+                      i + 1 == shape->rank ? "]" : "");
+}
+
+/* What is known while an instance is made. */
+typedef struct binder {
+    weft_arena *arena;
+    const weft_library *library;
+    const weft_function *function;
+    weft_instance *instance;
+    weft_place place;
+    weft_error *error;
+    bool bound[WEFT_NAMES_MAX];
+    const char *origin[WEFT_NAMES_MAX]; /* what gave a size its value */
+} binder;
+
+typedef struct shape_text {
+    char text[64];
+} shape_text;
+
+static shape_text shape_of(const weft_shape *shape) {
+    shape_text out;
+    size_t n = (size_t)snprintf(out.text, sizeof out.text, "real");
+    for (int i = 0; i < shape->rank; ++i)
+        n += (size_t)snprintf(out.text + n, sizeof out.text - n, "%s%d%s", i ? "," : "[",
+                              shape->sizes[i], i + 1 == shape->rank ? "]" : "");
+    return out;
+}
+
+static weft_status place_error(binder *b, weft_status status) {
+    const weft_source *source = b->place.source;
+    if (source)
+        weft_error_place(b->error, source->name, source->text, b->place.line, b->place.column);
+    return status;
+}
+
+static weft_status shape_error(binder *b, const char *format, ...) WEFT_PRINTF(2, 3);
+
+static weft_status shape_error(binder *b, const char *format, ...) {
+    char message[900];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    weft_status status = place_error(
+        b, weft_error_set(b->error, WEFT_ERROR_SHAPE, "%s: %s", b->function->info.name, message));
+    function_hint(b->function, b->error);
+    return status;
+}
+
+static weft_status out_of_memory(binder *b) {
+    return weft_error_set(b->error, WEFT_ERROR_MEMORY, "out of memory for a call of %s",
+                          b->function->info.name);
+}
+
+static weft_status take_parameters(binder *b, const char *const *keys, const int *key_values,
+                                   int n_keys) {
+    const weft_function *function = b->function;
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    weft_status status;
+    for (int i = 0; i < function->n_names; ++i) {
+        const weft_name *name = &function->names[i];
+        if (name->is_parameter) {
+            names[n++] = name->name;
+            b->instance->values[i] = name->value;
+            b->bound[i] = name->has_value;
+            b->origin[i] = "the parameter";
+        }
+    }
+    for (int k = 0; k < n_keys; ++k) {
+        int index = weft_function_name_index(function, keys[k]);
+        if (index < 0 || !function->names[index].is_parameter) {
+            const char *near = weft_nearest_name(keys[k], names, n);
+            status =
+                place_error(b, weft_error_set(b->error, WEFT_ERROR_TYPE, "%s has no parameter '%s'",
+                                              function->info.name, keys[k]));
+            if (near)
+                weft_error_hint(b->error, "did you mean '%s'?", near);
+            else
+                weft_error_hint(b->error, n ? "its first parameter is '%s'" : "it has none",
+                                n ? names[0] : "");
+            return status;
+        }
+        b->instance->values[index] = key_values[k];
+        b->bound[index] = true;
+    }
+    for (int i = 0; i < function->n_names; ++i)
+        if (function->names[i].is_parameter && !b->bound[i]) {
+            status = place_error(b, weft_error_set(b->error, WEFT_ERROR_TYPE,
+                                                   "%s needs its parameter '%s'",
+                                                   function->info.name, function->names[i].name));
+            weft_error_hint(b->error, "write %s(..., %s = 2)", function->info.name,
+                            function->names[i].name);
+            return status;
+        }
+    return WEFT_OK;
+}
+
+/* Give sizes that stand alone, or as name + integer, in a formal their values. */
+static weft_status bind_shape(binder *b, const weft_formal *formal, const weft_shape *shape) {
+    for (int i = 0; i < formal->rank; ++i) {
+        int64_t added = 0;
+        int index = weft_term_linear(formal->sizes[i], &added);
+        if (index < 0 || b->bound[index])
+            continue;
+        int64_t value = shape->sizes[i] - added;
+        if (value < 0 || value > INT32_MAX)
+            return shape_error(b, "%s is %s, which makes %s = %lld", formal->name,
+                               shape_of(shape).text, b->function->names[index].name,
+                               (long long)value);
+        b->instance->values[index] = (int)value;
+        b->bound[index] = true;
+        b->origin[index] = formal->name;
+    }
+    return WEFT_OK;
+}
+
+/* The first name in a term, for messages. */
+static int term_name(const weft_term *term) {
+    if (term->kind == TERM_SIZE)
+        return term->index;
+    int found = -1;
+    for (int i = 0; i < term->n_children && found < 0; ++i)
+        found = term_name(term->children[i]);
+    return found;
+}
+
+static weft_status check_shape(binder *b, const weft_formal *formal, const weft_shape *shape) {
+    for (int i = 0; i < formal->rank; ++i) {
+        int64_t want = 0;
+        const char *wrong =
+            weft_term_evaluate(formal->sizes[i], b->instance->values, b->bound, &want);
+        if (!wrong && want == shape->sizes[i])
+            continue;
+        if (wrong)
+            return shape_error(b, "size %d of %s is %s", i + 1, formal->name, wrong);
+        int name = term_name(formal->sizes[i]);
+        if (name < 0)
+            return shape_error(b, "%s is %s, and its size %d should be %lld", formal->name,
+                               shape_of(shape).text, i + 1, (long long)want);
+        return shape_error(
+            b, "%s is %s, but %s has made %s = %d, so its size %d should be %lld", formal->name,
+            shape_of(shape).text, b->origin[name] ? b->origin[name] : "another size",
+            b->function->names[name].name, b->instance->values[name], i + 1, (long long)want);
+    }
+    return WEFT_OK;
+}
+
+static weft_status take_arguments(binder *b, const weft_shape *arguments, int n_arguments) {
+    weft_status status = WEFT_OK;
+    const weft_function *function = b->function;
+    if (n_arguments != function->n_arguments)
+        return shape_error(b, "takes %d argument%s, %d %s given", function->n_arguments,
+                           function->n_arguments == 1 ? "" : "s", n_arguments,
+                           n_arguments == 1 ? "is" : "are");
+    for (int i = 0; i < n_arguments; ++i) {
+        const weft_formal *formal = &function->arguments[i];
+        if (arguments[i].rank != formal->rank)
+            return shape_error(
+                b, "%s is %s, but %s is expected", formal->name, shape_of(&arguments[i]).text,
+                formal->rank == 0   ? "a scalar (real)"
+                : formal->rank == 1 ? "a vector (real[n])"
+                : formal->rank == 2 ? "a matrix (real[m,n])"
+                                    : "a tensor with as many sizes as in the signature");
+        TRY(bind_shape(b, formal, &arguments[i]));
+        b->instance->arguments[i] = arguments[i];
+    }
+    b->instance->n_arguments = n_arguments;
+    for (int i = 0; i < n_arguments; ++i)
+        TRY(check_shape(b, &function->arguments[i], &arguments[i]));
+done:
+    return status;
+}
+
+static const weft_library_table *find_maker(const weft_library *library, const char *name) {
+    for (size_t i = 0; i < library->n_tables; ++i)
+        if (strcmp(library->tables[i].name, name) == 0)
+            return &library->tables[i];
+    return NULL;
+}
+
+/* A size that an argument has given, and a table wants otherwise: most often the number of points
+ * of another degree. The message speaks of the argument. */
+static weft_status check_table(binder *b, const weft_formal_table *table, const weft_shape *shape,
+                               const int *arguments) {
+    for (int i = 0; i < table->formal.rank; ++i) {
+        int64_t added = 0;
+        int name = weft_term_linear(table->formal.sizes[i], &added);
+        if (name < 0 || !b->bound[name] || b->instance->values[name] + added == shape->sizes[i])
+            continue;
+        for (int k = 0; k < b->function->n_arguments; ++k)
+            for (int j = 0; j < b->function->arguments[k].rank; ++j) {
+                int64_t plus = 0;
+                if (weft_term_linear(b->function->arguments[k].sizes[j], &plus) != name)
+                    continue;
+                char values[64] = "";
+                for (int a = 0, at = 0; a < table->n_arguments; ++a)
+                    at += snprintf(values + at, sizeof values - (size_t)at, "%s%d", a ? ", " : "",
+                                   arguments[a]);
+                int64_t want = shape->sizes[i] - added;
+                return shape_error(
+                    b, "%s is %s, but %s(%s) makes %s = %lld, so its size %d should be %lld",
+                    b->function->arguments[k].name, shape_of(&b->instance->arguments[k]).text,
+                    table->maker, values, b->function->names[name].name, (long long)want, j + 1,
+                    (long long)(want + plus));
+            }
+    }
+    return WEFT_OK;
+}
+
+static weft_status make_table(binder *b, const weft_formal_table *table, int i) {
+    weft_status status = WEFT_OK;
+    int arguments[WEFT_RANK_MAX] = {0};
+    weft_shape shape = {0};
+    const weft_library_table *maker = find_maker(b->library, table->maker);
+    if (!maker || maker->n_arguments != table->n_arguments) {
+        if (maker)
+            status = weft_error_set(b->error, WEFT_ERROR_TYPE,
+                                    "the table maker '%s' takes %d arguments, %d are given",
+                                    table->maker, maker->n_arguments, table->n_arguments);
+        else
+            status = weft_error_set(b->error, WEFT_ERROR_USAGE, "no table maker '%s' is registered",
+                                    table->maker);
+        weft_error_place(b->error, b->function->source.name, b->function->source.text,
+                         table->formal.line, table->formal.column);
+        weft_error_hint(
+            b->error, "tables are offered with weft_library_add_table; those of elements come with "
+                      "the fem layer");
+        return status;
+    }
+    for (int k = 0; k < table->n_arguments; ++k) {
+        int64_t value = 0;
+        const char *wrong =
+            weft_term_evaluate(table->arguments[k], b->instance->values, b->bound, &value);
+        if (wrong)
+            return shape_error(b, "argument %d of its table %s is %s", k + 1, table->formal.name,
+                               wrong);
+        arguments[k] = (int)value;
+    }
+    double *values = NULL;
+    status = maker->maker(maker->user, arguments, table->n_arguments, b->arena, &shape.rank,
+                          shape.sizes, &values, b->error);
+    if (status != WEFT_OK)
+        return place_error(b, status);
+    if (shape.rank != table->formal.rank)
+        return shape_error(b, "its table %s is declared with %d sizes, and %s makes %d",
+                           table->formal.name, table->formal.rank, table->maker, shape.rank);
+    b->instance->table_names[i] = table->formal.name;
+    b->instance->table_shapes[i] = shape;
+    b->instance->tables[i] = values;
+    TRY(check_table(b, table, &shape, arguments));
+    TRY(bind_shape(b, &table->formal, &shape));
+    TRY(check_shape(b, &table->formal, &shape));
+done:
+    return status;
+}
+
+static bool term_unbound(const weft_term *term, const bool *bound) {
+    if (term->kind == TERM_SIZE)
+        return !bound[term->index];
+    bool found = false;
+    for (int i = 0; i < term->n_children && !found; ++i)
+        found = term_unbound(term->children[i], bound);
+    return found;
+}
+
+/* Those that can be decided; before the tables are made these are the ones that no table is needed
+ * for. */
+static weft_status check_wheres(binder *b) {
+    const weft_function *function = b->function;
+    for (int i = 0; i < function->n_wheres; ++i) {
+        int64_t holds = 0;
+        const char *wrong =
+            weft_term_evaluate(function->wheres[i], b->instance->values, b->bound, &holds);
+        if ((!wrong && holds) || term_unbound(function->wheres[i], b->bound))
+            continue;
+        char values[256] = "";
+        size_t n = 0;
+        for (int k = 0; k < function->n_names && n < sizeof values - 1; ++k)
+            if (b->bound[k])
+                n += (size_t)snprintf(values + n, sizeof values - n, "%s%s = %d", n ? ", " : "",
+                                      function->names[k].name, b->instance->values[k]);
+        return shape_error(b, "needs %s, but %s", function->where_texts[i], wrong ? wrong : values);
+    }
+    return WEFT_OK;
+}
+
+static weft_status infer_result(binder *b) {
+    const weft_formal *formal = &b->function->result;
+    weft_shape shape = {.rank = formal->rank};
+    for (int i = 0; i < formal->rank; ++i) {
+        int64_t size = 0;
+        const char *wrong =
+            weft_term_evaluate(formal->sizes[i], b->instance->values, b->bound, &size);
+        if (wrong)
+            return shape_error(b, "size %d of its result is %s", i + 1, wrong);
+        if (size < 1 || size > WEFT_ELEMENTS_MAX)
+            return shape_error(b, "size %d of its result would be %lld: sizes go from 1 to %d",
+                               i + 1, (long long)size, WEFT_ELEMENTS_MAX);
+        shape.sizes[i] = (int)size;
+    }
+    if (weft_shape_count(&shape) > WEFT_ELEMENTS_MAX)
+        return shape_error(b, "its result %s would have more than %d components",
+                           shape_of(&shape).text, WEFT_ELEMENTS_MAX);
+    b->instance->result = shape;
+    return WEFT_OK;
+}
+
+static weft_status count_work(binder *b) {
+    const weft_function *function = b->function;
+    weft_instance *instance = b->instance;
+    instance->flops = fmax(weft_term_estimate(function->flops, instance->values), 0.0);
+    for (int i = 0; i < function->n_variants; ++i) {
+        int64_t threads = 0;
+        const char *wrong = weft_term_evaluate(function->variants[i]->threads, instance->values,
+                                               b->bound, &threads);
+        if (wrong || threads < 1 || threads > WEFT_ELEMENTS_MAX)
+            return shape_error(b, "variant %d has %s threads, which is %s", i + 1,
+                               function->variants[i]->threads_text,
+                               wrong         ? wrong
+                               : threads < 1 ? "none"
+                                             : "too many");
+        instance->threads[i] = (int)threads;
+    }
+    return WEFT_OK;
+}
+
+static weft_status allocate(binder *b) {
+    const weft_function *function = b->function;
+    size_t n_names = (size_t)function->n_names + 1, n_tables = (size_t)function->n_tables + 1;
+    weft_instance *instance = weft_arena_alloc(b->arena, 1, sizeof *instance);
+    if (!instance)
+        return out_of_memory(b);
+    instance->function = function;
+    instance->n_variants = function->n_variants;
+    instance->threads =
+        weft_arena_alloc(b->arena, (size_t)function->n_variants, sizeof *instance->threads);
+    instance->n_names = function->n_names;
+    instance->names = weft_arena_alloc(b->arena, n_names, sizeof *instance->names);
+    instance->values = weft_arena_alloc(b->arena, n_names, sizeof *instance->values);
+    instance->n_tables = function->n_tables;
+    instance->table_names = weft_arena_alloc(b->arena, n_tables, sizeof *instance->table_names);
+    instance->table_shapes = weft_arena_alloc(b->arena, n_tables, sizeof *instance->table_shapes);
+    instance->tables = weft_arena_alloc(b->arena, n_tables, sizeof *instance->tables);
+    if (!instance->threads || !instance->names || !instance->values || !instance->table_names ||
+        !instance->table_shapes || !instance->tables)
+        return out_of_memory(b);
+    for (int i = 0; i < function->n_names; ++i)
+        instance->names[i] = function->names[i].name;
+    b->instance = instance;
+    return WEFT_OK;
+}
+
+weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
+                               const weft_function *function, const weft_shape *arguments,
+                               int n_arguments, const char *const *keys, const int *key_values,
+                               int n_keys, weft_place place, weft_instance **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    binder b = {
+        .arena = arena, .library = library, .function = function, .place = place, .error = error};
+    TRY(allocate(&b));
+    TRY(take_parameters(&b, keys, key_values, n_keys));
+    TRY(take_arguments(&b, arguments, n_arguments));
+    TRY(check_wheres(&b));
+    for (int i = 0; i < function->n_tables; ++i)
+        TRY(make_table(&b, &function->tables[i], i));
+    TRY(check_wheres(&b));
+    TRY(infer_result(&b));
+    TRY(count_work(&b));
+    *out = b.instance;
+done:
+    return status;
+}

@@ -1,0 +1,245 @@
+#include "fusion/library/private.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+weft_status reader_error(kernel_reader *reader, weft_status status, int line, int column,
+                         const char *format, ...) {
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    weft_error_set(reader->error, status, "%s", message);
+    weft_error_place(reader->error, reader->source.name, reader->source.text, line, column);
+    return status;
+}
+
+weft_status reader_memory(kernel_reader *reader) {
+    return weft_error_set(reader->error, WEFT_ERROR_MEMORY, "out of memory while reading %s",
+                          reader->source.name);
+}
+
+typedef struct scanner {
+    const char *text, *end;
+    int line, column;
+} scanner;
+
+static void advance(scanner *s, size_t n) {
+    for (; n > 0; --n, ++s->text) {
+        if (*s->text == '\n') {
+            ++s->line;
+            s->column = 1;
+        } else {
+            ++s->column;
+        }
+    }
+}
+
+static bool starts(const scanner *s, const char *with) {
+    size_t i = 0;
+    while (with[i] != '\0' && s->text + i < s->end && s->text[i] == with[i])
+        ++i;
+    return with[i] == '\0';
+}
+
+/* Blanks and comments; false at a comment that does not end. */
+static bool skip_blanks(scanner *s) {
+    while (s->text < s->end) {
+        if (isspace((unsigned char)*s->text)) {
+            advance(s, 1);
+        } else if (starts(s, "//")) {
+            while (s->text < s->end && *s->text != '\n')
+                advance(s, 1);
+        } else if (starts(s, "/*")) {
+            advance(s, 2);
+            while (s->text < s->end && !starts(s, "*/"))
+                advance(s, 1);
+            if (s->text >= s->end)
+                return false;
+            advance(s, 2);
+        } else {
+            break;
+        }
+    }
+    return true;
+}
+
+static bool is_name(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t number_length(const scanner *s, bool *integer) {
+    const char *p = s->text;
+    *integer = true;
+    while (p < s->end && isdigit((unsigned char)*p))
+        ++p;
+    if (p < s->end && *p == '.') {
+        *integer = false;
+        for (++p; p < s->end && isdigit((unsigned char)*p);)
+            ++p;
+    }
+    if (p < s->end && (*p == 'e' || *p == 'E')) {
+        const char *q = p + 1;
+        if (q < s->end && (*q == '+' || *q == '-'))
+            ++q;
+        if (q < s->end && isdigit((unsigned char)*q)) {
+            *integer = false;
+            for (p = q; p < s->end && isdigit((unsigned char)*p);)
+                ++p;
+        }
+    }
+    return (size_t)(p - s->text);
+}
+
+static size_t symbol_length(const scanner *s) {
+    static const char *const doubles[] = {"->", "++", "--", "+=", "-=", "*=", "/=", "%=",
+                                          "<=", ">=", "==", "!=", "&&", "||", "<<", ">>"};
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; ++i)
+        if (starts(s, doubles[i]))
+            return 2;
+    return *s->text != '\0' && strchr("()[]{},;:=+-*/%<>!&|.?~^", *s->text) ? 1 : 0;
+}
+
+static weft_status scan_token(kernel_reader *reader, scanner *s, kernel_token *token) {
+    if (!skip_blanks(s))
+        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                            "this comment does not end: '*/' is missing");
+    *token = (kernel_token){.kind = KERNEL_END, .line = s->line, .column = s->column, .text = ""};
+    if (s->text >= s->end)
+        return WEFT_OK;
+    size_t length;
+    char c = *s->text;
+    if (isalpha((unsigned char)c) || c == '_') {
+        token->kind = KERNEL_NAME;
+        for (length = 1; s->text + length < s->end && is_name(s->text[length]);)
+            ++length;
+    } else if (isdigit((unsigned char)c) ||
+               (c == '.' && s->text + 1 < s->end && isdigit((unsigned char)s->text[1]))) {
+        token->kind = KERNEL_NUMBER;
+        length = number_length(s, &token->integer);
+        if (s->text + length < s->end && is_name(s->text[length]))
+            return reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
+                                "a number with a suffix: write it without (2 or 0.5 or 1e-3)");
+    } else {
+        token->kind = KERNEL_SYMBOL;
+        length = symbol_length(s);
+        if (length == 0 && c == '#')
+            return reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
+                                "kernel bodies have no preprocessor: '#' is not allowed");
+        if (length == 0)
+            return reader_error(reader, WEFT_ERROR_SYNTAX, s->line, s->column,
+                                isprint((unsigned char)c) ? "the character '%c' is not allowed here"
+                                                          : "the byte 0x%02x is not allowed here",
+                                (unsigned char)c);
+    }
+    token->text = weft_arena_copy(reader->scratch, s->text, length);
+    if (!token->text)
+        return reader_memory(reader);
+    if (token->kind == KERNEL_NUMBER)
+        token->number = strtod(token->text, NULL);
+    advance(s, length);
+    return WEFT_OK;
+}
+
+weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
+                               int column, const kernel_token **out) {
+    weft_status status = WEFT_OK;
+    scanner s = {text, text + length, line, column};
+    size_t n = 0, capacity = 64;
+    kernel_token *tokens = NULL;
+    weft_arena_free(&reader->scratch);
+    TRY(weft_arena_make(&reader->scratch, reader->error));
+    tokens = weft_arena_alloc(reader->scratch, capacity, sizeof *tokens);
+    if (!tokens)
+        return reader_memory(reader);
+    for (;;) {
+        if (n == capacity) {
+            kernel_token *more = weft_arena_alloc(reader->scratch, capacity * 2, sizeof *more);
+            if (!more)
+                return reader_memory(reader);
+            memcpy(more, tokens, n * sizeof *more);
+            tokens = more;
+            capacity *= 2;
+        }
+        tokens[n].line = s.line;
+        tokens[n].column = s.column;
+        TRY(scan_token(reader, &s, &tokens[n]));
+        if (tokens[n++].kind == KERNEL_END)
+            break;
+    }
+    *out = tokens;
+done:
+    return status;
+}
+
+bool reader_is(const kernel_reader *reader, const char *text) {
+    const char *found = reader->token->text; /* "" at the end */
+    return found[0] == text[0] && found[0] != '\0' && strcmp(found, text) == 0;
+}
+
+bool reader_accept(kernel_reader *reader, const char *text) {
+    bool found = reader_is(reader, text);
+    if (found)
+        ++reader->token;
+    return found;
+}
+
+const char *reader_found(const kernel_reader *reader) {
+    return reader->token->kind == KERNEL_END ? "the end" : reader->token->text;
+}
+
+weft_status reader_expect(kernel_reader *reader, const char *text, const char *what) {
+    if (reader_accept(reader, text))
+        return WEFT_OK;
+    const kernel_token *token = reader->token;
+    return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                        "expected '%s' %s, found %s%s%s", text, what,
+                        token->kind == KERNEL_END ? "" : "'", reader_found(reader),
+                        token->kind == KERNEL_END ? "" : "'");
+}
+
+/* LANES, M_PI: a macro of the prelude or of <math.h> may have such a name. */
+static bool is_macro_name(const char *name) {
+    size_t n = 0;
+    for (; name[n] != '\0'; ++n)
+        if (islower((unsigned char)name[n]))
+            return false;
+    return n >= 3;
+}
+
+weft_status reader_new_name(kernel_reader *reader, const char *what, const char **out) {
+    static const char *const reserved[] = {
+        "real",   "int",    "scalar", "t",        "for",      "if",       "else",     "return",
+        "while",  "do",     "goto",   "break",    "continue", "switch",   "case",     "default",
+        "float",  "double", "char",   "short",    "long",     "signed",   "unsigned", "void",
+        "const",  "static", "extern", "register", "volatile", "restrict", "inline",   "auto",
+        "struct", "union",  "enum",   "typedef",  "sizeof",   "asm",      "typeof",   "main",
+        "unix",   "linux",  "over",   "select"};
+    const kernel_token *token = reader->token;
+    if (token->kind != KERNEL_NAME)
+        return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                            "expected %s, found %s", what, reader_found(reader));
+    size_t length = strlen(token->text);
+    bool taken = strncmp(token->text, "v_", 2) == 0 || strncmp(token->text, "weft_", 5) == 0 ||
+                 token->text[0] == '_' || token->text[length - 1] == '_' ||
+                 is_macro_name(token->text);
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i)
+        taken = taken || strcmp(token->text, reserved[i]) == 0;
+    for (int i = 0; i < weft_intrinsics_count; ++i)
+        taken = taken || strcmp(token->text, weft_intrinsics[i].name) == 0;
+    if (taken) {
+        weft_status status = reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,
+                                          "'%s' cannot be %s: it is reserved", token->text, what);
+        weft_error_hint(reader->error,
+                        "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
+                        "does not begin with v_, weft_ or _, does not end with _, and from three "
+                        "characters on has a small letter (the others are the prelude's)");
+        return status;
+    }
+    *out = weft_arena_copy(reader->arena, token->text, length);
+    ++reader->token;
+    return *out ? WEFT_OK : reader_memory(reader);
+}

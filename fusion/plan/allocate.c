@@ -1,0 +1,98 @@
+/* Where in shared memory each element lives: offsets, in components, so that no two that live at
+ * once overlap and the highest end is least (Fousek et al. 2011, section 4.3.2). In a best
+ * arrangement every element can be pushed down until it lies at 0 or on one that it lives with;
+ * taken by ascending offset, each then has the lowest place that is free. So first fit over all
+ * orders finds a best one: branch over the element placed next; bound by the best end so far; stop
+ * at the lower bound, the most that lives at once. */
+#include "fusion/plan/implementations.h"
+
+enum { ELEMENTS_MAX = 64, NODES_MAX = 20000 };
+
+typedef struct allocator {
+    weft_onchip_life *lives;
+    int n, bound, best;
+    int order[ELEMENTS_MAX]; /* large ones first */
+    int offsets[ELEMENTS_MAX], kept[ELEMENTS_MAX];
+    bool placed[ELEMENTS_MAX];
+    int nodes;
+} allocator;
+
+static bool meet(const weft_onchip_life *a, const weft_onchip_life *b) {
+    return a->first <= b->last && b->first <= a->last;
+}
+
+int weft_onchip_bound(const weft_onchip_life *lives, int n) {
+    int most = 0;
+    for (int i = 0; i < n; ++i) { /* it is reached where some element begins */
+        int live = 0;
+        for (int k = 0; k < n; ++k)
+            if (lives[k].first <= lives[i].first && lives[i].first <= lives[k].last)
+                live += lives[k].components;
+        most = live > most ? live : most;
+    }
+    return most;
+}
+
+/* The lowest offset that is free beside those placed. */
+static int lowest(const allocator *a, int element) {
+    const weft_onchip_life *one = &a->lives[element];
+    int offset = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int k = 0; k < a->n; ++k)
+            if (a->placed[k] && meet(one, &a->lives[k]) &&
+                offset < a->offsets[k] + a->lives[k].components &&
+                a->offsets[k] < offset + one->components) {
+                offset = a->offsets[k] + a->lives[k].components;
+                moved = true;
+            }
+    }
+    return offset;
+}
+
+static void branch(allocator *a, int n_placed, int end) {
+    if (end >= a->best || a->best == a->bound || ++a->nodes > NODES_MAX)
+        return;
+    if (n_placed == a->n) {
+        a->best = end;
+        for (int i = 0; i < a->n; ++i)
+            a->kept[i] = a->offsets[i];
+        return;
+    }
+    for (int k = 0; k < a->n; ++k) {
+        const int element = a->order[k];
+        if (a->placed[element])
+            continue;
+        a->offsets[element] = lowest(a, element);
+        const int top = a->offsets[element] + a->lives[element].components;
+        a->placed[element] = true;
+        branch(a, n_placed + 1, top > end ? top : end);
+        a->placed[element] = false;
+    }
+}
+
+int weft_onchip_allocate(weft_onchip_life *lives, int n, bool *proved) {
+    allocator a = {.lives = lives, .n = n, .best = 1, .bound = weft_onchip_bound(lives, n)};
+    int end = 0;
+    for (int i = 0; i < n; ++i)
+        a.best += lives[i].components;
+    if (n > ELEMENTS_MAX) { /* one after the other */
+        for (int i = 0; i < n; ++i) {
+            lives[i].offset = end;
+            end += lives[i].components;
+        }
+        *proved = end == a.bound;
+        return end;
+    }
+    for (int i = 0; i < n; ++i) {
+        int k = i;
+        for (; k > 0 && lives[a.order[k - 1]].components < lives[i].components; --k)
+            a.order[k] = a.order[k - 1];
+        a.order[k] = i;
+    }
+    branch(&a, 0, 0);
+    *proved = a.best == a.bound || a.nodes <= NODES_MAX;
+    for (int i = 0; i < n; ++i)
+        lives[i].offset = a.kept[i];
+    return a.best;
+}

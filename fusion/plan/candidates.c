@@ -1,0 +1,252 @@
+/* Which calls may share a kernel. A kernel has no global barrier inside, so an accumulated list,
+ * the result of a reduction, or a list made over another index set must be complete before the
+ * kernel that reads it starts: such data put their readers one level up. An update comes no earlier
+ * than the readers of the value it replaces, and a level after those that read it through a map.
+ * Calls of one level and one index set are convex together: an edge out of them leads to a higher
+ * level and never back (Fousek et al. 2011, section 4.2.1). */
+#include "fusion/plan/dependence.h"
+
+#include <string.h>
+
+bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b) {
+    for (int i = 0; i < b->n_operands; ++i) {
+        if (b->operands[i].datum == a->result)
+            return true;
+        for (int k = 0; k < a->n_operands; ++k)
+            if (a->operands[k].datum == b->operands[i].datum ||
+                (a->operands[k].map >= 0 && a->operands[k].map == b->operands[i].map))
+                return true;
+    }
+    for (int i = 0; i < a->n_operands; ++i)
+        if (a->operands[i].datum == b->result ||
+            a->operands[i].datum == graph->data[b->result].storage)
+            return true;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        for (int k = 0; k < graph->n_accumulations; ++k)
+            if (graph->accumulations[i].call == a->id && graph->accumulations[k].call == b->id &&
+                graph->accumulations[i].map == graph->accumulations[k].map)
+                return true;
+    return false;
+}
+
+bool weft_call_accumulates(const weft_graph *graph, int call) {
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call)
+            return true;
+    return false;
+}
+
+static bool loads_through_map(const weft_call *call) {
+    for (int i = 0; i < call->n_operands; ++i)
+        if (call->operands[i].map >= 0)
+            return true;
+    return false;
+}
+
+/* One rows call a kernel, and neither accumulating stores nor loads through maps beside it. */
+static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
+    int n_rows = 0, n_accumulating = 0;
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (group[i] == a || group[i] == b) {
+            n_rows += graph->calls[i].routine != NULL;
+            n_accumulating +=
+                weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
+        }
+    return n_rows == 0 || (n_rows == 1 && n_accumulating == 0);
+}
+
+int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion) {
+    for (int i = 0; i < fusion->n_calls; ++i)
+        if (graph->calls[fusion->calls[i]].routine != NULL)
+            return fusion->calls[i];
+    return -1;
+}
+
+int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion) {
+    const int rows = weft_fusion_rows(graph, fusion);
+    for (int i = 0; rows >= 0 && i < fusion->n_calls; ++i)
+        if (graph->calls[fusion->calls[i]].result == graph->calls[rows].operands[0].datum)
+            return fusion->calls[i];
+    return -1;
+}
+
+/* Connected components by sharing, within one level and index set. group[i] is the lowest call of
+ * i's. */
+static void group_calls(const weft_graph *graph, const int *level, int *group) {
+    for (int i = 0; i < graph->n_calls; ++i)
+        group[i] = i;
+    for (int i = 0; i < graph->n_calls; ++i) { /* a rows call and what it folds in, above all */
+        const int producer = graph->calls[i].routine != NULL
+                                 ? graph->data[graph->calls[i].operands[0].datum].producer
+                                 : -1;
+        if (producer >= 0 && level[producer] == level[i] && group[producer] == producer &&
+            may_join(graph, group, i, producer))
+            group[i] = producer;
+    }
+    for (int i = 0; i < graph->n_calls; ++i) {
+        for (int k = 0; k < i; ++k) {
+            if (level[i] != level[k] || graph->calls[i].index_set != graph->calls[k].index_set ||
+                group[i] == group[k] ||
+                !weft_calls_share(graph, &graph->calls[k], &graph->calls[i]) ||
+                !may_join(graph, group, group[i], group[k]))
+                continue;
+            int low = group[i] < group[k] ? group[i] : group[k];
+            int high = group[i] < group[k] ? group[k] : group[i];
+            for (int m = 0; m < graph->n_calls; ++m)
+                if (group[m] == high)
+                    group[m] = low;
+        }
+    }
+}
+
+bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
+    int rows = -1, n_rows = 0, n_accumulating = 0;
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            n_accumulating +=
+                weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
+            if (graph->calls[i].routine != NULL) {
+                rows = i;
+                ++n_rows;
+            }
+        }
+    if (rows < 0)
+        return true;
+    const int folded = graph->data[graph->calls[rows].operands[0].datum].producer;
+    if (n_rows > 1 || n_accumulating > 0)
+        return false;
+    if (folded < 0 || !weft_set_has(set, folded))
+        return true;
+    for (int k = 0; k < graph->calls[folded].n_operands; ++k) {
+        const int datum = graph->calls[folded].operands[k].datum;
+        const int producer = graph->data[datum].producer;
+        if (producer >= 0 && weft_set_has(set, producer))
+            return false;
+        /* other blocks still read what an update in the kernel would overwrite */
+        for (int i = 0; i < graph->n_calls; ++i)
+            if (i != folded && weft_set_has(set, i) &&
+                graph->data[graph->calls[i].result].storage == datum)
+                return false;
+    }
+    return true;
+}
+
+static weft_status fusion_add(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
+                              const uint64_t *set, weft_error *error) {
+    weft_fusion *grown =
+        weft_array_grow(arena, made->list, made->n, &made->capacity, sizeof *grown);
+    if (grown == NULL)
+        return weft_no_memory(error);
+    made->list = grown;
+    weft_fusion *one = &made->list[made->n];
+    int n = 0;
+    for (int i = 0; i < graph->n_calls; ++i)
+        n += weft_set_has(set, i);
+    *one = (weft_fusion){.n_calls = 0};
+    one->calls = weft_arena_alloc(arena, (size_t)n, sizeof *one->calls);
+    if (one->calls == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            one->calls[one->n_calls++] = i;
+            one->index_set = graph->calls[i].index_set;
+            if (one->level < made->level[i])
+                one->level = made->level[i];
+            one->crosses |= made->level[i] != made->level[one->calls[0]];
+        }
+    ++made->n;
+    return WEFT_OK;
+}
+
+static bool is_listed(const weft_fusions *made, const uint64_t *set, int n_calls) {
+    for (int i = 0; i < made->n; ++i) {
+        const weft_fusion *one = &made->list[i];
+        bool same = one->n_calls == n_calls;
+        for (int k = 0; same && k < n_calls; ++k)
+            same = weft_set_has(set, one->calls[k]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* The maximal ones of each level, of whatever size. */
+static weft_status add_groups(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
+                              const int *group, int max_fusion, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        uint64_t set[WEFT_CALLS_MAX / 64] = {0};
+        int n = 0;
+        for (int k = i; k < graph->n_calls && group[i] == i; ++k)
+            if (group[k] == i) {
+                weft_set_add(set, k);
+                ++n;
+            }
+        if (n > 1 && (max_fusion == 0 || n <= max_fusion) && !is_listed(made, set, n))
+            TRY(fusion_add(arena, graph, made, set, error));
+    }
+done:
+    return status;
+}
+
+/* The subgraphs found by weft_fusion_sets, as they are found. */
+typedef struct collector {
+    weft_arena *arena;
+    const weft_graph *graph;
+    weft_fusions *made;
+    weft_error *error;
+} collector;
+
+static weft_status collect(void *user, const uint64_t *set) {
+    const collector *c = user;
+    return fusion_add(c->arena, c->graph, c->made, set, c->error);
+}
+
+/* All up to max_fusion calls; where those are too many, up to the size that is not. */
+static weft_status add_subgraphs(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
+                                 int max_fusion, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int singles = made->n;
+    collector c = {arena, graph, made, error};
+    made->max_calls = max_fusion > 0 ? max_fusion : WEFT_FUSION_CALLS;
+    for (bool all = false; !all && made->max_calls > 1; made->max_calls -= !all) {
+        made->n = singles;
+        made->counts = (weft_fusion_counts){0};
+        TRY(weft_fusion_sets(graph, made->relations, made->max_calls, &made->counts, collect, &c));
+        all = !made->counts.stopped;
+        made->shrunk |= !all;
+    }
+    if (made->counts.stopped)
+        made->n = singles;
+done:
+    return status;
+}
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
+                              const weft_compile_options *options, weft_fusions **out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)graph->n_calls;
+    weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
+    int *group = weft_arena_alloc(arena, n, sizeof *group);
+    weft_relations *relations = NULL;
+    if (made == NULL || group == NULL)
+        return weft_no_memory(error);
+    made->level = weft_arena_alloc(arena, n, sizeof *made->level);
+    if (made->level == NULL)
+        return weft_no_memory(error);
+    weft_levels_make(graph, made->level);
+    TRY(weft_relations_make(arena, graph, &relations, error));
+    made->relations = relations;
+    group_calls(graph, made->level, group);
+    for (int i = 0; i < graph->n_calls; ++i) {
+        uint64_t set[WEFT_CALLS_MAX / 64] = {0};
+        weft_set_add(set, i);
+        TRY(fusion_add(arena, graph, made, set, error));
+    }
+    TRY(add_subgraphs(arena, graph, made, options->max_fusion, error));
+    TRY(add_groups(arena, graph, made, group, options->max_fusion, error));
+    *out = made;
+done:
+    return status;
+}

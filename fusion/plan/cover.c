@@ -1,0 +1,213 @@
+/* Which implementations make the plan: a set partition of the calls, each in one kernel, of least
+ * predicted time (Fousek et al. 2011, section 4.3.3). Kernels must also have an order: two convex
+ * sets may each want the other first. Where a solution has such a ring, the ring is forbidden and
+ * the partition solved again. */
+#include "fusion/plan/partition.h"
+
+#include <string.h>
+
+struct weft_covers {
+    weft_arena *arena;
+    const weft_graph *graph;
+    const weft_relations *relations;
+    const weft_implementation **columns; /* what may be chosen */
+    double *costs;
+    int n_columns;
+    weft_partition *partition;
+    weft_error *error; /* of the call that goes on */
+};
+
+/* Has any call of a to be done before one of b? */
+static bool precedes(const weft_covers *c, const weft_fusion *a, const weft_fusion *b) {
+    if (weft_planted("wrong_order"))
+        return false;
+    for (int i = 0; i < a->n_calls; ++i)
+        for (int k = 0; k < b->n_calls; ++k)
+            if (weft_set_has(weft_relations_after(c->relations, a->calls[i]), b->calls[k]))
+                return true;
+    return false;
+}
+
+/* Of two that may come next: lower level, then lower first call. */
+static bool before(const weft_implementation *a, const weft_implementation *b) {
+    if (a->fusion->level != b->fusion->level)
+        return a->fusion->level < b->fusion->level;
+    return a->fusion->calls[0] < b->fusion->calls[0];
+}
+
+/* Sort list[0 .. n) so that nothing comes before what it needs; the number sorted: less than n
+ * where a ring is left, behind those. */
+static int sort_by_execution(const weft_covers *c, const weft_implementation **list, int n) {
+    for (int done = 0; done < n; ++done) {
+        int next = -1;
+        for (int i = done; i < n; ++i) {
+            bool ready = next < 0 || before(list[i], list[next]);
+            for (int k = done; ready && k < n; ++k)
+                ready = k == i || !precedes(c, list[k]->fusion, list[i]->fusion);
+            if (ready)
+                next = i;
+        }
+        if (next < 0)
+            return done;
+        const weft_implementation *one = list[next];
+        memmove(&list[done + 1], &list[done], (size_t)(next - done) * sizeof(one));
+        list[done] = one;
+    }
+    return n;
+}
+
+static int column_of(const weft_covers *c, const weft_implementation *one) {
+    for (int i = 0; i < c->n_columns; ++i)
+        if (c->columns[i] == one)
+            return i;
+    return -1;
+}
+
+/* Those that wait for each other among list[0 .. n): go from one to one that precedes it until one
+ * comes again. */
+static int find_ring(const weft_covers *c, const weft_implementation **list, int n, int *ring) {
+    int path[WEFT_CALLS_MAX], length = 0, at = 0;
+    for (;;) {
+        for (int i = 0; i < length; ++i)
+            if (path[i] == at) {
+                for (int k = i; k < length; ++k)
+                    ring[k - i] = column_of(c, list[path[k]]);
+                return length - i;
+            }
+        path[length++] = at;
+        int next = -1;
+        for (int i = 0; i < n && next < 0; ++i)
+            if (i != at && precedes(c, list[i]->fusion, list[at]->fusion))
+                next = i;
+        at = next;
+    }
+}
+
+static weft_status columns_make(weft_covers *c, const weft_implementations *implementations,
+                                weft_plan_kind kind, bool all) {
+    const size_t most = (size_t)implementations->n + 1;
+    c->columns = weft_arena_alloc(c->arena, most, sizeof(weft_implementation *));
+    c->costs = weft_arena_alloc(c->arena, most, sizeof *c->costs);
+    if (c->columns == NULL || c->costs == NULL)
+        return weft_no_memory(c->error);
+    for (int i = 0; i < implementations->n; ++i) {
+        const weft_implementation *one = &implementations->list[i];
+        const bool other = c->n_columns > 0 && c->columns[c->n_columns - 1]->fusion == one->fusion;
+        if (one->reason != NULL || (other && !all) ||
+            (kind == WEFT_PLAN_UNFUSED && one->fusion->n_calls > 1))
+            continue;
+        c->columns[c->n_columns] = one;
+        /* of equal ones those that compute as early as data allow */
+        c->costs[c->n_columns++] = one->cost * (one->fusion->crosses ? 1 + 1e-6 : 1);
+    }
+    return WEFT_OK;
+}
+
+/* The next best cover; *out NULL: there is none left. */
+static weft_status next_cover(weft_covers *c, weft_cover **out) {
+    weft_status status = WEFT_OK;
+    const size_t n_calls = (size_t)c->graph->n_calls;
+    int *chosen = weft_arena_alloc(c->arena, n_calls + 1, sizeof *chosen);
+    weft_cover *made = weft_arena_alloc(c->arena, 1, sizeof *made);
+    if (made == NULL || chosen == NULL)
+        return weft_no_memory(c->error);
+    made->list = weft_arena_alloc(c->arena, n_calls + 1, sizeof *made->list);
+    if (made->list == NULL)
+        return weft_no_memory(c->error);
+    *out = NULL;
+    for (;;) {
+        int n = 0;
+        TRY(weft_partition_solve(c->partition, chosen, &n, &made->proved, c->error));
+        if (n == 0)
+            return WEFT_OK;
+        made->n = n;
+        for (int i = 0; i < n; ++i)
+            made->list[i] = c->columns[chosen[i]];
+        const int sorted = sort_by_execution(c, made->list, n);
+        if (sorted == n)
+            break;
+        n = find_ring(c, made->list + sorted, n - sorted, chosen);
+        TRY(weft_partition_forbid(c->partition, chosen, n, c->error));
+    }
+    for (int i = 0; i < made->n; ++i)
+        made->seconds += made->list[i]->cost;
+    TRY(weft_partition_forbid(c->partition, chosen, made->n, c->error));
+    *out = made;
+done:
+    return status;
+}
+
+weft_status weft_covers_begin(weft_arena *arena, const weft_graph *graph,
+                              const weft_fusions *fusions,
+                              const weft_implementations *implementations, weft_plan_kind kind,
+                              bool all, weft_covers **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_covers *c = weft_arena_alloc(arena, 1, sizeof *c);
+    if (c == NULL)
+        return weft_no_memory(error);
+    *c = (weft_covers){
+        .arena = arena, .graph = graph, .relations = fusions->relations, .error = error};
+    TRY(columns_make(c, implementations, kind, all));
+    TRY(weft_partition_make(graph->n_calls, c->n_columns, &c->partition, error));
+    for (int i = 0; i < c->n_columns; ++i)
+        weft_partition_column(c->partition, i, c->columns[i]->fusion->calls,
+                              c->columns[i]->fusion->n_calls, c->costs[i]);
+    *out = c;
+done:
+    return status;
+}
+
+weft_status weft_covers_next(weft_covers *covers, weft_cover **out, weft_error *error) {
+    covers->error = error;
+    return next_cover(covers, out);
+}
+
+void weft_covers_end(weft_covers **covers) {
+    if (covers == NULL || *covers == NULL)
+        return;
+    weft_partition_free(&(*covers)->partition);
+    *covers = NULL; /* the rest is its arena's */
+}
+
+weft_status weft_covers_make(weft_arena *arena, const weft_graph *graph,
+                             const weft_fusions *fusions,
+                             const weft_implementations *implementations, weft_plan_kind kind,
+                             int most, weft_cover ***out, int *n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_covers *covers = NULL;
+    weft_cover **list = weft_arena_alloc(arena, (size_t)most + 1, sizeof(weft_cover *));
+    *n = 0;
+    if (list == NULL)
+        return weft_no_memory(error);
+    TRY(weft_covers_begin(arena, graph, fusions, implementations, kind, most > 1, &covers, error));
+    while (*n < most) {
+        TRY(weft_covers_next(covers, &list[*n], error));
+        if (list[*n] == NULL)
+            break;
+        ++*n;
+    }
+    *out = list;
+done:
+    weft_covers_end(&covers);
+    return status;
+}
+
+weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const weft_fusions *fusions,
+                            const weft_implementations *implementations, weft_plan_kind kind,
+                            weft_cover **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cover **list = NULL;
+    int n = 0;
+    TRY(weft_covers_make(arena, graph, fusions, implementations, kind, 1, &list, &n, error));
+    if (n > 0)
+        *out = list[0];
+    else if (graph->n_calls > 0)
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "no choice of kernels covers every call once");
+    else { /* nothing to do */
+        *out = weft_arena_alloc(arena, 1, sizeof **out);
+        status = *out != NULL ? WEFT_OK : weft_no_memory(error);
+    }
+done:
+    return status;
+}

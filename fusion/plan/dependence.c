@@ -1,0 +1,137 @@
+/* What the order of execution asks of any two calls. An *edge* u -> v: v needs u done before, in an
+ * earlier kernel or earlier in its own. A *barrier edge*: in an earlier kernel, for v reads what
+ * other instances of u have made: through a connectivity, a sum over all, an accumulated list. A
+ * path with a barrier edge in it, or over another index set, keeps its ends apart whatever else is
+ * fused. */
+#include "fusion/plan/dependence.h"
+
+static uint64_t *row(uint64_t *matrix, const weft_relations *r, int call) {
+    return matrix + (size_t)call * (size_t)r->words;
+}
+
+static void edge(weft_relations *r, int from, int to, bool barrier) {
+    weft_set_add(row(r->after, r, from), to);
+    if (barrier) {
+        weft_set_add(row(r->apart, r, from), to);
+        weft_set_add(row(r->apart, r, to), from);
+    }
+}
+
+/* Can a rows call compute this operand's maker anew at every row that it reads, as far as that
+ * depends on the two alone? (weft_fusion_fits sees to the rest.) */
+static bool may_fold(const weft_graph *graph, int call, int rows) {
+    const weft_call *made = &graph->calls[call];
+    const weft_datum *result = &graph->data[made->result];
+    if (made->arithmetic == NULL || made->reduction != NULL || result->shape.rank != 0 ||
+        made->index_set != graph->calls[rows].index_set ||
+        (result->storage >= 0 && !graph->is_loop_body))
+        return false;
+    for (int k = 0; k < made->n_operands; ++k)
+        if (made->operands[k].map >= 0)
+            return false;
+    return !weft_call_accumulates(graph, call);
+}
+
+static void operand_edges(const weft_graph *graph, weft_relations *r, const weft_call *call,
+                          const weft_operand *operand) {
+    const weft_datum *datum = &graph->data[operand->datum];
+    if (datum->producer >= 0) {
+        bool barrier =
+            (operand->map >= 0 && !weft_planted("barrier_skipped")) ||
+            (graph->calls[datum->producer].reduction != NULL && !weft_planted("sum_unfinished"));
+        if (call->routine != NULL && datum->index_set != UNIFORM)
+            barrier |= !may_fold(graph, datum->producer, call->id);
+        edge(r, datum->producer, call->id, barrier);
+    }
+    for (int k = 0; k < graph->n_accumulations; ++k)
+        if (graph->accumulations[k].target == operand->datum &&
+            graph->accumulations[k].call != call->id && !weft_planted("target_incomplete"))
+            edge(r, graph->accumulations[k].call, call->id, true);
+}
+
+/* Readers of a list come before the call that writes its next value. */
+static void update_edges(const weft_graph *graph, weft_relations *r, const weft_call *update) {
+    const int storage = weft_planted("update_too_early") ? -1 : graph->data[update->result].storage;
+    for (int i = 0; storage >= 0 && i < update->id; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            if (graph->calls[i].operands[k].datum == storage)
+                edge(r, i, update->id,
+                     graph->calls[i].operands[k].map >= 0 || graph->calls[i].routine != NULL);
+}
+
+/* Paths, from the last call to the first: edges lead to higher numbers. A path from u by way of v
+ * is barred where u, v or v and what follows it are. */
+static void close(const weft_graph *graph, weft_relations *r) {
+    for (int u = graph->n_calls - 1; u >= 0; --u) {
+        uint64_t *after = row(r->after, r, u);
+        for (int v = u + 1; v < graph->n_calls; ++v) {
+            if (!weft_set_has(after, v))
+                continue;
+            const bool barred = weft_set_has(row(r->apart, r, u), v) ||
+                                graph->calls[u].index_set != graph->calls[v].index_set;
+            const uint64_t *on = row(r->after, r, v), *apart = row(r->apart, r, v);
+            for (int w = v + 1; w < graph->n_calls; ++w)
+                if (weft_set_has(on, w) && (barred || weft_set_has(apart, w))) {
+                    weft_set_add(row(r->apart, r, u), w);
+                    weft_set_add(row(r->apart, r, w), u);
+                }
+            for (int k = 0; k < r->words; ++k)
+                after[k] |= on[k];
+        }
+    }
+}
+
+weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft_relations **out,
+                                weft_error *error) {
+    weft_relations *r = weft_arena_alloc(arena, 1, sizeof *r);
+    if (r == NULL)
+        return weft_no_memory(error);
+    const size_t n = (size_t)graph->n_calls;
+    r->n = graph->n_calls;
+    r->words = (graph->n_calls + 63) / 64;
+    r->after = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->after);
+    r->apart = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->apart);
+    r->shares = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->shares);
+    if (r->after == NULL || r->apart == NULL || r->shares == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < graph->n_calls; ++i) {
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            operand_edges(graph, r, &graph->calls[i], &graph->calls[i].operands[k]);
+        update_edges(graph, r, &graph->calls[i]);
+    }
+    close(graph, r);
+    for (int i = 0; i < graph->n_calls; ++i)
+        for (int k = 0; k < i; ++k) {
+            if (graph->calls[i].index_set != graph->calls[k].index_set) {
+                weft_set_add(row(r->apart, r, i), k);
+                weft_set_add(row(r->apart, r, k), i);
+            }
+            if (weft_calls_share(graph, &graph->calls[k], &graph->calls[i])) {
+                weft_set_add(row(r->shares, r, i), k);
+                weft_set_add(row(r->shares, r, k), i);
+            }
+        }
+    *out = r;
+    return WEFT_OK;
+}
+
+bool weft_relations_convex(const weft_relations *r, const uint64_t *set) {
+    const int words = r->words;
+    uint64_t outside[WEFT_CALLS_MAX / 64] = {0};
+    for (int u = weft_set_next(set, words, 0); u >= 0; u = weft_set_next(set, words, u + 1))
+        for (int k = 0; k < words; ++k)
+            outside[k] |= weft_relations_after(r, u)[k];
+    for (int k = 0; k < words; ++k)
+        outside[k] &= ~set[k];
+    for (int w = weft_set_next(outside, words, 0); w >= 0; w = weft_set_next(outside, words, w + 1))
+        if (weft_set_meets(weft_relations_after(r, w), set, words))
+            return false;
+    return true;
+}
+
+bool weft_relations_barred(const weft_relations *r, const uint64_t *set) {
+    for (int u = weft_set_next(set, r->words, 0); u >= 0; u = weft_set_next(set, r->words, u + 1))
+        if (weft_set_meets(weft_relations_apart(r, u), set, r->words))
+            return true;
+    return false;
+}

@@ -1,0 +1,65 @@
+/** What the order of execution asks of calls, two by two (relations.c), and sets of calls as bits.
+ */
+#ifndef RELATIONS_H
+#define RELATIONS_H
+
+#include "fusion/graph/private.h"
+
+struct weft_relations {
+    int n, words;     /* calls; 64-bit words of a set of them */
+    uint64_t *after;  /* [n][words] calls that a path leads to */
+    uint64_t *apart;  /* [n][words] calls that no kernel shares with this one: another index set, or
+                         a path with a global barrier on it */
+    uint64_t *shares; /* [n][words] calls that fusing with spares traffic */
+};
+
+static inline bool weft_set_has(const uint64_t *set, int i) {
+    return (set[i / 64] >> (i % 64) & 1) != 0;
+}
+static inline void weft_set_add(uint64_t *set, int i) {
+    set[i / 64] |= (uint64_t)1 << (i % 64);
+}
+static inline void weft_set_remove(uint64_t *set, int i) {
+    set[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+static inline bool weft_set_meets(const uint64_t *a, const uint64_t *b, int words) {
+    uint64_t both = 0;
+    for (int k = 0; k < words; ++k)
+        both |= a[k] & b[k];
+    return both != 0;
+}
+/** The lowest member from i on, or -1. */
+static inline int weft_set_next(const uint64_t *set, int words, int i) {
+    for (int k = i / 64; k < words; ++k) {
+        const uint64_t rest = k == i / 64 ? set[k] & (~(uint64_t)0 << (i % 64)) : set[k];
+        if (rest != 0)
+            return k * 64 + __builtin_ctzll(rest);
+    }
+    return -1;
+}
+static inline const uint64_t *weft_relations_after(const weft_relations *r, int call) {
+    return r->after + (size_t)call * (size_t)r->words;
+}
+static inline const uint64_t *weft_relations_apart(const weft_relations *r, int call) {
+    return r->apart + (size_t)call * (size_t)r->words;
+}
+static inline const uint64_t *weft_relations_shares(const weft_relations *r, int call) {
+    return r->shares + (size_t)call * (size_t)r->words;
+}
+
+weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft_relations **out,
+                                weft_error *error);
+/** No path leaves the set and comes back. */
+bool weft_relations_convex(const weft_relations *r, const uint64_t *set);
+/** Are two of the set apart? */
+bool weft_relations_barred(const weft_relations *r, const uint64_t *set);
+
+/** fusions.c: does fusing two calls spare traffic: one uses the other's result, or both read the
+ *  same datum or map, or accumulate through one? Does a call accumulate? */
+bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b);
+bool weft_call_accumulates(const weft_graph *graph, int call);
+/** fusions.c: does a set that is convex and not barred keep the rules of rows calls: one a kernel,
+ * no accumulating store beside it, and what it folds in made of what is complete before? */
+bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set);
+
+#endif

@@ -1,0 +1,198 @@
+/* How a fusion is done: order, variants, what is on chip, and what must move. */
+#include "fusion/plan/variants.h"
+
+#include <string.h>
+
+enum { TRIALS_MOST = 12000 /* choices of variants in all */, LEAST = 4 /* of a fusion */ };
+
+/* The variants that are forced, by option or by the script; the first for the others. */
+static weft_status choose_variants(implementer *p, weft_implementation *made, weft_error *error) {
+    const weft_compile_options *options = p->options;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const weft_call *call = &p->graph->calls[made->order[i]];
+        p->forced[i] = call->variant >= 0;
+        made->variants[i] = p->forced[i] ? call->variant : 0;
+        for (int k = 0; k < options->n_variants && call->instance != NULL; ++k) {
+            if (strcmp(options->variants[k].function, call->label) != 0)
+                continue;
+            p->forced[i] = true;
+            made->variants[i] = options->variants[k].variant;
+            if (made->variants[i] < 0 || made->variants[i] >= call->instance->n_variants)
+                return weft_error_set(error, WEFT_ERROR_USAGE, "'%s' has variants 0 to %d, not %d",
+                                      call->label, call->instance->n_variants - 1,
+                                      made->variants[i]);
+        }
+    }
+    return WEFT_OK;
+}
+
+/* A variant forced for a function that the script does not call is a misspelling. */
+static weft_status check_variants(weft_arena *arena, const weft_graph *graph,
+                                  const weft_compile_options *options, weft_error *error) {
+    const char **names = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *names);
+    if (names == NULL)
+        return weft_no_memory(error);
+    for (int k = 0; k < options->n_variants; ++k) {
+        size_t n = 0;
+        bool called = false;
+        for (int i = 0; i < graph->n_calls; ++i) {
+            if (graph->calls[i].instance == NULL)
+                continue;
+            names[n++] = graph->calls[i].label;
+            called |= strcmp(graph->calls[i].label, options->variants[k].function) == 0;
+        }
+        if (called)
+            continue;
+        const char *near = weft_nearest_name(options->variants[k].function, names, n);
+        weft_error_set(error, WEFT_ERROR_USAGE, "a variant is chosen for '%s', which is not called",
+                       options->variants[k].function);
+        if (near != NULL)
+            weft_error_hint(error, "did you mean '%s'?", near);
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
+/* Reductions and rows calls work by chunks of their own, with a thread an instance; so do stars and
+ * colours of cells. */
+static bool has_fixed_shape(const implementer *p, const weft_fusion *fusion) {
+    if (weft_fusion_rows(p->graph, fusion) >= 0)
+        return true;
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const int call = fusion->calls[i];
+        if (p->graph->calls[call].reduction != NULL)
+            return true;
+        if ((p->options->scatter == WEFT_SCATTER_STARS ||
+             p->options->scatter == WEFT_SCATTER_CELL_COLOURS) &&
+            weft_call_accumulates(p->graph, call))
+            return true;
+    }
+    return false;
+}
+
+/* The one shape that there is. */
+static weft_status try_fixed(implementer *p, int instances, weft_error *error) {
+    const weft_block_shape shape = {0, instances, 1};
+    if (weft_block_wished(&p->wish, &shape))
+        return implementer_try_shapes(p, &shape, 1, error);
+    ++p->made->considered;
+    ++p->made->not_wished;
+    return WEFT_OK;
+}
+
+/* With offsets: over others where that pays for its barriers. What lies one after the other and
+ * needs no more than is alive at once, which is what it was compared by, cannot be better. */
+static void arrange_kept(implementer *p, weft_implementation *one) {
+    const int least = one->shared_components;
+    const bool apart_fits = weft_arrange(p->placer, one, ARRANGE_APART);
+    weft_predict(p->predictor, one);
+    if (one->shared_components == least)
+        return;
+    const double cost = one->cost;
+    const bool fits = weft_arrange(p->placer, one, ARRANGE_OVER);
+    weft_predict(p->predictor, one);
+    if (apart_fits && cost <= one->cost) {
+        weft_arrange(p->placer, one, ARRANGE_APART);
+        weft_predict(p->predictor, one);
+    } else if (!fits)
+        one->reason = "its elements do not fit in shared memory without gaps";
+}
+
+/* The best first; they were compared before it was known how they lie in shared memory. */
+static void finish_kept(implementer *p) {
+    for (int i = 0; i < p->n_kept; ++i) {
+        int at = i;
+        if (p->kept[i].warps > 0)
+            arrange_kept(p, &p->kept[i]);
+        const weft_implementation moved = p->kept[i];
+        for (; at > 0 && implementer_is_better(&moved, &p->kept[at - 1]); --at)
+            p->kept[at] = p->kept[at - 1];
+        p->kept[at] = moved;
+    }
+}
+
+static weft_status trial_make(implementer *p, const weft_fusion *fusion, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_implementation *one = &p->trial;
+    const size_t n = (size_t)fusion->n_calls;
+    *one = (weft_implementation){.fusion = fusion, .serial_iterations = 1};
+    one->order = weft_arena_alloc(p->arena, n, sizeof *one->order);
+    one->variants = weft_arena_alloc(p->arena, n, sizeof *one->variants);
+    one->barriers = weft_arena_alloc(p->arena, n + 1, sizeof *one->barriers);
+    if (one->order == NULL || one->variants == NULL || one->barriers == NULL)
+        return weft_no_memory(error);
+    TRY(weft_order_find(p->arena, p->graph, p->fusions->relations, &p->orders, one, error));
+    one->offsets = weft_arena_alloc(p->arena, (size_t)one->n_onchip + 1, sizeof *one->offsets);
+    if (one->offsets == NULL)
+        return weft_no_memory(error);
+    TRY(choose_variants(p, one, error));
+    weft_traffic_count(p->graph, p->options, one);
+done:
+    return status;
+}
+
+static weft_status implement(implementer *p, const weft_fusion *fusion, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool fixed = !p->is_gpu || has_fixed_shape(p, fusion);
+    p->n_kept = 0;
+    p->wish = weft_block_wish_of(p->graph, p->options, fusion);
+    if (!p->wish.possible) {
+        ++p->made->considered;
+        ++p->made->not_wished;
+        return WEFT_OK;
+    }
+    TRY(trial_make(p, fusion, error));
+    if (fixed)
+        TRY(try_fixed(p,
+                      p->is_gpu            ? WEFT_CUDA_THREADS
+                      : p->options->single ? p->limits->lanes_float
+                                           : p->limits->lanes_double,
+                      error));
+    else
+        TRY(implementer_try_variants(p, error));
+    if (p->n_kept == 0 && !fixed && p->wish.choices[FUSE_THREADS] <= 1) {
+        /* nothing fits: one thread does the work of all */
+        TRY(choose_variants(p, &p->trial, error));
+        TRY(implementer_try_registers(p, error));
+    }
+    finish_kept(p);
+    for (int i = 0; i < p->n_kept; ++i) {
+        weft_implementations *made = p->made;
+        weft_implementation *grown =
+            weft_array_grow(p->arena, made->list, made->n, &made->capacity, sizeof *grown);
+        if (grown == NULL)
+            return weft_no_memory(error);
+        made->list = grown;
+        made->list[made->n++] = p->kept[i];
+    }
+done:
+    return status;
+}
+
+weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph,
+                                      const weft_fusions *fusions, const weft_limits *limits,
+                                      const weft_compile_options *options,
+                                      weft_implementations **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    implementer p = {
+        .arena = arena, .graph = graph, .fusions = fusions, .limits = limits, .options = options};
+    weft_implementations *made = weft_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL)
+        return weft_no_memory(error);
+    TRY(check_variants(arena, graph, options, error));
+    TRY(weft_predictor_make(arena, graph, limits, options, &p.predictor, error));
+    TRY(weft_order_table_make(arena, &p.orders, error));
+    TRY(weft_placer_make(arena, graph, limits, options, &p.placer, error));
+    p.made = made;
+    p.is_gpu = (options->single ? limits->lanes_float : limits->lanes_double) == WEFT_CUDA_LANES;
+    p.combinations_most = TRIALS_MOST / (fusions->n > 0 ? fusions->n : 1);
+    p.combinations_most = p.combinations_most < LEAST ? LEAST : p.combinations_most;
+    p.forced = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p.forced);
+    if (p.forced == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < fusions->n; ++i)
+        TRY(implement(&p, &fusions->list[i], error));
+    *out = made;
+done:
+    return status;
+}

@@ -1,0 +1,107 @@
+/** What the search for implementations is made of: the order of calls (linearise.c), what must move
+ *  (traffic.c), where data live (placement.c), and what it takes (predict.c). */
+#ifndef IMPLEMENTATIONS_H
+#define IMPLEMENTATIONS_H
+
+#include "fusion/plan/dependence.h"
+
+/* ---- order (linearise.c) ----------------------------------------------------------------------
+ */
+
+enum { WEFT_ORDER_CALLS = 62 /* of a fusion whose order is looked for; more keep the script's */ };
+
+/** A datum on chip: the members of its fusion that make or use it, as bits. */
+typedef struct weft_onchip {
+    uint64_t users;
+    int components;
+} weft_onchip;
+
+/** Memory of the search, for one fusion after another. */
+typedef struct weft_order_table {
+    struct weft_order_state *states;
+    uint32_t fusion;
+} weft_order_table;
+
+weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft_error *error);
+/** The order of least need on chip. order [fusion->n_calls]: members, 0 .. n_calls - 1. *exact: it
+ * is proved; else, for large fusions and those of a rows call, it is the script's. */
+void weft_linearise(weft_order_table *table, const weft_graph *graph,
+                    const weft_relations *relations, const weft_fusion *fusion,
+                    const weft_onchip *items, int n_items, int *order, bool *exact);
+/** made's order, onchip (as the kernel comes to them), onchip_peak and order_exact, from its
+ * fusion. */
+weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
+                            const weft_relations *relations, weft_order_table *table,
+                            weft_implementation *made, weft_error *error);
+/** Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
+int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n);
+
+/* ---- shared memory (onchip.c) -----------------------------------------------------------------
+ */
+
+/** An element in shared memory: alive from one position of the order to another, both among them.
+ */
+typedef struct weft_onchip_life {
+    int components, first, last;
+    int offset; /* in components: the answer */
+} weft_onchip_life;
+
+/** The most components alive at once: less is not possible. */
+int weft_onchip_bound(const weft_onchip_life *lives, int n);
+/** Give each an offset, so that no two alive at once overlap; the components needed, the least
+ *  possible where *proved. */
+int weft_onchip_allocate(weft_onchip_life *lives, int n, bool *proved);
+
+/* ---- placement (placement.c) ------------------------------------------------------------------
+ */
+
+typedef struct weft_placer weft_placer;
+
+weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const weft_limits *limits,
+                             const weft_compile_options *options, weft_placer **out,
+                             weft_error *error);
+/** How elements lie in shared memory. */
+typedef enum weft_arrangement {
+    ARRANGE_BOUND, /* not decided: the need from below, and no barriers where elements overlap */
+    ARRANGE_APART, /* one after the other: no barriers where elements overlap */
+    ARRANGE_OVER   /* over others that are dead: the least need */
+} weft_arrangement;
+
+/** made's placement, offsets, shared_components and barriers, whose arrays are there: of an
+ *  implementation with warps, instances_per_block, order and variants. false: a block has not so
+ * much shared memory. */
+bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arrangement how);
+/** The last of it: nothing else of an arrangement depends on block, warps or iterations. */
+bool weft_arrangement_fits(const weft_placer *placer, const weft_implementation *made);
+
+/* ---- traffic (traffic.c) ----------------------------------------------------------------------
+ */
+
+bool weft_fusion_contains(const weft_fusion *fusion, int call);
+/** made's onchip, inside and leaves from its order: loaded data and results, in order of first use,
+ * in registers. */
+weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
+                             weft_error *error);
+/** made's bytes_loaded, bytes_stored, flops. */
+void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
+                        weft_implementation *made);
+
+/* ---- prediction (predict.c) -------------------------------------------------------------------
+ */
+
+/** prediction.c: threads of a multiprocessor that run at once beside what a point takes of it. */
+double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point);
+
+typedef struct weft_predictor weft_predictor;
+
+/** All routines that kernels of this graph can have, offered to the cost source. */
+weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
+                                const weft_limits *limits, const weft_compile_options *options,
+                                weft_predictor **out, weft_error *error);
+/** What its predicted time is made of; barriers of a block, an iteration. */
+weft_search_part weft_implementation_part(const weft_implementation *made);
+/** made's transfer_seconds, compute_seconds, seconds, cost, measured: of an implementation that is
+ *  complete else. */
+void weft_predict(const weft_predictor *predictor, weft_implementation *made);
+
+#endif

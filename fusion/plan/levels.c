@@ -1,0 +1,196 @@
+/* Global barriers before each call. First as early as data allow. Then, from the last call to the
+ * first, a call whose result is wanted only behind a barrier moves there too, where that spares
+ * traffic: else it would be stored on one side and loaded on the other. */
+#include "fusion/graph/private.h"
+
+/* Is the list that this call updates the one that another reads at other rows, as an operand of
+ * what it computes there? */
+static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
+                               const weft_call *reader) {
+    const int storage = graph->data[update->result].storage;
+    for (int k = 0; storage >= 0 && k < reader->n_operands; ++k)
+        if (reader->operands[k].datum == storage)
+            return true;
+    return false;
+}
+
+bool weft_call_folds(const weft_graph *graph, const int *level, int call, int rows) {
+    const weft_call *made = &graph->calls[call];
+    const weft_datum *result = &graph->data[made->result];
+    if (made->arithmetic == NULL || made->reduction != NULL || result->shape.rank != 0 ||
+        made->index_set != graph->calls[rows].index_set ||
+        (result->storage >= 0 && !graph->is_loop_body))
+        return false;
+    for (int k = 0; k < made->n_operands; ++k) {
+        const weft_operand *operand = &made->operands[k];
+        const int producer = graph->data[operand->datum].producer;
+        if (operand->map >= 0 || (producer >= 0 && level[producer] >= level[call]))
+            return false;
+    }
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call)
+            return false;
+    for (int i = 0; i < rows; ++i)
+        if (i != call && updates_operand_of(graph, &graph->calls[i], made))
+            return false;
+    return true;
+}
+
+/* Does a call read this operand at other rows than its own, by itself or folded into a rows call?
+ */
+static bool reads_around(const weft_graph *graph, const int *level, const weft_call *reader,
+                         const weft_operand *operand) {
+    if (operand->map >= 0 || reader->routine != NULL)
+        return true;
+    for (int i = reader->id + 1; i < graph->n_calls; ++i)
+        if (graph->calls[i].routine != NULL && level[i] == level[reader->id] &&
+            graph->calls[i].operands[0].datum == reader->result)
+            return true;
+    return false;
+}
+
+/* Does a reader of this operand need a barrier behind its producer? What a rows call can compute
+ * anew wherever it reads it needs none. */
+static bool needs_barrier(const weft_graph *graph, const int *level, const weft_call *reader,
+                          const weft_operand *operand) {
+    const int producer = graph->data[operand->datum].producer;
+    if (producer < 0 || graph->data[operand->datum].index_set == UNIFORM)
+        return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
+    if (reader->routine != NULL)
+        return !weft_call_folds(graph, level, producer, reader->id);
+    return reads_around(graph, level, reader, operand);
+}
+
+static int earliest(const weft_graph *graph, const int *level, const weft_call *call) {
+    int highest = 0;
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        const weft_datum *datum = &graph->data[operand->datum];
+        int needed = 0;
+        if (datum->producer >= 0)
+            needed = level[datum->producer] + needs_barrier(graph, level, call, operand);
+        for (int k = 0; k < graph->n_accumulations; ++k) {
+            const weft_accumulation *a = &graph->accumulations[k];
+            if (a->target == operand->datum && level[a->call] + 1 > needed)
+                needed = level[a->call] + 1;
+        }
+        if (needed > highest)
+            highest = needed;
+    }
+    /* an update comes no earlier than the readers of what it replaces */
+    const int storage = graph->data[call->result].storage;
+    for (int i = 0; storage >= 0 && i < call->id; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            const int needed = level[i] + reads_around(graph, level, &graph->calls[i], operand);
+            if (operand->datum == storage && needed > highest)
+                highest = needed;
+        }
+    return highest;
+}
+
+/* The last level at which a call still reads the lists that are updated later: `last` or less. */
+static int before_updates(const weft_graph *graph, const int *level, const weft_call *call,
+                          int last) {
+    for (int k = 0; k < call->n_operands; ++k)
+        for (int i = call->id + 1; i < graph->n_calls; ++i) {
+            const int limit = level[i] - reads_around(graph, level, call, &call->operands[k]);
+            if (graph->data[graph->calls[i].result].storage == call->operands[k].datum &&
+                limit < last)
+                last = limit;
+        }
+    return last;
+}
+
+/* The last level at which a call still makes its result in time. What accumulates stays: its
+ * targets are read somewhere. So does what nobody reads. */
+static int latest(const weft_graph *graph, const int *level, const weft_call *call) {
+    int last = -1;
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].call == call->id)
+            return level[call->id];
+    for (int i = call->id + 1; i < graph->n_calls; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            const int limit = level[i] - needs_barrier(graph, level, &graph->calls[i], operand);
+            if (operand->datum == call->result && (last < 0 || limit < last))
+                last = limit;
+        }
+    return last < 0 ? level[call->id] : before_updates(graph, level, call, last);
+}
+
+static int components(const weft_graph *graph, const weft_operand *operand) {
+    const weft_shape whole = weft_operand_whole(graph, operand);
+    return graph->data[operand->datum].index_set == UNIFORM ? 0 : weft_shape_count(&whole);
+}
+
+/* Does a call besides this one load the same at a level? */
+static bool is_loaded(const weft_graph *graph, const int *level, const weft_call *besides,
+                      const weft_operand *operand, int at) {
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const weft_call *call = &graph->calls[i];
+        if (i == besides->id || level[i] != at || call->index_set != besides->index_set)
+            continue;
+        for (int k = 0; k < call->n_operands; ++k)
+            if (call->operands[k].datum == operand->datum && call->operands[k].map == operand->map)
+                return true;
+    }
+    return false;
+}
+
+/* Components that are not loaded and stored any more when a call's readers are beside it. */
+static int result_spared(const weft_graph *graph, const int *level, const weft_call *call, int to) {
+    const weft_operand result = {.datum = call->result, .map = -1};
+    bool beside = false,
+         elsewhere = graph->data[call->result].returned || graph->data[call->result].storage >= 0;
+    for (int i = call->id + 1; i < graph->n_calls; ++i)
+        for (int k = 0; k < graph->calls[i].n_operands; ++k) {
+            const weft_operand *operand = &graph->calls[i].operands[k];
+            if (operand->datum != call->result)
+                continue;
+            if (operand->map < 0 && level[i] == to)
+                beside = true;
+            else
+                elsewhere = true;
+        }
+    return beside ? (elsewhere ? 1 : 2) * components(graph, &result) : 0;
+}
+
+/* Components that have to be loaded, or stored, besides when a call leaves its level; less those
+ * that are loaded where it goes. */
+static int operands_cost(const weft_graph *graph, const int *level, const weft_call *call, int to) {
+    int cost = 0;
+    for (int k = 0; k < call->n_operands; ++k) {
+        const weft_operand *operand = &call->operands[k];
+        const int producer = graph->data[operand->datum].producer;
+        const int count = components(graph, operand);
+        bool repeated = false;
+        for (int i = 0; i < k; ++i)
+            repeated |=
+                call->operands[i].datum == operand->datum && call->operands[i].map == operand->map;
+        if (repeated)
+            continue;
+        const bool made_here =
+            producer >= 0 && operand->map < 0 && level[producer] == level[call->id];
+        const bool there = is_loaded(graph, level, call, operand, to);
+        if (made_here)
+            cost += there ? 0 : 2 * count;
+        else if (is_loaded(graph, level, call, operand, level[call->id]))
+            cost += there ? 0 : count;
+        else
+            cost -= there ? count : 0;
+    }
+    return cost;
+}
+
+void weft_levels_make(const weft_graph *graph, int *level) {
+    for (int i = 0; i < graph->n_calls; ++i)
+        level[i] = earliest(graph, level, &graph->calls[i]);
+    for (int i = graph->n_calls - 1; i >= 0; --i) {
+        const weft_call *call = &graph->calls[i];
+        const int to = latest(graph, level, call);
+        if (to > level[i] &&
+            result_spared(graph, level, call, to) > operands_cost(graph, level, call, to))
+            level[i] = to;
+    }
+}

@@ -1,0 +1,187 @@
+/* The order of a fusion's calls that needs the least on chip at once, exactly: dynamic programming
+ * over the sets of calls that may be done before the others (Kessler 1998; Fousek et al. 2011 list
+ * all orders instead). What is alive while a call runs depends on the set done before it alone. Of
+ * orders that need the same, the one nearest to the script's. */
+#include "fusion/plan/implementations.h"
+
+#include <string.h>
+
+enum { STATES_MAX = 1 << 14 };
+
+struct weft_order_state {
+    uint64_t done;   /* members done before: the key */
+    uint32_t fusion; /* that the entry is of; others are free */
+    int peak;        /* least need of the rest */
+    int next;        /* member to do now */
+};
+typedef struct weft_order_state state;
+
+typedef struct linearising {
+    const weft_onchip *items;
+    int n_items, n;
+    uint64_t before[WEFT_ORDER_CALLS]; /* members that come before each */
+    state *table;                      /* [2 * STATES_MAX] open hashing */
+    uint32_t fusion;
+    int n_states;
+    bool gave_up;
+} linearising;
+
+static state *find_state(const linearising *l, uint64_t done) {
+    size_t at = (size_t)((done * 0x9e3779b97f4a7c15u) >> 49) % (2 * STATES_MAX);
+    while (l->table[at].fusion == l->fusion && l->table[at].done != done)
+        at = (at + 1) % (2 * STATES_MAX);
+    return &l->table[at];
+}
+
+/* Components alive while `member` runs after `done`. */
+static int alive(const linearising *l, uint64_t done, int member) {
+    const uint64_t now = done | (uint64_t)1 << member;
+    int live = 0;
+    for (int i = 0; i < l->n_items; ++i)
+        if ((l->items[i].users & now) != 0 && (l->items[i].users & ~done) != 0)
+            live += l->items[i].components;
+    return live;
+}
+
+static int least(linearising *l, uint64_t done) {
+    const uint64_t all = ((uint64_t)1 << l->n) - 1;
+    if (done == all)
+        return 0;
+    state *known = find_state(l, done);
+    if (known->fusion == l->fusion)
+        return known->peak;
+    state made = {.done = done, .fusion = l->fusion, .peak = INT32_MAX, .next = -1};
+    for (int i = 0; i < l->n && !l->gave_up; ++i) {
+        if ((done >> i & 1) != 0 || (l->before[i] & ~done) != 0)
+            continue;
+        int peak = alive(l, done, i);
+        if (peak >= made.peak)
+            continue;
+        const int rest = least(l, done | (uint64_t)1 << i);
+        peak = rest > peak ? rest : peak;
+        if (peak < made.peak) {
+            made.peak = peak;
+            made.next = i;
+        }
+    }
+    if (++l->n_states > STATES_MAX)
+        l->gave_up = true;
+    else
+        *find_state(l, done) = made;
+    return made.peak;
+}
+
+int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n) {
+    uint64_t done = 0;
+    int peak = 0;
+    const linearising l = {.items = items, .n_items = n_items, .n = n};
+    for (int i = 0; i < n; ++i) {
+        const int live = alive(&l, done, order[i]);
+        peak = live > peak ? live : peak;
+        done |= (uint64_t)1 << order[i];
+    }
+    return peak;
+}
+
+weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft_error *error) {
+    *out =
+        (weft_order_table){.states = weft_arena_alloc(arena, 2 * STATES_MAX, sizeof *out->states)};
+    return out->states != NULL ? WEFT_OK : weft_no_memory(error);
+}
+
+void weft_linearise(weft_order_table *table, const weft_graph *graph,
+                    const weft_relations *relations, const weft_fusion *fusion,
+                    const weft_onchip *items, int n_items, int *order, bool *exact) {
+    const int n = fusion->n_calls;
+    linearising l = {.items = items,
+                     .n_items = n_items,
+                     .n = n,
+                     .table = table->states,
+                     .fusion = ++table->fusion};
+    for (int i = 0; i < n; ++i)
+        order[i] = i;
+    *exact = n <= WEFT_ORDER_CALLS && weft_fusion_rows(graph, fusion) < 0;
+    if (n <= 2 || !*exact)
+        return;
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < i; ++k)
+            if (weft_set_has(weft_relations_after(relations, fusion->calls[k]), fusion->calls[i]))
+                l.before[i] |= (uint64_t)1 << k;
+    const int peak = least(&l, 0);
+    *exact = !l.gave_up;
+    if (!*exact || peak == weft_order_peak(items, n_items, order, n))
+        return;
+    uint64_t done = 0;
+    for (int i = 0; i < n; ++i) {
+        order[i] = find_state(&l, done)->next;
+        done |= (uint64_t)1 << order[i];
+    }
+}
+
+/* ---- an implementation's order ---- */
+
+/* Does a call read or make a datum as it is on chip? */
+static bool uses(const weft_call *call, const weft_operand *onchip) {
+    if (call->result == onchip->datum && onchip->map < 0)
+        return true;
+    for (int k = 0; k < call->n_operands; ++k)
+        if (call->operands[k].datum == onchip->datum && call->operands[k].map == onchip->map)
+            return true;
+    return false;
+}
+
+/* Of a fusion that is too large to be looked at as bits. */
+static int peak_live(const weft_graph *graph, const weft_implementation *made) {
+    int peak = 0;
+    for (int now = 0; now < made->fusion->n_calls; ++now) {
+        int live = 0;
+        for (int m = 0; m < made->n_onchip; ++m) {
+            int first = made->fusion->n_calls, last = -1;
+            for (int i = 0; i < made->fusion->n_calls; ++i)
+                if (uses(&graph->calls[made->order[i]], &made->onchip[m])) {
+                    first = i < first ? i : first;
+                    last = i;
+                }
+            if (first <= now && now <= last)
+                live += weft_shape_count(&made->onchip[m].shape);
+        }
+        peak = live > peak ? live : peak;
+    }
+    return peak;
+}
+
+weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
+                            const weft_relations *relations, weft_order_table *table,
+                            weft_implementation *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fusion *fusion = made->fusion;
+    const int n = fusion->n_calls;
+    weft_onchip *items = NULL;
+    int *order = NULL;
+    memcpy(made->order, fusion->calls, (size_t)n * sizeof *made->order);
+    TRY(weft_onchip_list(arena, graph, made, error));
+    if (n > WEFT_ORDER_CALLS) {
+        made->onchip_peak = peak_live(graph, made);
+        return WEFT_OK;
+    }
+    items = weft_arena_alloc(arena, (size_t)made->n_onchip, sizeof *items);
+    order = weft_arena_alloc(arena, (size_t)n, sizeof *order);
+    if (items == NULL || order == NULL)
+        return weft_no_memory(error);
+    for (int m = 0; m < made->n_onchip; ++m) {
+        items[m].components = weft_shape_count(&made->onchip[m].shape);
+        for (int i = 0; i < n; ++i)
+            if (uses(&graph->calls[fusion->calls[i]], &made->onchip[m]))
+                items[m].users |= (uint64_t)1 << i;
+    }
+    weft_linearise(table, graph, relations, fusion, items, made->n_onchip, order,
+                   &made->order_exact);
+    made->onchip_peak = weft_order_peak(items, made->n_onchip, order, n);
+    for (int i = 0; i < n; ++i)
+        made->order[i] = fusion->calls[order[i]];
+    /* as the kernel comes to them */
+    made->n_onchip = 0;
+    TRY(weft_onchip_list(arena, graph, made, error));
+done:
+    return status;
+}

@@ -1,0 +1,245 @@
+/* Fusions, implementations, cover and plan as text. */
+#include "fusion/graph/print.h"
+#include "fusion/plan/print_counts.h"
+
+enum { NUMBER_COLUMN_MAX = 80 };
+
+static void print_calls(const weft_graph *graph, const int *calls, int n, weft_text *out) {
+    for (int i = 0; i < n; ++i) {
+        weft_text_add(out, i > 0 ? ", " : "");
+        print_name(graph, graph->calls[calls[i]].result, out);
+    }
+}
+
+void weft_fusions_print(const weft_compilation *c, weft_text *out) {
+    const weft_graph *graph = c->graph;
+    const weft_fusions *fusions = c->fusions;
+    weft_planner_counts counts = {0};
+    weft_planner_counts_add(c, &counts);
+    weft_fusion_counts_print(&counts, out);
+    for (int i = 0; i < fusions->n; ++i) {
+        const weft_fusion *fusion = &fusions->list[i];
+        weft_text_add(out, "fusion %d: %d call%s over %s, after %d barrier%s: ", i, fusion->n_calls,
+                      fusion->n_calls == 1 ? "" : "s",
+                      weft_index_set_name(graph, fusion->index_set), fusion->level,
+                      fusion->level == 1 ? "" : "s");
+        print_calls(graph, fusion->calls, fusion->n_calls, out);
+        weft_text_add(out, "\n");
+    }
+}
+
+/* "    per instance: 76 B loaded, 96 B stored, 87 flop" */
+static void print_amounts(double loaded, double stored, double flops, weft_text *out) {
+    weft_text_add(out, "per instance: ");
+    print_number(loaded, out);
+    weft_text_add(out, " B loaded, ");
+    print_number(stored, out);
+    weft_text_add(out, " B stored, ");
+    print_number(flops, out);
+    weft_text_add(out, " flop");
+}
+
+static void print_onchip(const weft_graph *graph, const weft_implementation *one, weft_text *out) {
+    static const char *const places[] = {"register", "shared"};
+    weft_text_add(out, "    on chip, at most %d components at once:", one->onchip_peak);
+    for (int i = 0; i < one->n_onchip; ++i) {
+        weft_text_add(out, i > 0 ? ", " : " ");
+        print_operand(graph, &one->onchip[i], out);
+        if (one->placement[i] != PLACE_REGISTER)
+            weft_text_add(out, " (%s)", places[one->placement[i]]);
+    }
+    weft_text_add(out, "\n");
+}
+
+static int threads_of(const weft_call *call, int variant) {
+    return call->instance != NULL ? call->instance->threads[variant] : 1;
+}
+
+static void print_implementation(const weft_graph *graph, const weft_implementation *one,
+                                 weft_text *out) {
+    weft_text_add(out, "    order:");
+    for (int i = 0; i < one->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[one->order[i]];
+        weft_text_add(out, i > 0 ? ", " : " ");
+        print_name(graph, call->result, out);
+        if (call->instance != NULL && call->instance->n_variants > 1)
+            weft_text_add(out, " (variant %d, %d thread%s)", one->variants[i],
+                          threads_of(call, one->variants[i]),
+                          threads_of(call, one->variants[i]) == 1 ? "" : "s");
+    }
+    weft_text_add(out, "\n");
+    print_onchip(graph, one, out);
+    weft_text_add(out, "    %d instances a block, ", one->instances_per_block);
+    if (one->warps > 0)
+        weft_text_add(out, "%d threads an instance, ", one->warps);
+    if (one->serial_iterations > 1)
+        weft_text_add(out, "%d iterations, ", one->serial_iterations);
+    print_amounts(one->bytes_loaded, one->bytes_stored, one->flops, out);
+    weft_text_add(out, ", %.3g ns\n", 1e9 * one->seconds);
+    if (one->reason != NULL)
+        weft_text_add(out, "    pruned: %s\n", one->reason);
+}
+
+void weft_implementations_print(const weft_compilation *c, weft_text *out) {
+    const weft_graph *graph = c->graph;
+    const weft_implementations *implementations = c->implementations;
+    weft_planner_counts counts = {0};
+    weft_planner_counts_add(c, &counts);
+    weft_implementation_counts_print(&counts, out);
+    for (int i = 0; i < implementations->n; ++i) {
+        const weft_implementation *one = &implementations->list[i];
+        weft_text_add(out, "implementation %d: %d call%s over %s\n", i, one->fusion->n_calls,
+                      one->fusion->n_calls == 1 ? "" : "s",
+                      weft_index_set_name(graph, one->fusion->index_set));
+        print_implementation(graph, one, out);
+    }
+}
+
+void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out) {
+    weft_text_add(out, "cover: %d implementation%s, %.4g us predicted%s\n", cover->n,
+                  cover->n == 1 ? "" : "s", 1e6 * cover->seconds,
+                  cover->proved ? ", no other takes less" : "");
+    for (int i = 0; i < cover->n; ++i) {
+        const weft_fusion *fusion = cover->list[i]->fusion;
+        weft_text_add(out, "    %d: over %s, after %d barrier%s, %.3g ns: ", i,
+                      weft_index_set_name(graph, fusion->index_set), fusion->level,
+                      fusion->level == 1 ? "" : "s", 1e9 * cover->list[i]->seconds);
+        print_calls(graph, cover->list[i]->order, fusion->n_calls, out);
+        weft_text_add(out, "\n");
+    }
+}
+
+/* ---- plan ---- */
+
+static void print_data(const weft_graph *graph, const char *what, const int *data, int n,
+                       weft_text *out) {
+    if (n == 0)
+        return;
+    weft_text_add(out, "    %-9s", what);
+    for (int i = 0; i < n; ++i) {
+        weft_text_add(out, i > 0 ? ", " : "");
+        print_name(graph, data[i], out);
+        weft_text_add(out, " ");
+        weft_shape_print(&graph->data[data[i]].shape, out);
+    }
+    weft_text_add(out, "\n");
+}
+
+static void print_kernel_call(const weft_graph *graph, const weft_plan_kernel *kernel, int i,
+                              weft_text *out) {
+    const weft_call *call = &graph->calls[kernel->implementation->order[i]];
+    weft_text_add(out, "    %-9s", i == 0 ? "calls" : "");
+    print_name(graph, call->result, out);
+    weft_text_add(out, " = ");
+    print_call(graph, call, out);
+}
+
+/* Where the numbers stand: behind the longest call of a usual length. */
+static size_t number_column(const weft_graph *graph, const weft_plan_kernel *kernel,
+                            weft_text *out) {
+    weft_text line = {0};
+    size_t longest = 0;
+    for (int i = 0; i < kernel->implementation->fusion->n_calls; ++i) {
+        const size_t before = line.length;
+        print_kernel_call(graph, kernel, i, &line);
+        const size_t length = line.length - before;
+        if (length > longest && length < NUMBER_COLUMN_MAX)
+            longest = length;
+    }
+    out->failed |= line.failed;
+    weft_text_free(&line);
+    return longest + 2;
+}
+
+static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *kernel,
+                               weft_text *out) {
+    const weft_implementation *one = kernel->implementation;
+    const size_t column = number_column(graph, kernel, out);
+    for (int i = 0; i < one->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[one->order[i]];
+        const int threads = threads_of(call, one->variants[i]);
+        const size_t start = out->length;
+        print_kernel_call(graph, kernel, i, out);
+        print_to_column(out, start, column);
+        print_number(call->flops, out);
+        weft_text_add(out, " flop");
+        if (threads > 1)
+            weft_text_add(out, ", %d threads", threads);
+        weft_text_add(out, "\n");
+    }
+}
+
+static void print_scatters(const weft_graph *graph, const weft_plan_kernel *kernel,
+                           weft_text *out) {
+    for (int i = 0; i < kernel->n_scatters; ++i) {
+        weft_text_add(out, "    %-9s", i == 0 ? "scatters" : "");
+        print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
+        weft_text_add(out, kernel->cell_colours ? ", a launch a colour\n" : ", coloured\n");
+    }
+    if (kernel->gather >= 0) {
+        const weft_accumulation *a = &graph->accumulations[kernel->gather];
+        weft_text_add(out, "    %-9s", "gathers");
+        print_accumulation(graph, a, out);
+        weft_text_add(out, ", by the owner, %s\n",
+                      kernel->adds ? "added to what is there" : "written");
+    }
+}
+
+static void print_kernel(const weft_graph *graph, const weft_plan_kernel *kernel, int number,
+                         weft_text *out) {
+    weft_text_add(out, "kernel %d over %s: %s\n", number,
+                  weft_index_set_name(graph, kernel->index_set), kernel->name);
+    print_data(graph, "zeroed", kernel->zero, kernel->n_zero, out);
+    for (int i = 0; i < kernel->n_loads; ++i) {
+        weft_text_add(out, i == 0 ? "    %-9s" : ", ", "loads");
+        print_operand(graph, &kernel->loads[i], out);
+        weft_text_add(out, " ");
+        weft_shape_print(&kernel->loads[i].shape, out);
+    }
+    weft_text_add(out, kernel->n_loads > 0 ? "\n" : "");
+    if (kernel->implementation != NULL)
+        print_kernel_calls(graph, kernel, out);
+    print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
+    print_scatters(graph, kernel, out);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        weft_text_add(out, i > 0 ? ", " : kernel->finishes ? "    joins    " : "    reduces  ");
+        print_name(graph, graph->calls[kernel->reductions[i]].result, out);
+    }
+    weft_text_add(out, "%s",
+                  kernel->n_reductions == 0 ? ""
+                  : kernel->finishes        ? ", pairwise\n"
+                                            : ", a partial result a chunk\n");
+    if (kernel->implementation != NULL)
+        weft_text_add(out, "    on chip  at most %d components at once\n",
+                      kernel->implementation->onchip_peak);
+    weft_text_add(out, "    ");
+    print_amounts(kernel->bytes_loaded, kernel->bytes_stored, kernel->flops, out);
+    weft_text_add(out, "\n");
+}
+
+static void print_buffer(const weft_graph *graph, const weft_plan *plan, int buffer,
+                         weft_text *out) {
+    const weft_plan_buffer *b = &plan->buffers[buffer];
+    bool any = false;
+    weft_text_add(out, "buffer %d over %s: %d component%s, kernels %d to %d, holds ", buffer,
+                  weft_index_set_name(graph, b->index_set), b->components,
+                  b->components == 1 ? "" : "s", b->first, b->last);
+    for (int i = 0; i < graph->n_data; ++i) {
+        if (plan->buffer_of[i] != buffer)
+            continue;
+        weft_text_add(out, any ? ", then " : "");
+        print_name(graph, i, out);
+        any = true;
+    }
+    weft_text_add(out, "\n");
+}
+
+void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out) {
+    weft_text_add(out, "plan: %d kernel%s, %d buffer%s, %d instances a block\n", plan->n_kernels,
+                  plan->n_kernels == 1 ? "" : "s", plan->n_buffers, plan->n_buffers == 1 ? "" : "s",
+                  plan->lanes);
+    for (int i = 0; i < plan->n_kernels; ++i)
+        print_kernel(graph, &plan->kernels[i], i, out);
+    for (int i = 0; i < plan->n_buffers; ++i)
+        print_buffer(graph, plan, i, out);
+}

@@ -1,0 +1,174 @@
+/* The routines that a compilation's kernels may be made of, named as a cost source knows them: what
+ * each datum takes to load and to store, each call in each variant to compute. */
+#include "fusion/plan/routines.h"
+
+enum { PLACES = PREDICTOR_PLACES };
+
+int *weft_predictor_load(const weft_predictor *p, int datum, int map) {
+    return &p->loads[(datum * (1 + p->graph->n_maps) + map + 1) * PLACES];
+}
+
+static const char *place_name(int place) {
+    return place == PLACE_SHARED ? "shared" : "registers";
+}
+
+static const char *type_name(const weft_predictor *p) {
+    return p->options->single ? "float" : "double";
+}
+
+static weft_status add_move(weft_arena *arena, weft_predictor *p, weft_cost_kind kind,
+                            weft_cost_form form, int components, int width, double bytes,
+                            int *number, weft_error *error) {
+    static const char *const forms[] = {"block", "plain", "indirect", "add", "add_matrix"};
+    for (int place = 0; place < PLACES; ++place) {
+        weft_cost_routine *one = &p->list[p->n];
+        *one = (weft_cost_routine){.kind = kind,
+                                   .form = form,
+                                   .components = components,
+                                   .width = width,
+                                   .bytes = bytes,
+                                   .real_bytes = (int)p->real_bytes,
+                                   .shared = place == PLACE_SHARED,
+                                   .handle = -1};
+        one->name =
+            weft_arena_print(arena, "%s %s %d %d %s %s", kind == WEFT_COST_LOAD ? "load" : "store",
+                             forms[form], components, width, type_name(p), place_name(place));
+        if (one->name == NULL)
+            return weft_no_memory(error);
+        number[place] = p->n++;
+    }
+    return WEFT_OK;
+}
+
+static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_call *call,
+                               int variant, weft_error *error) {
+    const weft_instance *instance = call->instance;
+    weft_status status = WEFT_OK;
+    weft_text sizes = {0};
+    for (int i = 0; instance != NULL && i < instance->n_names; ++i)
+        weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", instance->names[i], instance->values[i]);
+    if (instance == NULL || instance->n_names == 0)
+        weft_text_add(&sizes, "n=%d,flops=%.0f",
+                      weft_shape_count(&p->graph->data[call->result].shape), call->flops);
+    for (int place = 0; place < PLACES; ++place) {
+        weft_cost_routine *one = &p->list[p->n++];
+        *one = (weft_cost_routine){.kind = WEFT_COST_COMPUTE,
+                                   .function = call->label,
+                                   .variant = variant,
+                                   .threads = instance != NULL ? instance->threads[variant] : 1,
+                                   .flops = call->flops,
+                                   .real_bytes = (int)p->real_bytes,
+                                   .shared = place == PLACE_SHARED,
+                                   .handle = -1};
+        one->name = sizes.failed ? NULL
+                                 : weft_arena_print(arena, "compute %s %d %s %s %s", call->label,
+                                                    one->threads, sizes.data, type_name(p),
+                                                    place_name(place));
+        if (one->name == NULL) {
+            status = weft_no_memory(error);
+            goto done;
+        }
+    }
+done:
+    weft_text_free(&sizes);
+    return status;
+}
+
+static weft_status add_loads(weft_arena *arena, weft_predictor *p, const weft_operand *operand,
+                             weft_error *error) {
+    const weft_datum *datum = &p->graph->data[operand->datum];
+    int *number = weft_predictor_load(p, operand->datum, operand->map);
+    const int components = weft_shape_count(&datum->shape);
+    if (datum->index_set < 0 || number[0] >= 0)
+        return WEFT_OK;
+    if (operand->map < 0)
+        return add_move(arena, p, WEFT_COST_LOAD,
+                        p->graph->index_sets[datum->index_set].plain ? WEFT_COST_PLAIN
+                                                                     : WEFT_COST_BLOCK,
+                        components, 0, p->real_bytes * components, number, error);
+    const int width = p->graph->maps[operand->map].width;
+    return add_move(arena, p, WEFT_COST_LOAD, WEFT_COST_INDIRECT, components, width,
+                    (p->real_bytes * components + 4.0) * width, number, error);
+}
+
+static weft_status add_routines(weft_arena *arena, weft_predictor *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        const weft_call *call = &graph->calls[i];
+        const weft_datum *result = &graph->data[call->result];
+        const int n_variants = call->instance != NULL ? call->instance->n_variants : 1;
+        const int components = weft_shape_count(&result->shape);
+        p->computes[i] = p->n;
+        for (int v = 0; v < n_variants; ++v)
+            TRY(add_compute(arena, p, call, v, error));
+        for (int k = 0; k < call->n_operands; ++k)
+            TRY(add_loads(arena, p, &call->operands[k], error));
+        if (result->index_set >= 0)
+            TRY(add_move(arena, p, WEFT_COST_STORE,
+                         graph->index_sets[result->index_set].plain ? WEFT_COST_PLAIN
+                                                                    : WEFT_COST_BLOCK,
+                         components, 0, p->real_bytes * components,
+                         &p->stores[call->result * PLACES], error));
+    }
+    for (int i = 0; i < graph->n_accumulations; ++i) {
+        const weft_accumulation *a = &graph->accumulations[i];
+        const int width = graph->maps[a->map].width;
+        const int count = weft_shape_count(&graph->data[a->source].shape);
+        const int components = a->matrix ? count / (width * width) : count / width;
+        const double bytes = 2 * p->real_bytes * count + 4.0 * (a->matrix ? count : width);
+        TRY(add_move(arena, p, WEFT_COST_STORE, a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
+                     components, width, bytes, &p->adds[i * PLACES], error));
+    }
+done:
+    return status;
+}
+
+static weft_status allocate(weft_arena *arena, weft_predictor *p, weft_error *error) {
+    const weft_graph *graph = p->graph;
+    const size_t n_data = (size_t)graph->n_data + 1, n_maps = (size_t)graph->n_maps + 1;
+    const size_t n_accumulations = (size_t)graph->n_accumulations + 1;
+    size_t most = n_accumulations;
+    for (int i = 0; i < graph->n_calls; ++i)
+        most +=
+            (size_t)graph->calls[i].n_operands + 1 +
+            (size_t)(graph->calls[i].instance != NULL ? graph->calls[i].instance->n_variants : 1);
+    p->list = weft_arena_alloc(arena, most * PLACES, sizeof *p->list);
+    p->pointers = weft_arena_alloc(arena, most * PLACES, sizeof(weft_cost_routine *));
+    p->loads = weft_arena_alloc(arena, n_data * n_maps * PLACES, sizeof *p->loads);
+    p->stores = weft_arena_alloc(arena, n_data * PLACES, sizeof *p->stores);
+    p->adds = weft_arena_alloc(arena, n_accumulations * PLACES, sizeof *p->adds);
+    p->mapped = weft_arena_alloc(arena, n_maps, sizeof *p->mapped);
+    p->computes = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->computes);
+    if (p->list == NULL || p->pointers == NULL || p->loads == NULL || p->stores == NULL ||
+        p->adds == NULL || p->computes == NULL || p->mapped == NULL)
+        return weft_no_memory(error);
+    for (size_t i = 0; i < n_data * n_maps * PLACES; ++i)
+        p->loads[i] = -1;
+    return WEFT_OK;
+}
+
+weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
+                                const weft_limits *limits, const weft_compile_options *options,
+                                weft_predictor **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_predictor *p = weft_arena_alloc(arena, 1, sizeof *p);
+    if (p == NULL)
+        return weft_no_memory(error);
+    p->graph = graph;
+    p->limits = limits;
+    p->options = options;
+    p->source = options->costs;
+    p->analytic = weft_cost_analytic(limits);
+    p->real_bytes = options->single ? sizeof(float) : sizeof(double);
+    p->is_gpu = (options->single ? limits->lanes_float : limits->lanes_double) == WEFT_CUDA_LANES;
+    TRY(allocate(arena, p, error));
+    TRY(add_routines(arena, p, error));
+    for (int i = 0; i < p->n; ++i)
+        p->pointers[i] = &p->list[i];
+    if (p->source != NULL && p->source->prepare != NULL)
+        TRY(p->source->prepare(p->source->user, p->pointers, p->n, error));
+    *out = p;
+done:
+    return status;
+}

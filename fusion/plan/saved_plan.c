@@ -1,0 +1,417 @@
+/* A plan that was saved as JSON (weft_plan_print_json), maybe edited, made the plan of a graph: its
+ * kernels are the candidates, one implementation each, and all of them the cover. Only which calls
+ * a kernel has, their variants and its block are read: the rest follows. What does not fit is
+ * refused. */
+#include "fusion/plan/saved_plan.h"
+#include "fusion/plan/block_shapes.h"
+#include "fusion/graph/print.h"
+#include "fusion/plan/implementations.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NOWHERE = -1 };
+
+typedef struct forcing {
+    weft_compilation *c;
+    const weft_graph *graph;
+    const char **names; /* [n_calls] of results, as plans are printed */
+    int *kernel;        /* [n_calls] that a call is in, or NOWHERE */
+    int *variant;       /* [n_calls], or -1: as the planner likes */
+    weft_fuse *blocks;  /* [n_calls] by kernel */
+    bool has_blocks;    /* they are those of a device like this one */
+    int n_kernels;
+    weft_error *error;
+} forcing;
+
+static weft_status refuse(const forcing *f, const char *hint, const char *format, ...)
+    WEFT_PRINTF(3, 4);
+
+static weft_status refuse(const forcing *f, const char *hint, const char *format, ...) {
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    weft_error_set(f->error, WEFT_ERROR_INPUT, "the plan does not fit this script: %s", message);
+    weft_error_hint(f->error, "%s", hint);
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status names_make(forcing *f) {
+    const size_t n = (size_t)f->graph->n_calls;
+    weft_arena *arena = f->c->arena;
+    f->names = weft_arena_alloc(arena, n + 1, sizeof *f->names);
+    f->kernel = weft_arena_alloc(arena, n + 1, sizeof *f->kernel);
+    f->variant = weft_arena_alloc(arena, n + 1, sizeof *f->variant);
+    f->blocks = weft_arena_alloc(arena, n + 1, sizeof *f->blocks);
+    if (f->names == NULL || f->kernel == NULL || f->variant == NULL || f->blocks == NULL)
+        return weft_no_memory(f->error);
+    for (int i = 0; i < f->graph->n_calls; ++i) {
+        weft_text text = {0};
+        print_json_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved, in quotes */
+        f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data + 1, text.length - 2);
+        weft_text_free(&text);
+        if (f->names[i] == NULL)
+            return weft_no_memory(f->error);
+        f->kernel[i] = NOWHERE;
+        f->variant[i] = -1;
+    }
+    return WEFT_OK;
+}
+
+static int find_call(const forcing *f, const char *name) {
+    for (int i = 0; name != NULL && i < f->graph->n_calls; ++i)
+        if (strcmp(f->names[i], name) == 0)
+            return i;
+    return NOWHERE;
+}
+
+/* ---- reading ---- */
+
+static weft_status read_call(forcing *f, const json_t *one) {
+    const char *name = json_string_value(json_object_get(one, "result"));
+    const json_t *variant = json_object_get(one, "variant");
+    const int call = find_call(f, name);
+    if (name == NULL)
+        return refuse(f, "each entry of \"calls\" is an object with the name of its result",
+                      "a call of kernel %d has no \"result\"", f->n_kernels);
+    if (call == NOWHERE) {
+        const char *near = weft_nearest_name(name, f->names, (size_t)f->graph->n_calls);
+        return refuse(f, near != NULL ? near : "weft fuse SCRIPT --print plan shows its calls",
+                      "kernel %d has a call '%s', which this script does not make", f->n_kernels,
+                      name);
+    }
+    if (f->kernel[call] != NOWHERE)
+        return refuse(f, "take it out of one of them", "'%s' is in kernel %d and in kernel %d",
+                      name, f->kernel[call], f->n_kernels);
+    f->kernel[call] = f->n_kernels;
+    if (variant == NULL)
+        return WEFT_OK;
+    const int n =
+        f->graph->calls[call].instance != NULL ? f->graph->calls[call].instance->n_variants : 1;
+    if (!json_is_integer(variant) || json_integer_value(variant) < 0 ||
+        json_integer_value(variant) >= n)
+        return refuse(f, "weft explain lists the variants of each call",
+                      "the variant of '%s' is a number from 0 to %d", name, n - 1);
+    f->variant[call] = (int)json_integer_value(variant);
+    return WEFT_OK;
+}
+
+/* The block of kernel n_kernels, of a GPU's plan. */
+static weft_status read_block(forcing *f, const json_t *kernel) {
+    static const char *const keys[FUSE_CHOICES] = {"instances", "threads", "iterations"};
+    static const int most[FUSE_CHOICES] = {WEFT_BLOCK_THREADS, WEFT_CUDA_WARPS_MAX,
+                                           WEFT_BLOCK_TURNS};
+    static const char hint[] = "leave \"block\" out, and the planner chooses";
+    const json_t *block = json_object_get(kernel, "block");
+    if (!f->has_blocks || block == NULL || json_is_null(block))
+        return WEFT_OK;
+    for (int k = 0; k < FUSE_CHOICES; ++k) {
+        const json_t *choice = json_object_get(block, keys[k]);
+        const json_int_t number = json_integer_value(choice);
+        if (choice == NULL)
+            continue;
+        if (!json_is_integer(choice) || number < 1 || number > most[k] ||
+            (k == FUSE_BLOCK && number % WEFT_CUDA_LANES != 0))
+            return refuse(f, hint, "the %s of kernel %d's block are a number from %d to %d%s",
+                          keys[k], f->n_kernels, k == FUSE_BLOCK ? WEFT_CUDA_LANES : 1, most[k],
+                          k == FUSE_BLOCK ? ", in steps of 32" : "");
+        f->blocks[f->n_kernels].choices[k] = (int)number;
+    }
+    return WEFT_OK;
+}
+
+/* Kernels without calls (gathers, those that join reductions) follow from the others. */
+static weft_status read_kernels(forcing *f, const json_t *plan) {
+    weft_status status = WEFT_OK;
+    const json_t *kernels = json_object_get(plan, "kernels");
+    const json_t *lanes = json_object_get(plan, "lanes");
+    const weft_limits *limits = &f->c->limits;
+    const int own = f->c->options.single ? limits->lanes_float : limits->lanes_double;
+    f->has_blocks =
+        own == WEFT_CUDA_LANES && (lanes == NULL || json_integer_value(lanes) == WEFT_CUDA_LANES);
+    for (size_t i = 0; i < json_array_size(kernels); ++i) {
+        const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
+        if (json_array_size(calls) == 0)
+            continue;
+        for (size_t k = 0; k < json_array_size(calls); ++k)
+            TRY(read_call(f, json_array_get(calls, k)));
+        TRY(read_block(f, json_array_get(kernels, i)));
+        ++f->n_kernels;
+    }
+    for (int i = 0; i < f->graph->n_calls; ++i)
+        if (f->kernel[i] == NOWHERE)
+            return refuse(f, "add {\"result\": \"...\"} to the calls of a kernel",
+                          "no kernel has the call '%s'", f->names[i]);
+done:
+    return status;
+}
+
+static bool is_plan(const json_t *one) {
+    const char *format = json_string_value(json_object_get(one, "format"));
+    return format != NULL && strcmp(format, "weft-plan-1") == 0;
+}
+
+/* Calls of a plan that this graph has, less those that it has not. */
+static int count_known(const forcing *f, const json_t *plan) {
+    const json_t *kernels = json_object_get(plan, "kernels");
+    int n = 0;
+    for (size_t i = 0; i < json_array_size(kernels); ++i) {
+        const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
+        for (size_t k = 0; k < json_array_size(calls); ++k)
+            n += find_call(f, json_string_value(
+                                  json_object_get(json_array_get(calls, k), "result"))) != NOWHERE
+                     ? 1
+                     : -1;
+    }
+    return n;
+}
+
+/* A program with loops has a list of plans, one for each segment: this segment's has its number,
+ * or, where the plans have no numbers, most of its names. */
+static const json_t *find_plan(const forcing *f, const json_t *root) {
+    const json_t *best = NULL;
+    int most = INT_MIN;
+    if (is_plan(root))
+        return root;
+    for (size_t i = 0; i < json_array_size(root); ++i) {
+        const json_t *one = json_array_get(root, i);
+        const json_t *segment = json_object_get(one, "segment");
+        if (f->c->segment >= 0 && json_is_integer(segment)) {
+            if (json_integer_value(segment) == f->c->segment && is_plan(one))
+                return one;
+            continue;
+        }
+        const int known = is_plan(one) ? count_known(f, one) : INT_MIN;
+        if (known > most) {
+            most = known;
+            best = one;
+        }
+    }
+    return best;
+}
+
+static weft_status parse(const forcing *f, const char *text, json_t **root) {
+    json_error_t reason;
+    *root = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
+    return *root != NULL ? WEFT_OK
+                         : refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
+                                  "it is not JSON, line %d, column %d: %s", reason.line,
+                                  reason.column, reason.text);
+}
+
+static weft_status read_text(forcing *f, const char *text) {
+    weft_status status = WEFT_OK;
+    json_t *root = NULL;
+    TRY(parse(f, text, &root));
+    const json_t *plan = find_plan(f, root);
+    if (plan == NULL)
+        status = refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
+                        "it has no \"format\": \"weft-plan-1\"");
+    else
+        status = read_kernels(f, plan);
+done:
+    json_decref(root);
+    return status;
+}
+
+weft_status weft_plan_force_loops(const char *text, int n_loops, bool *recomputed, bool *found,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const forcing f = {.error = error};
+    json_t *root = NULL;
+    *found = false;
+    TRY(parse(&f, text, &root));
+    for (size_t i = 0; i < json_array_size(root); ++i) {
+        const json_t *one = json_array_get(root, i);
+        const char *format = json_string_value(json_object_get(one, "format"));
+        const json_t *loops = json_object_get(one, "recomputed");
+        if (format == NULL || strcmp(format, "weft-loops-1") != 0)
+            continue;
+        *found = true;
+        memset(recomputed, 0, (size_t)n_loops * sizeof *recomputed);
+        for (size_t k = 0; k < json_array_size(loops); ++k) {
+            const json_t *loop = json_array_get(loops, k);
+            const json_int_t number = json_integer_value(loop);
+            if (!json_is_integer(loop) || number < 0 || number >= n_loops) {
+                status = refuse(&f, "leave the entry \"weft-loops-1\" out, and the planner chooses",
+                                "\"recomputed\" lists loops by number, from 0 to %d", n_loops - 1);
+                goto done;
+            }
+            recomputed[number] = true;
+        }
+    }
+done:
+    json_decref(root);
+    return status;
+}
+
+/* ---- checking ---- */
+
+static void set_of(const forcing *f, int kernel, uint64_t *set) {
+    memset(set, 0, WEFT_CALLS_MAX / 8);
+    for (int i = 0; i < f->graph->n_calls; ++i)
+        if (f->kernel[i] == kernel)
+            weft_set_add(set, i);
+}
+
+static weft_status refuse_pair(const forcing *f, int kernel, int a, int b) {
+    int through = -1;
+    const weft_split_reason reason = weft_fusion_split(f->graph, f->c->fusions, a, b, &through);
+    return refuse(f, "weft explain says for every pair of calls why they share a kernel or not",
+                  "kernel %d has '%s' and '%s', %s%s%s", kernel, f->names[a], f->names[b],
+                  reason == SPLIT_INDEX_SET ? "which are over different index sets"
+                  : through >= 0            ? "but '"
+                                            : "but there is a global barrier between them",
+                  reason != SPLIT_INDEX_SET && through >= 0 ? f->graph->data[through].name : "",
+                  reason != SPLIT_INDEX_SET && through >= 0
+                      ? "' must be complete before it is read: a global barrier"
+                      : "");
+}
+
+/* One that lies on a path out of the kernel and back. */
+static int between(const forcing *f, const uint64_t *set) {
+    const weft_relations *r = f->c->fusions->relations;
+    for (int i = 0; i < f->graph->n_calls; ++i) {
+        bool follows = false;
+        for (int k = 0; k < f->graph->n_calls && !weft_set_has(set, i); ++k)
+            follows |= weft_set_has(set, k) && weft_set_has(weft_relations_after(r, k), i);
+        if (follows && weft_set_meets(weft_relations_after(r, i), set, r->words))
+            return i;
+    }
+    return 0;
+}
+
+static weft_status check_kernel(const forcing *f, int kernel) {
+    const weft_relations *r = f->c->fusions->relations;
+    uint64_t set[WEFT_CALLS_MAX / 64];
+    set_of(f, kernel, set);
+    for (int i = 0; i < f->graph->n_calls; ++i)
+        for (int k = 0; k < i; ++k)
+            if (weft_set_has(set, i) && weft_set_has(set, k) &&
+                weft_set_has(weft_relations_apart(r, k), i))
+                return refuse_pair(f, kernel, k, i);
+    if (!weft_relations_convex(r, set))
+        return refuse(f, "put it into that kernel too, or cut the kernel there",
+                      "what kernel %d computes depends on itself by way of '%s', which is in "
+                      "kernel %d",
+                      kernel, f->names[between(f, set)], f->kernel[between(f, set)]);
+    if (!weft_fusion_fits(f->graph, set))
+        return refuse(f, "docs/compiler.md, Fusions, has the rules of operators",
+                      "kernel %d has an operator's product with calls that it cannot take in",
+                      kernel);
+    for (int i = 0; i < f->graph->n_calls; ++i)
+        for (int k = 0; k < f->graph->n_calls; ++k)
+            if (f->kernel[i] == kernel && f->kernel[k] < kernel &&
+                weft_set_has(weft_relations_after(r, i), k))
+                return refuse(f, "exchange them", "kernel %d has '%s' and needs '%s' of kernel %d",
+                              f->kernel[k], f->names[k], f->names[i], kernel);
+    return WEFT_OK;
+}
+
+/* ---- making ---- */
+
+static weft_status fusions_make(const forcing *f, weft_fusions *out) {
+    weft_arena *arena = f->c->arena;
+    const size_t n_calls = (size_t)f->graph->n_calls;
+    *out = *f->c->fusions;
+    out->n = f->n_kernels;
+    out->list = weft_arena_alloc(arena, (size_t)f->n_kernels + 1, sizeof *out->list);
+    if (out->list == NULL)
+        return weft_no_memory(f->error);
+    for (int i = 0; i < f->n_kernels; ++i) {
+        weft_fusion *one = &out->list[i];
+        *one = (weft_fusion){.n_calls = 0};
+        one->calls = weft_arena_alloc(arena, n_calls, sizeof *one->calls);
+        if (one->calls == NULL)
+            return weft_no_memory(f->error);
+        for (int k = 0; k < f->graph->n_calls; ++k) {
+            if (f->kernel[k] != i)
+                continue;
+            const int level = f->c->fusions->level[k];
+            one->calls[one->n_calls++] = k;
+            one->index_set = f->graph->calls[k].index_set;
+            one->crosses |= one->n_calls > 1 && one->level != level;
+            one->level = level > one->level ? level : one->level;
+        }
+    }
+    return WEFT_OK;
+}
+
+/* Whether all variants of an implementation are those asked for. */
+static bool has_variants(const forcing *f, const weft_implementation *one) {
+    for (int i = 0; i < one->fusion->n_calls; ++i)
+        if (f->variant[one->order[i]] >= 0 && one->variants[i] != f->variant[one->order[i]])
+            return false;
+    return true;
+}
+
+/* The graph with what the plan asks for in place of what the script does. */
+static weft_status graph_forced(const forcing *f, weft_graph *out) {
+    weft_call *calls = weft_arena_alloc(f->c->arena, (size_t)f->graph->n_calls + 1, sizeof *calls);
+    if (calls == NULL)
+        return weft_no_memory(f->error);
+    *out = *f->graph;
+    out->calls = calls;
+    out->fuses = f->blocks;
+    out->n_fuses = f->n_kernels;
+    for (int i = 0; i < f->graph->n_calls; ++i) {
+        calls[i] = f->graph->calls[i];
+        calls[i].fuse = f->kernel[i] + 1;
+        if (f->variant[i] >= 0)
+            calls[i].variant = f->variant[i];
+    }
+    return WEFT_OK;
+}
+
+/* The best implementation of each kernel that has its variants. */
+static weft_status cover_make(const forcing *f, weft_cover *cover) {
+    const weft_implementations *all = f->c->implementations;
+    cover->list =
+        weft_arena_alloc(f->c->arena, (size_t)f->n_kernels + 1, sizeof(weft_implementation *));
+    if (cover->list == NULL)
+        return weft_no_memory(f->error);
+    for (int i = 0; i < all->n; ++i) {
+        const weft_implementation *one = &all->list[i];
+        const int kernel = f->kernel[one->fusion->calls[0]];
+        if (cover->list[kernel] == NULL && one->reason == NULL && has_variants(f, one))
+            cover->list[kernel] = one;
+    }
+    for (cover->n = 0; cover->n < f->n_kernels; ++cover->n) {
+        if (cover->list[cover->n] == NULL)
+            return refuse(f, "leave \"block\" or \"variant\" out, and the planner chooses",
+                          "no implementation of kernel %d has these variants and this block",
+                          cover->n);
+        cover->seconds += cover->list[cover->n]->cost;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_plan_force(weft_compilation *c, const char *text, weft_error *error) {
+    weft_status status = WEFT_OK;
+    forcing f = {.c = c, .graph = c->graph, .error = error};
+    weft_fusions *fusions = weft_arena_alloc(c->arena, 1, sizeof *fusions);
+    weft_cover *cover = weft_arena_alloc(c->arena, 1, sizeof *cover);
+    weft_compile_options options = c->options;
+    weft_graph graph;
+    if (fusions == NULL || cover == NULL)
+        return weft_no_memory(error);
+    TRY(names_make(&f));
+    TRY(read_text(&f, text));
+    for (int i = 0; i < f.n_kernels; ++i)
+        TRY(check_kernel(&f, i));
+    TRY(fusions_make(&f, fusions));
+    TRY(graph_forced(&f, &graph));
+    options.n_variants = 0;
+    options.plan = WEFT_PLAN_FUSED; /* blocks hold, whatever the plan is called */
+    TRY(weft_implementations_make(c->arena, &graph, fusions, &c->limits, &options,
+                                  &c->implementations, error));
+    TRY(cover_make(&f, cover));
+    c->cover = cover;
+done:
+    return status;
+}

@@ -1,0 +1,136 @@
+/* What a fusion's kernel holds and what it moves between memory and chip. */
+#include "fusion/plan/implementations.h"
+
+bool weft_fusion_contains(const weft_fusion *fusion, int call) {
+    for (int i = 0; i < fusion->n_calls; ++i)
+        if (fusion->calls[i] == call)
+            return true;
+    return false;
+}
+
+int weft_datum_storage(const weft_graph *graph, int datum) {
+    return graph->data[datum].storage >= 0 ? graph->data[datum].storage : datum;
+}
+
+bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum) {
+    int member = 0;
+    if (graph->data[datum].returned || graph->data[datum].storage >= 0)
+        return true;
+    for (int i = 0; i < graph->n_calls; ++i) {
+        if (member < fusion->n_calls && fusion->calls[member] == i) {
+            ++member; /* they ascend */
+            continue;
+        }
+        for (int k = 0; k < graph->calls[i].n_operands; ++k)
+            if (graph->calls[i].operands[k].datum == datum &&
+                (graph->calls[i].operands[k].map < 0 || !weft_planted("dropped_store")))
+                return true;
+    }
+    return false;
+}
+
+weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand) {
+    const weft_shape *shape = &graph->data[operand->datum].shape;
+    if (operand->map < 0)
+        return *shape;
+    weft_shape whole = {.rank = shape->rank + 1, .sizes = {graph->maps[operand->map].width}};
+    for (int i = 0; i < shape->rank; ++i)
+        whole.sizes[i + 1] = shape->sizes[i];
+    return whole;
+}
+
+/* The distinct data (with map) that a fusion's kernel holds, as its calls come to them. */
+weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
+                             weft_error *error) {
+    size_t most = 0;
+    const weft_fusion *fusion = made->fusion;
+    for (int i = 0; i < fusion->n_calls; ++i)
+        most += (size_t)graph->calls[fusion->calls[i]].n_operands + 1;
+    made->onchip = weft_arena_alloc(arena, most, sizeof *made->onchip);
+    made->placement = weft_arena_alloc(arena, most, sizeof *made->placement);
+    made->inside = weft_arena_alloc(arena, most, sizeof *made->inside);
+    made->leaves = weft_arena_alloc(arena, most, sizeof *made->leaves);
+    made->slots = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *made->slots);
+    int *slot = weft_arena_alloc(arena, most, sizeof *slot);
+    if (made->onchip == NULL || made->placement == NULL || made->inside == NULL ||
+        made->leaves == NULL || made->slots == NULL || slot == NULL)
+        return weft_no_memory(error);
+    for (int i = 0; i < fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[made->order[i]];
+        made->slots[i] = slot;
+        for (int k = 0; k <= call->n_operands; ++k) {
+            weft_operand operand = {.datum = call->result, .map = -1};
+            int m = 0;
+            if (k < call->n_operands) {
+                operand.datum = call->operands[k].datum;
+                operand.map = call->operands[k].map;
+            }
+            while (m < made->n_onchip &&
+                   (made->onchip[m].datum != operand.datum || made->onchip[m].map != operand.map))
+                ++m;
+            *slot++ = m;
+            if (m < made->n_onchip)
+                continue;
+            operand.shape = weft_operand_whole(graph, &operand);
+            made->onchip[made->n_onchip++] = operand; /* PLACE_REGISTER */
+        }
+    }
+    for (int m = 0; m < made->n_onchip; ++m) {
+        const int producer = graph->data[made->onchip[m].datum].producer;
+        made->inside[m] =
+            producer >= 0 && made->onchip[m].map < 0 && weft_fusion_contains(fusion, producer);
+        made->leaves[m] = weft_datum_leaves(graph, fusion, made->onchip[m].datum);
+    }
+    return WEFT_OK;
+}
+
+/* Bytes per instance that must move between memory and the chip. */
+static void count_data(const weft_graph *graph, weft_implementation *made, double real_bytes,
+                       bool gathered) {
+    for (int m = 0; m < made->n_onchip; ++m) {
+        const weft_operand *operand = &made->onchip[m];
+        const weft_datum *datum = &graph->data[operand->datum];
+        const bool inside = made->inside[m];
+        const double bytes = real_bytes * weft_shape_count(&operand->shape);
+        bool leaves = datum->index_set >= 0 && made->leaves[m];
+        for (int i = 0; gathered && i < graph->n_accumulations; ++i)
+            leaves |=
+                graph->accumulations[i].source == operand->datum && !graph->accumulations[i].matrix;
+        if (!inside && datum->index_set >= 0)
+            made->bytes_loaded += bytes;
+        if (inside && leaves)
+            made->bytes_stored += bytes;
+    }
+}
+
+/* Connectivities once each, and for coloured accumulations their targets, read and written. */
+static void count_maps(const weft_graph *graph, weft_implementation *made, double real_bytes,
+                       bool gathered) {
+    for (int map = 0; map < graph->n_maps; ++map) {
+        bool used = false;
+        for (int m = 0; m < made->n_onchip; ++m)
+            used |= made->onchip[m].map == map;
+        for (int i = 0; i < graph->n_accumulations; ++i) {
+            const weft_accumulation *a = &graph->accumulations[i];
+            if (a->map != map || !weft_fusion_contains(made->fusion, a->call) ||
+                (gathered && !a->matrix))
+                continue;
+            const int count = weft_shape_count(&graph->data[a->source].shape);
+            made->bytes_loaded += real_bytes * count + (a->matrix ? 4.0 * count : 0.0);
+            made->bytes_stored += real_bytes * count;
+            used |= !a->matrix;
+        }
+        if (used)
+            made->bytes_loaded += 4.0 * graph->maps[map].width;
+    }
+}
+
+void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
+                        weft_implementation *made) {
+    const double real_bytes = options->single ? sizeof(float) : sizeof(double);
+    const bool gathered = options->scatter == WEFT_SCATTER_GATHERED;
+    count_data(graph, made, real_bytes, gathered);
+    count_maps(graph, made, real_bytes, gathered);
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        made->flops += graph->calls[made->fusion->calls[i]].flops;
+}

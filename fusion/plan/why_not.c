@@ -1,0 +1,73 @@
+/* Why two calls share no kernel. */
+#include "fusion/plan/dependence.h"
+
+/* The datum that has to be complete between a and b, or -1: one that leads from a to b, or with
+ * `any` one that keeps b at its level whatever a has to do with it. */
+static int barrier_between(const weft_graph *graph, const weft_fusions *fusions, int a, int b,
+                           bool any) {
+    const int *level = fusions->level;
+    for (int i = 0; i < graph->calls[b].n_operands; ++i) {
+        const weft_operand *operand = &graph->calls[b].operands[i];
+        const int producer = graph->data[operand->datum].producer;
+        if (producer >= 0 && (producer == a || (any && level[producer] >= level[a])) &&
+            (operand->map >= 0 || graph->calls[producer].reduction != NULL ||
+             graph->calls[b].routine != NULL))
+            return operand->datum;
+        for (int k = 0; k < graph->n_accumulations; ++k)
+            if (graph->accumulations[k].target == operand->datum &&
+                level[graph->accumulations[k].call] >= level[a])
+                return operand->datum;
+    }
+    for (int i = 0; i < graph->calls[b].n_operands; ++i) {
+        int producer = graph->data[graph->calls[b].operands[i].datum].producer;
+        if (producer >= 0 && level[producer] > level[a]) {
+            int through = barrier_between(graph, fusions, a, producer, any);
+            if (through >= 0)
+                return through;
+        }
+    }
+    return -1;
+}
+
+static bool are_candidates(const weft_fusions *fusions, int a, int b) {
+    for (int i = 0; i < fusions->n; ++i) {
+        bool has_a = false, has_b = false;
+        for (int k = 0; k < fusions->list[i].n_calls; ++k) {
+            has_a |= fusions->list[i].calls[k] == a;
+            has_b |= fusions->list[i].calls[k] == b;
+        }
+        if (has_a && has_b)
+            return true;
+    }
+    return false;
+}
+
+static bool path_between(const weft_fusions *fusions, int a, int b) {
+    return weft_set_has(weft_relations_after(fusions->relations, a), b);
+}
+
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
+                                    int b, int *through) {
+    *through = -1;
+    if (a > b) {
+        int swap = a;
+        a = b;
+        b = swap;
+    }
+    if (graph->calls[a].index_set != graph->calls[b].index_set)
+        return SPLIT_INDEX_SET;
+    if (are_candidates(fusions, a, b))
+        return SPLIT_NONE;
+    if (fusions->level[a] != fusions->level[b]) {
+        const bool ordered = fusions->level[a] < fusions->level[b];
+        const int low = ordered ? a : b, high = ordered ? b : a;
+        *through = barrier_between(graph, fusions, low, high, false);
+        if (*through < 0)
+            *through = barrier_between(graph, fusions, low, high, true);
+        return SPLIT_BARRIER;
+    }
+    if (!weft_set_has(weft_relations_apart(fusions->relations, a), b) &&
+        path_between(fusions, a, b))
+        return SPLIT_PATH;
+    return SPLIT_NOTHING;
+}

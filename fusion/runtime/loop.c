@@ -1,0 +1,178 @@
+/* Running a flow step by step: segments launch, uniform arithmetic and conditions are the host's.
+ */
+#include "fusion/runtime/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- uniform values -------------------------------------------------------------------------- */
+
+static weft_status uniform_read(const weft_program *p, int name, int component, double *out,
+                                weft_error *error) {
+    const weft_memory *memory = p->flow->memory[name];
+    if (p->compilation->options.single) {
+        float number = 0;
+        weft_status status = weft_memory_read(memory, (size_t)component * sizeof number, &number,
+                                              sizeof number, error);
+        *out = (double)number;
+        return status;
+    }
+    return weft_memory_read(memory, (size_t)component * sizeof *out, out, sizeof *out, error);
+}
+
+static weft_status real_write(const weft_program *p, weft_memory *memory, int64_t at, double number,
+                              weft_error *error) {
+    const float single = (float)number;
+    return p->compilation->options.single ? weft_memory_write(memory, (size_t)at * sizeof single,
+                                                              &single, sizeof single, error)
+                                          : weft_memory_write(memory, (size_t)at * sizeof number,
+                                                              &number, sizeof number, error);
+}
+
+enum { FEW = 32 /* operands that need no allocation */ };
+
+static weft_status evaluate(const weft_program *p, const weft_flow_scalar *scalar, double *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    double few[FEW] = {0}, *values = few;
+    if (scalar->n_operands > FEW)
+        values = calloc((size_t)scalar->n_operands, sizeof *values);
+    if (values == NULL)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while running a program");
+    for (int i = 0; i < scalar->n_operands; ++i)
+        TRY(uniform_read(p, scalar->operands[i], scalar->offsets[i], &values[i], error));
+    *out = weft_flow_evaluate(scalar, values);
+done:
+    if (values != few)
+        free(values);
+    return status;
+}
+
+static weft_status run_scalars(const weft_program *p, const weft_flow_step *step,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    double number = 0;
+    for (int i = 0; i < step->n_scalars; ++i) {
+        TRY(evaluate(p, &step->scalars[i], &number, error));
+        TRY(real_write(p, p->flow->memory[step->scalars[i].target], 0, number, error));
+    }
+done:
+    return status;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static weft_status record(weft_program *p, int64_t turns, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i) {
+        double number = 0;
+        if (p->flow->recorded[i] < 0 || turns >= p->flow->capacities[i])
+            continue;
+        TRY(uniform_read(p, p->flow->recorded[i], 0, &number, error));
+        TRY(real_write(p, p->flow->histories[i], turns, number, error));
+    }
+done:
+    return status;
+}
+
+/* Is there one more turn after so many? On a device that holds no numbers there is one. */
+static weft_status asks(const weft_program *p, const weft_flow_step *loop, int64_t turns, bool *out,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    double most = 0, condition = 0;
+    *out = turns == 0;
+    if (weft_device_limits(p->device)->kind == WEFT_DEVICE_NULL)
+        return WEFT_OK;
+    TRY(evaluate(p, &loop->most, &most, error));
+    *out = most >= (double)turns + !weft_planted("one_turn_more");
+    if (!*out)
+        goto done;
+    TRY(evaluate(p, &loop->condition, &condition, error));
+    *out = condition > 0;
+done:
+    return status;
+}
+
+static weft_status run_steps(weft_program *p, const weft_flow_steps *steps, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < steps->n; ++i)
+        TRY(weft_program_flow_step(p, &steps->list[i], error));
+done:
+    return status;
+}
+
+/* Lists that alternated between two memories are back in the one that is bound. */
+static weft_status settle(weft_program *p, const weft_flow_steps *steps, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < steps->n; ++i)
+        if (steps->list[i].kind == FLOW_SEGMENT)
+            TRY(weft_program_rows_settle(p->flow->segments[steps->list[i].number], error));
+done:
+    return status;
+}
+
+static weft_status run_loop(weft_program *p, const weft_flow_step *loop, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool counted = loop->number == p->compilation->flow->last_loop;
+    int64_t turns = 0;
+    bool again = false;
+    if (loop->loop < 0 && p->flow->graph != NULL && weft_device_records(p->device)) {
+        TRY(weft_program_graph_run(p, loop, &turns, error));
+        TRY(settle(p, &loop->body, error));
+        goto done;
+    }
+    TRY(weft_program_graph_go(p, loop->number, error));
+    if (counted)
+        TRY(record(p, 0, error));
+    TRY(asks(p, loop, 0, &again, error));
+    while (again) {
+        TRY(run_steps(p, &loop->body, error));
+        ++turns;
+        if (counted)
+            TRY(record(p, turns, error));
+        TRY(asks(p, loop, turns, &again, error));
+    }
+    TRY(settle(p, &loop->body, error));
+done:
+    if (counted)
+        p->flow->turns = turns;
+    return status;
+}
+
+static weft_status run_apply(weft_program *p, const weft_flow_step *step, weft_error *error) {
+    const weft_program_operator *op = &p->flow->operators[step->op];
+    weft_memory **memory = p->flow->memory;
+    const weft_program_product product = {memory[step->v], memory[step->y],
+                                          step->dot >= 0 ? memory[step->dot] : NULL,
+                                          weft_program_graph_flag(p, step->loop)};
+    return op->apply(op->user, &product, error);
+}
+
+weft_status weft_program_flow_step(weft_program *p, const weft_flow_step *step, weft_error *error) {
+    switch (step->kind) {
+    case FLOW_SEGMENT:
+        return weft_program_run(p->flow->segments[step->number], error);
+    case FLOW_SCALARS:
+        return run_scalars(p, step, error);
+    case FLOW_APPLY:
+        return run_apply(p, step, error);
+    case FLOW_LOOP:
+        return run_loop(p, step, error);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_program_flow_run(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_flow_prepare(p, error));
+    p->flow->turns = p->compilation->flow->last_loop >= 0 ? 0 : -1;
+    TRY(run_steps(p, &p->compilation->flow->steps, error));
+done:
+    return status;
+}
+
+weft_status weft_program_turns(const weft_program *p, int64_t *out, weft_error *error) {
+    (void)error;
+    *out = p->flow != NULL ? p->flow->turns : -1;
+    return WEFT_OK;
+}

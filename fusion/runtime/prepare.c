@@ -1,0 +1,200 @@
+/* Before a program runs: memory for what is not bound, sizes that agree, partial results. */
+#include "fusion/runtime/private.h"
+
+#include <stdlib.h>
+
+static int64_t list_values(const weft_program *p, int index_set, int components) {
+    const weft_graph *graph = p->compilation->graph;
+    const int64_t lanes = p->compilation->plan->lanes;
+    if (index_set < 0)
+        return components;
+    const int64_t n = p->sizes[index_set];
+    return graph->index_sets[index_set].plain ? n * components
+                                              : (n + lanes - 1) / lanes * lanes * components;
+}
+
+static weft_status list_bytes(const weft_program *p, int index_set, int components,
+                              const char *name, size_t *bytes, weft_error *error) {
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    if (index_set >= 0 && p->sizes[index_set] < 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "the size of index set '%s' is not known (needed for '%s')",
+                              p->compilation->graph->index_sets[index_set].name, name);
+    *bytes = (size_t)list_values(p, index_set, components) * real_bytes;
+    return WEFT_OK;
+}
+
+static weft_status prepare_matrix(const weft_program *p, const weft_datum *matrix,
+                                  weft_error *error) {
+    const weft_map *map = &p->compilation->graph->maps[matrix->map];
+    const int64_t lanes = p->compilation->plan->lanes, n = p->sizes[map->from];
+    const weft_memory *positions = p->positions[matrix->id];
+    if (weft_program_makes_rows(p, matrix->id) && p->data[matrix->id] != NULL)
+        return WEFT_OK;
+    if (p->data[matrix->id] == NULL || positions == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "matrix '%s' has no values and positions bound", matrix->name);
+    const size_t needed = n <= 0 ? 0
+                                 : (size_t)((n + lanes - 1) / lanes * lanes) *
+                                       (size_t)(map->width * map->width) * sizeof(uint32_t);
+    if (weft_memory_bytes(positions) < needed)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "the positions of '%s' have %zu bytes, but need %zu", matrix->name,
+                              weft_memory_bytes(positions), needed);
+    return WEFT_OK;
+}
+
+static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t needed = 0;
+    const int i = datum->id;
+    if (datum->kind == DATUM_MATRIX)
+        return prepare_matrix(p, datum, error);
+    TRY(list_bytes(p, datum->index_set, weft_shape_count(&datum->shape), datum->name, &needed,
+                   error));
+    if (datum->is_input && p->data[i] == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", datum->name);
+    if (p->data[i] == NULL || (p->own[i] && weft_memory_bytes(p->data[i]) < needed)) {
+        weft_memory_free(&p->data[i]);
+        p->own[i] = true;
+        TRY(weft_memory_make(p->device, needed, &p->data[i], error));
+    }
+    if (weft_memory_bytes(p->data[i]) < needed)
+        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
+                                datum->name, weft_memory_bytes(p->data[i]), needed);
+done:
+    return status;
+}
+
+static bool is_used(const weft_plan *plan, int datum) {
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
+            if (plan->kernels[k].arguments[i].kind == ARGUMENT_DATUM &&
+                plan->kernels[k].arguments[i].index == datum)
+                return true;
+    return false;
+}
+
+/* Connectivities and sizes given one by one must fit together in the end. */
+static weft_status check_size(const weft_program *p, const weft_map *map, bool from, int64_t n,
+                              weft_error *error) {
+    const int set = from ? map->from : map->to;
+    if (p->sizes[set] == n)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_SHAPE,
+                          "connectivity '%s' leads %s %lld %s, but there are %lld", map->name,
+                          from ? "from" : "to", (long long)n,
+                          p->compilation->graph->index_sets[set].name, (long long)p->sizes[set]);
+}
+
+static weft_status check_connectivities(const weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    for (int i = 0; i < graph->n_maps; ++i) {
+        if (p->maps[i] == NULL)
+            continue;
+        TRY(check_size(p, &graph->maps[i], true, weft_connectivity_from(p->maps[i]), error));
+        TRY(check_size(p, &graph->maps[i], false, weft_connectivity_to(p->maps[i]), error));
+    }
+done:
+    return status;
+}
+
+int64_t weft_program_blocks(const weft_program *p, int index_set) {
+    const int64_t lanes = p->compilation->plan->lanes;
+    return (p->sizes[index_set] + lanes - 1) / lanes;
+}
+
+int64_t weft_program_chunks(const weft_program *p, int index_set) {
+    const int64_t blocks = p->compilation->plan->reduction_blocks;
+    return (weft_program_blocks(p, index_set) + blocks - 1) / blocks;
+}
+
+/* Ranges of whole chunks: all at once, or, where there are accumulating stores too, one by one. */
+static weft_status chunks_make(weft_program *p, const weft_plan_kernel *kernel, weft_schedule **out,
+                               weft_error *error) {
+    const int64_t n_blocks = weft_program_blocks(p, kernel->index_set);
+    const int64_t n_chunks = weft_program_chunks(p, kernel->index_set);
+    const int64_t n_colours = kernel->n_scatters > 0 ? n_chunks : n_chunks > 0;
+    weft_schedule *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return weft_no_memory(error);
+    made->n_colours = (int)n_colours;
+    made->colour_start = calloc((size_t)n_colours + 1, sizeof *made->colour_start);
+    made->ranges = calloc((size_t)n_chunks + 1, sizeof *made->ranges);
+    if (made->colour_start == NULL || made->ranges == NULL) {
+        weft_schedule_free(&made);
+        return weft_no_memory(error);
+    }
+    for (int64_t i = 1; i <= n_colours; ++i)
+        made->colour_start[i] = kernel->n_scatters > 0 ? i : n_chunks;
+    for (int64_t i = 0; i < n_chunks; ++i) {
+        const int64_t blocks = p->compilation->plan->reduction_blocks, last = (i + 1) * blocks;
+        made->ranges[i][0] = i * blocks;
+        made->ranges[i][1] = last < n_blocks ? last : n_blocks;
+    }
+    *out = made;
+    return WEFT_OK;
+}
+
+static weft_status prepare_reductions(weft_program *p, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    const weft_plan_kernel *kernel = &p->compilation->plan->kernels[number];
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const size_t n_chunks = (size_t)weft_program_chunks(p, kernel->index_set);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_datum *result = &graph->data[graph->calls[kernel->reductions[i]].result];
+        const size_t needed =
+            (n_chunks + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
+        weft_memory_free(&p->partials[result->id]);
+        TRY(weft_memory_make(p->device, needed, &p->partials[result->id], error));
+    }
+    weft_schedule_free(&p->chunks[number]);
+    TRY(chunks_make(p, kernel, &p->chunks[number], error));
+done:
+    return status;
+}
+
+/* Guarded kernels that nobody holds back. */
+static weft_status prepare_guard(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const uint32_t yes = 1;
+    if (!p->compilation->plan->guarded || p->go != NULL || p->always != NULL)
+        return WEFT_OK;
+    TRY(weft_memory_make(p->device, sizeof yes, &p->always, error));
+    status = weft_memory_write(p->always, 0, &yes, sizeof yes, error);
+    if (status != WEFT_OK)
+        weft_memory_free(&p->always);
+done:
+    return status;
+}
+
+weft_status weft_program_prepare(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->compilation->graph;
+    const weft_plan *plan = p->compilation->plan;
+    if (p->ready)
+        return WEFT_OK;
+    TRY(check_connectivities(p, error));
+    for (int i = 0; i < graph->n_data; ++i)
+        if (is_used(plan, i) && plan->buffer_of[i] < 0)
+            TRY(prepare_datum(p, &graph->data[i], error));
+    for (int i = 0; i < plan->n_buffers; ++i) {
+        size_t needed = 0;
+        TRY(list_bytes(p, plan->buffers[i].index_set, plan->buffers[i].components, "a buffer",
+                       &needed, error));
+        if (p->buffers[i] != NULL && weft_memory_bytes(p->buffers[i]) >= needed)
+            continue;
+        weft_memory_free(&p->buffers[i]);
+        TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
+    }
+    for (int i = 0; i < plan->n_kernels; ++i)
+        if (plan->kernels[i].n_reductions > 0 && !plan->kernels[i].finishes)
+            TRY(prepare_reductions(p, i, error));
+    TRY(weft_program_rows_prepare(p, error));
+    TRY(prepare_guard(p, error));
+    p->ready = true;
+done:
+    return status;
+}

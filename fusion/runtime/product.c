@@ -1,0 +1,184 @@
+/* What a program holds for kernels with rows routines: what operators work on, twins of lists that
+ * alternate between two memories. And the grids of kernels that have one of their own. */
+#include "fusion/runtime/private.h"
+#include "fusion/codegen/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+weft_status weft_program_rows_allocate(weft_program *p, weft_error *error) {
+    const weft_graph *graph = p->compilation->graph;
+    const size_t n_data = (size_t)graph->n_data + 1;
+    p->twins = calloc(n_data, sizeof *p->twins);
+    p->swapped = calloc(n_data, sizeof *p->swapped);
+    p->rows = calloc((size_t)graph->n_operators + 1, sizeof *p->rows);
+    return p->twins && p->swapped && p->rows ? WEFT_OK : weft_no_memory(error);
+}
+
+void weft_program_rows_free(weft_program *p) {
+    for (int i = 0; p->twins != NULL && p->swapped != NULL && i < p->compilation->graph->n_data;
+         ++i) {
+        if (p->swapped[i]) { /* data hold the twin, and the twin is the caller's */
+            weft_memory *bound = p->twins[i];
+            p->twins[i] = p->data[i];
+            p->data[i] = bound;
+        }
+        weft_memory_free(&p->twins[i]);
+    }
+    free(p->twins);
+    free(p->swapped);
+    free(p->rows);
+}
+
+static int find_operator(const weft_graph *graph, const char *name) {
+    for (int i = 0; i < graph->n_operators; ++i)
+        if (strcmp(graph->operators[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static const weft_routine *routine_of(const weft_graph *graph, int op) {
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (graph->calls[i].routine != NULL && graph->calls[i].op == op)
+            return graph->calls[i].routine;
+    return NULL;
+}
+
+weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
+                                   weft_error *error) {
+    if (program->flow != NULL)
+        return weft_program_flow_bind_rows(program, name, rows, error);
+    const weft_graph *graph = program->compilation->graph;
+    const int op = find_operator(graph, name);
+    const weft_routine *routine = op >= 0 ? routine_of(graph, op) : NULL;
+    if (routine == NULL) {
+        const char *near = weft_nearest_name(name, graph->operators, (size_t)graph->n_operators);
+        weft_error_set(error, WEFT_ERROR_USAGE, "there is no operator '%s' in this script", name);
+        if (near != NULL)
+            weft_error_hint(error, "did you mean '%s'?", near);
+        return WEFT_ERROR_USAGE;
+    }
+    if (strcmp(routine->name, rows->routine) != 0 || routine->n_arguments != rows->n_arguments)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "operator '%s' was compiled for the routine '%s' with %d arguments, "
+                              "but '%s' with %d is bound",
+                              name, routine->name, routine->n_arguments, rows->routine,
+                              rows->n_arguments);
+    program->rows[op] = rows;
+    program->ready = false;
+    return WEFT_OK;
+}
+
+/* Every list that some kernel gives its next value beside the old one has a twin. */
+static weft_status prepare_twins(weft_program *p, const weft_plan_kernel *kernel,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < kernel->n_arguments; ++i) {
+        const int datum = kernel->arguments[i].index;
+        if (kernel->arguments[i].kind != ARGUMENT_TWIN)
+            continue;
+        const size_t bytes = weft_memory_bytes(p->data[datum]);
+        if (p->twins[datum] != NULL && weft_memory_bytes(p->twins[datum]) >= bytes)
+            continue;
+        weft_memory_free(&p->twins[datum]);
+        TRY(weft_memory_make(p->device, bytes, &p->twins[datum], error));
+    }
+done:
+    return status;
+}
+
+static weft_status check_rows(const weft_program *p, const weft_plan_kernel *kernel,
+                              weft_error *error) {
+    const weft_graph *graph = p->compilation->graph;
+    const int op = graph->calls[kernel->rows].op;
+    if (p->rows[op] == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
+                              graph->operators[op]);
+    if (p->sizes[kernel->index_set] != p->rows[op]->n_rows)
+        return weft_error_set(
+            error, WEFT_ERROR_SHAPE, "operator '%s' has %lld rows, but there are %lld %s",
+            graph->operators[op], (long long)p->rows[op]->n_rows,
+            (long long)p->sizes[kernel->index_set], graph->index_sets[kernel->index_set].name);
+    return WEFT_OK;
+}
+
+weft_status weft_program_rows_prepare(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->compilation->plan;
+    for (int i = 0; i < plan->n_kernels; ++i) {
+        if (plan->kernels[i].rows >= 0)
+            TRY(check_rows(p, &plan->kernels[i], error));
+        TRY(prepare_twins(p, &plan->kernels[i], error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_program_rows_argument(const weft_program *p, const weft_argument *argument,
+                                       weft_memory **out, weft_error *error) {
+    *out = argument->kind == ARGUMENT_TWIN ? p->twins[argument->index]
+                                           : p->rows[argument->index]->arguments[argument->part];
+    return *out != NULL
+               ? WEFT_OK
+               : weft_error_set(error, WEFT_ERROR_USAGE, "argument %d of operator '%s' is missing",
+                                argument->part, p->compilation->graph->operators[argument->index]);
+}
+
+void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *kernel,
+                              weft_launch *launch) {
+    const weft_graph *graph = p->compilation->graph;
+    const bool is_threaded = p->compilation->plan->lanes == WEFT_CUDA_LANES;
+    if (kernel->rows >= 0) {
+        const weft_call *call = &graph->calls[kernel->rows];
+        launch->block_threads = call->routine->threads;
+        launch->shared_bytes = p->rows[call->op]->shared_bytes;
+        launch->n_blocks = (launch->n_instances + call->routine->rows - 1) / call->routine->rows;
+    } else if (!kernel->stars && kernel->implementation != NULL &&
+               kernel->implementation->warps > 0) {
+        const weft_implementation *one = kernel->implementation;
+        const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+        const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
+        launch->block_threads = one->warps * one->instances_per_block;
+        launch->n_blocks = (launch->n_instances + instances - 1) / instances;
+        launch->shared_bytes =
+            (int)((size_t)one->shared_components * (size_t)one->instances_per_block * real_bytes);
+    } else if (is_threaded && weft_source_block_threads(kernel) > 0) {
+        const weft_implementation *one = kernel->implementation;
+        const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
+        launch->block_threads = one->instances_per_block;
+        launch->n_blocks = (launch->n_instances + instances - 1) / instances;
+    } else if (kernel->n_reductions > 0 && !kernel->finishes && is_threaded) {
+        launch->n_blocks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
+    } else if (kernel->finishes && is_threaded) { /* no instances: the neutral element */
+        launch->n_instances = p->sizes[kernel->index_set];
+        launch->lanes = WEFT_CUDA_LANES;
+        launch->n_blocks = 1;
+        launch->block_threads = WEFT_CUDA_CHUNK;
+    }
+}
+
+static void swap(weft_program *p, int datum) {
+    weft_memory *kept = p->data[datum];
+    p->data[datum] = p->twins[datum];
+    p->twins[datum] = kept;
+    p->swapped[datum] = !p->swapped[datum];
+}
+
+void weft_program_rows_swap(weft_program *p, const weft_plan_kernel *kernel) {
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        if (kernel->arguments[i].kind == ARGUMENT_TWIN)
+            swap(p, kernel->arguments[i].index);
+}
+
+weft_status weft_program_rows_settle(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < p->compilation->graph->n_data; ++i) {
+        if (!p->swapped[i])
+            continue;
+        if (!weft_planted("stale_twin"))
+            TRY(weft_memory_copy(p->twins[i], p->data[i], weft_memory_bytes(p->data[i]), error));
+        swap(p, i);
+    }
+done:
+    return status;
+}

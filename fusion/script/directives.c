@@ -1,0 +1,151 @@
+/* What a script asks of the plan: split, fuse with its block, and variants of calls. */
+#include "fusion/script/private.h"
+
+#include <string.h>
+
+static const char *const choice_words[FUSE_CHOICES] = {"block", "threads", "iterations"};
+
+/* A choice: integer | name of a parameter. */
+static weft_status parse_choice(script_parser *parser, const char *wanted, weft_node **out) {
+    weft_status status = WEFT_OK;
+    const weft_token *token = script_token(parser);
+    const bool number = token->kind == TOKEN_NUMBER && token->integer;
+    if (!number && (token->kind != TOKEN_NAME || script_reserved(token->text)))
+        return script_unexpected(parser, wanted);
+    TRY(script_node_make(parser, number ? NODE_NUMBER : NODE_NAME, token->place, out));
+    (*out)->number = token->number;
+    (*out)->integer = number;
+    (*out)->name = token->text;
+    ++parser->position;
+done:
+    return status;
+}
+
+/* using: 'variant' choice */
+weft_status script_parse_using(script_parser *parser, weft_script_statement *statement) {
+    weft_status status = WEFT_OK;
+    const weft_place place = script_token(parser)->place;
+    if (script_accept(parser, "variant")) {
+        TRY(parse_choice(parser, "the number of a variant", &statement->variant));
+        if (script_is_apply(statement->value))
+            status = weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
+                                   "the product with an operator has no variants");
+        goto done;
+    }
+    status = script_unexpected(parser, "'variant' after 'using'");
+    for (int i = 0; i < FUSE_CHOICES; ++i)
+        if (script_at(parser, choice_words[i]))
+            weft_error_hint(parser->error, "that is chosen for a kernel: fuse %s 64 { ... }",
+                            choice_words[i]);
+done:
+    return status;
+}
+
+void script_print_using(const weft_script_statement *statement, weft_text *out) {
+    if (statement->variant == NULL)
+        return;
+    weft_text_add(out, " using variant ");
+    weft_node_print(statement->variant, out);
+}
+
+/* choices: {('block' | 'threads' | 'iterations') choice}, each once at most */
+static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) {
+    weft_status status = WEFT_OK;
+    while (!script_at(parser, "{")) {
+        const weft_token *token = script_token(parser);
+        int choice = 0;
+        while (choice < FUSE_CHOICES && !script_accept(parser, choice_words[choice]))
+            ++choice;
+        if (choice == FUSE_CHOICES) {
+            status =
+                script_unexpected(parser, "'{' before the statements that are to share a kernel");
+            if (token->kind == TOKEN_NAME)
+                script_suggest(parser->error, token->text, choice_words, FUSE_CHOICES,
+                               "before it may stand");
+            goto done;
+        }
+        if (fuse->choices[choice] != NULL) {
+            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
+                                   "'%s' stands here twice", token->text);
+            goto done;
+        }
+        TRY(parse_choice(parser, "a number", &fuse->choices[choice]));
+    }
+done:
+    return status;
+}
+
+/* split: 'split' ';' */
+weft_status script_parse_split(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    TRY(script_expect(parser, ";", "after 'split'"));
+    ++parser->script->n_splits;
+done:
+    return status;
+}
+
+/* fuse: 'fuse' choices '{' statement {statement} '}' */
+weft_status script_parse_fuse(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    const weft_place place = parser->tokens[parser->position - 1].place;
+    weft_script_fuse fuse = {.place = place};
+    const int first = script->n_statements;
+    if (parser->fuse > 0)
+        return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
+                             "'fuse' stands inside another one");
+    TRY(parse_choices(parser, &fuse));
+    TRY(script_expect(parser, "{", "before the statements that are to share a kernel"));
+    SCRIPT_APPEND(parser, script->fuses, script->n_fuses, fuse);
+    parser->fuse = script->n_fuses;
+    while (!script_accept(parser, "}")) {
+        if (script_token(parser)->kind == TOKEN_END) {
+            status = script_unexpected(parser, "'}' to end the block");
+            weft_error_hint(parser->error, "the block starts at %s:%d:%d", place.source->name,
+                            place.line, place.column);
+            goto done;
+        }
+        if (script_at(parser, "repeat") || script_at(parser, "split")) {
+            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+                                   "'%s' stands outside 'fuse'", script_token(parser)->text);
+            goto done;
+        }
+        TRY(script_parse_statement(parser));
+    }
+    if (script->n_statements == first)
+        status = weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
+                               "there is no statement in this block");
+done:
+    parser->fuse = 0;
+    return status;
+}
+
+static int fuse_of(const weft_script *script, int statement) {
+    return statement >= 0 && statement < script->n_statements ? script->statements[statement].fuse
+                                                              : 0;
+}
+
+void script_print_wishes_end(const weft_script *script, int statement, weft_text *out) {
+    const int was = fuse_of(script, statement - 1);
+    if (was > 0 && was != fuse_of(script, statement))
+        weft_text_add(out, "}\n");
+}
+
+void script_print_wishes_start(const weft_script *script, int statement, weft_text *out) {
+    const int fuse = fuse_of(script, statement);
+    for (int i = statement > 0 ? script->statements[statement - 1].part : 0;
+         i < script->statements[statement].part; ++i)
+        weft_text_add(out, "split;\n");
+    if (fuse == 0 || fuse == fuse_of(script, statement - 1))
+        return;
+    weft_text_add(out, "fuse ");
+    for (int i = 0; i < FUSE_CHOICES; ++i) {
+        const weft_node *choice = script->fuses[fuse - 1].choices[i];
+        if (choice == NULL)
+            continue;
+        weft_text_add(out, "%s ", choice_words[i]);
+        weft_node_print(choice, out);
+        weft_text_add(out, " ");
+    }
+    weft_text_add(out, "{\n");
+}

@@ -1,0 +1,355 @@
+#include "fusion/script/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A node as the parser makes it: the height of its tree bounds the recursion of every later stage.
+ */
+typedef struct parsed_node {
+    weft_node node;
+    int height;
+} parsed_node;
+
+static int height_of(const weft_node *node) {
+    return ((const parsed_node *)node)->height;
+}
+
+/* ---- tokens ---- */
+
+const weft_token *script_token(const script_parser *parser) {
+    return &parser->tokens[parser->position];
+}
+
+bool script_at(const script_parser *parser, const char *symbol_or_word) {
+    const weft_token *token = script_token(parser);
+    return (token->kind == TOKEN_SYMBOL || token->kind == TOKEN_NAME) &&
+           strcmp(token->text, symbol_or_word) == 0;
+}
+
+bool script_accept(script_parser *parser, const char *symbol_or_word) {
+    bool there = script_at(parser, symbol_or_word);
+    if (there)
+        ++parser->position;
+    return there;
+}
+
+static void token_words(const weft_token *token, char *out, size_t size) {
+    if (token->kind == TOKEN_END)
+        snprintf(out, size, "the end of the text");
+    else
+        snprintf(out, size, "'%.*s%s'", 60, token->text, strlen(token->text) > 60 ? "..." : "");
+}
+
+/* What is missing at the end of a line is shown there, not at the next line's first token. */
+static weft_place missing_place(const script_parser *parser) {
+    weft_place place = script_token(parser)->place;
+    if (parser->position > 0) {
+        const weft_token *last = &parser->tokens[parser->position - 1];
+        if (last->place.line < place.line) {
+            place = last->place;
+            place.column += (int)strlen(last->text);
+        }
+    }
+    return place;
+}
+
+weft_status script_expect(script_parser *parser, const char *symbol_or_word, const char *what) {
+    if (script_accept(parser, symbol_or_word))
+        return WEFT_OK;
+    char found[80];
+    token_words(script_token(parser), found, sizeof found);
+    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, missing_place(parser),
+                  "expected '%s' %s, found %s", symbol_or_word, what, found);
+    script_hint_condition(parser);
+    return WEFT_ERROR_SYNTAX;
+}
+
+weft_status script_unexpected(const script_parser *parser, const char *wanted) {
+    char found[80];
+    token_words(script_token(parser), found, sizeof found);
+    weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+                  "expected %s, found %s", wanted, found);
+    script_hint_condition(parser);
+    return WEFT_ERROR_SYNTAX;
+}
+
+weft_status script_expect_name(script_parser *parser, const char *what, const weft_token **out) {
+    const weft_token *token = script_token(parser);
+    if (token->kind != TOKEN_NAME) {
+        char wanted[128];
+        snprintf(wanted, sizeof wanted, "the name of %s", what);
+        return script_unexpected(parser, wanted);
+    }
+    if (script_reserved(token->text))
+        return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
+                             "expected the name of %s, found the reserved word '%s'", what,
+                             token->text);
+    ++parser->position;
+    *out = token;
+    return WEFT_OK;
+}
+
+/* ---- nodes ---- */
+
+weft_status script_node_make(script_parser *parser, weft_node_kind kind, weft_place place,
+                             weft_node **out) {
+    if (++parser->n_nodes > WEFT_NODES_MAX)
+        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, place,
+                             "the expressions of this script have more than %d parts",
+                             WEFT_NODES_MAX);
+    parsed_node *parsed = weft_arena_alloc(parser->arena, 1, sizeof *parsed);
+    if (!parsed)
+        return script_no_memory(parser->error);
+    parsed->node.kind = kind;
+    parsed->node.place = place;
+    parsed->height = 1;
+    *out = &parsed->node;
+    return WEFT_OK;
+}
+
+static weft_status node_make(script_parser *parser, weft_node_kind kind, const weft_token *token,
+                             weft_node **out) {
+    return script_node_make(parser, kind, token->place, out);
+}
+
+static weft_status grow_height(const script_parser *parser, weft_node *node,
+                               const weft_node *child) {
+    parsed_node *parsed = (parsed_node *)node;
+    if (parsed->height <= height_of(child))
+        parsed->height = height_of(child) + 1;
+    if (parsed->height <= WEFT_HEIGHT_MAX)
+        return WEFT_OK;
+    return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, node->place,
+                         "more than %d operations one after the other: split the expression into "
+                         "several statements",
+                         WEFT_HEIGHT_MAX);
+}
+
+static weft_status add_child(script_parser *parser, weft_node *node, weft_node *child) {
+    weft_node **children =
+        script_grow(parser->arena, node->children, node->n_children, sizeof *children);
+    if (!children)
+        return script_no_memory(parser->error);
+    children[node->n_children++] = child;
+    node->children = children;
+    return grow_height(parser, node, child);
+}
+
+static weft_status add_key(script_parser *parser, weft_node *node, const char *key,
+                           weft_node *value) {
+    const char **keys = script_grow(parser->arena, node->keys, node->n_keys, sizeof *keys);
+    weft_node **values = script_grow(parser->arena, node->key_values, node->n_keys, sizeof *values);
+    if (!keys || !values)
+        return script_no_memory(parser->error);
+    keys[node->n_keys] = key;
+    values[node->n_keys++] = value;
+    node->keys = keys;
+    node->key_values = values;
+    return grow_height(parser, node, value);
+}
+
+weft_status script_make_binary(script_parser *parser, const weft_token *symbol, weft_node *a,
+                               weft_node *b, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *node = NULL;
+    TRY(node_make(parser, NODE_BINARY, symbol, &node));
+    node->op = script_op(symbol->text);
+    TRY(add_child(parser, node, a));
+    TRY(add_child(parser, node, b));
+    *out = node;
+done:
+    return status;
+}
+
+/* ---- the grammar ---- */
+
+static weft_status parse_unary(script_parser *parser, weft_node **out);
+
+static weft_status enter(script_parser *parser) {
+    if (++parser->nesting <= WEFT_NESTING_MAX)
+        return WEFT_OK;
+    return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, script_token(parser)->place,
+                         "more than %d parentheses, signs or powers inside one another: split the "
+                         "expression into several statements",
+                         WEFT_NESTING_MAX);
+}
+
+static weft_status check_key(const script_parser *parser, const weft_node *call,
+                             const weft_token *key) {
+    for (int i = 0; i < call->n_keys; ++i)
+        if (strcmp(call->keys[i], key->text) == 0)
+            return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, key->place,
+                                 "'%s' is given twice in this call", key->text);
+    if (call->n_keys == WEFT_ARGUMENTS_MAX)
+        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, key->place,
+                             "more than %d parameters in one call", WEFT_ARGUMENTS_MAX);
+    return WEFT_OK;
+}
+
+/* A condition of select, and of what other languages call so: then the name is what is wrong. */
+static weft_status parse_first_argument(script_parser *parser, const weft_token *name,
+                                        weft_node **out) {
+    weft_status status = WEFT_OK;
+    const int start = parser->position;
+    if (strcmp(name->text, "select") == 0)
+        return script_parse_condition(parser, out);
+    TRY(script_parse_expression(parser, out));
+    if (script_is_conditional(name->text) && script_at_comparison(parser)) {
+        parser->position = start;
+        TRY(script_parse_condition(parser, out));
+    }
+done:
+    return status;
+}
+
+/* call: name '(' [sum {',' sum}] {',' name '=' sum} ')'      select: 'select' '(' condition ',' sum
+ * ',' sum ')' */
+static weft_status parse_call(script_parser *parser, const weft_token *name, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *node = NULL, *child = NULL;
+    TRY(node_make(parser, NODE_CALL, name, &node));
+    node->name = name->text;
+    TRY(script_expect(parser, "(", "after the function's name"));
+    for (bool more = !script_at(parser, ")"); more; more = script_accept(parser, ",")) {
+        const weft_token *token = script_token(parser);
+        const bool condition = node->n_children == 0 && strcmp(name->text, "select") == 0;
+        const bool key = !condition && token->kind == TOKEN_NAME && token[1].kind == TOKEN_SYMBOL &&
+                         strcmp(token[1].text, "=") == 0;
+        if (key) {
+            TRY(check_key(parser, node, token));
+            parser->position += 2;
+        } else if (node->n_keys > 0) {
+            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
+                                   "arguments stand before '%s = ...'", node->keys[0]);
+            goto done;
+        }
+        if (!key && node->n_children == 0)
+            TRY(parse_first_argument(parser, name, &child));
+        else
+            TRY(script_parse_expression(parser, &child));
+        if (key)
+            TRY(add_key(parser, node, token->text, child));
+        else
+            TRY(add_child(parser, node, child));
+    }
+    TRY(script_expect(parser, ")", "to end the arguments"));
+    *out = node;
+done:
+    return status;
+}
+
+/* primary: number | name | call | '(' sum ')' */
+static weft_status parse_primary(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    const weft_token *token = script_token(parser);
+    if (script_accept(parser, "(")) {
+        TRY(script_parse_expression(parser, out));
+        TRY(script_expect(parser, ")", "to close the parenthesis"));
+    } else if (token->kind == TOKEN_NUMBER) {
+        ++parser->position;
+        TRY(node_make(parser, NODE_NUMBER, token, out));
+        (*out)->number = token->number;
+        (*out)->integer = token->integer;
+    } else if (token->kind == TOKEN_NAME && script_reserved(token->text) &&
+               strcmp(token->text, "pi") != 0) {
+        status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
+                               "expected a value, found the reserved word '%s'", token->text);
+    } else if (token->kind == TOKEN_NAME) {
+        ++parser->position;
+        if (script_at(parser, "("))
+            TRY(parse_call(parser, token, out));
+        else {
+            TRY(node_make(parser, NODE_NAME, token, out));
+            (*out)->name = token->text;
+        }
+    } else {
+        status = script_unexpected(parser, "a value");
+    }
+done:
+    return status;
+}
+
+/* postfix: primary {'[' sum {',' sum} ']'} */
+static weft_status parse_postfix(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *node = NULL, *base = NULL, *child = NULL;
+    TRY(parse_primary(parser, &base));
+    for (const weft_token *token; token = script_token(parser), script_accept(parser, "[");) {
+        TRY(node_make(parser, NODE_SUBSCRIPT, token, &node));
+        TRY(add_child(parser, node, base));
+        do {
+            TRY(script_parse_expression(parser, &child));
+            TRY(add_child(parser, node, child));
+        } while (script_accept(parser, ","));
+        TRY(script_expect(parser, "]", "after the subscript"));
+        base = node;
+    }
+    *out = base;
+done:
+    return status;
+}
+
+/* power: postfix ['^' unary]      so that 2^-1, 2^3^4 = 2^(3^4) and -x^2 = -(x^2) */
+static weft_status parse_power(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *base = NULL, *exponent = NULL;
+    TRY(parse_postfix(parser, &base));
+    const weft_token *token = script_token(parser);
+    if (script_accept(parser, "^")) {
+        TRY(parse_unary(parser, &exponent));
+        TRY(script_make_binary(parser, token, base, exponent, &base));
+    }
+    *out = base;
+done:
+    return status;
+}
+
+/* unary: '-' unary | power */
+static weft_status parse_unary(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *child = NULL;
+    const weft_token *token = script_token(parser);
+    TRY(enter(parser));
+    if (script_accept(parser, "-")) {
+        weft_node *node = NULL;
+        TRY(parse_unary(parser, &child));
+        TRY(node_make(parser, NODE_NEGATE, token, &node));
+        TRY(add_child(parser, node, child));
+        *out = node;
+    } else {
+        TRY(parse_power(parser, out));
+    }
+done:
+    --parser->nesting;
+    return status;
+}
+
+/* product: unary {('*' | '/') unary} */
+static weft_status parse_product(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *node = NULL, *right = NULL;
+    TRY(parse_unary(parser, &node));
+    for (const weft_token *token;
+         token = script_token(parser), script_accept(parser, "*") || script_accept(parser, "/");) {
+        TRY(parse_unary(parser, &right));
+        TRY(script_make_binary(parser, token, node, right, &node));
+    }
+    *out = node;
+done:
+    return status;
+}
+
+/* sum: product {('+' | '-') product} */
+weft_status script_parse_expression(script_parser *parser, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *node = NULL, *right = NULL;
+    TRY(parse_product(parser, &node));
+    for (const weft_token *token;
+         token = script_token(parser), script_accept(parser, "+") || script_accept(parser, "-");) {
+        TRY(parse_product(parser, &right));
+        TRY(script_make_binary(parser, token, node, right, &node));
+    }
+    *out = node;
+done:
+    return status;
+}

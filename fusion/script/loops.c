@@ -1,0 +1,184 @@
+/* Loops and operators: what is written, and what can be said about it without types. */
+#include "fusion/script/private.h"
+
+#include <string.h>
+
+static weft_status loop_start(script_parser *parser, const weft_token *word, int *out) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    if (script->n_loops == WEFT_LOOPS_MAX || parser->depth == WEFT_DEPTH_MAX) {
+        bool many = script->n_loops == WEFT_LOOPS_MAX;
+        status =
+            weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, word->place,
+                          many ? "more than %d loops" : "more than %d loops inside one another",
+                          many ? WEFT_LOOPS_MAX : WEFT_DEPTH_MAX);
+        goto done;
+    }
+    weft_script_loop loop = {
+        .first = script->n_statements, .parent = parser->loop, .place = word->place};
+    *out = script->n_loops;
+    SCRIPT_APPEND(parser, script->loops, script->n_loops, loop);
+done:
+    return status;
+}
+
+/* Up to the closing brace. */
+static weft_status loop_body(script_parser *parser, int loop) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    const int outside = parser->loop;
+    parser->loop = loop;
+    ++parser->depth;
+    while (!script_accept(parser, "}")) {
+        if (script_token(parser)->kind == TOKEN_END) {
+            weft_place place = script->loops[loop].place;
+            status = script_unexpected(parser, "'}' to end the loop");
+            weft_error_hint(parser->error, "the loop starts at %s:%d:%d", place.source->name,
+                            place.line, place.column);
+            goto done;
+        }
+        TRY(script_parse_statement(parser));
+    }
+    script->loops[loop].last = script->n_statements;
+    if (script->loops[loop].first == script->n_statements)
+        status = weft_error_at(parser->error, WEFT_ERROR_TYPE, script->loops[loop].place,
+                               "there is no statement in this loop");
+done:
+    parser->loop = outside;
+    --parser->depth;
+    return status;
+}
+
+/* loop: 'repeat' 'at' 'most' sum 'while' '(' condition ')' '{' statement {statement} '}' */
+weft_status script_parse_repeat(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    static const char form[] = "as in repeat at most 100 while (a > b) { ... }";
+    weft_node *most = NULL, *condition = NULL;
+    int loop = 0;
+    TRY(loop_start(parser, &parser->tokens[parser->position - 1], &loop));
+    TRY(script_expect(parser, "at", form));
+    TRY(script_expect(parser, "most", form));
+    TRY(script_parse_expression(parser, &most));
+    TRY(script_expect(parser, "while", "and a condition after the number of turns"));
+    TRY(script_expect(parser, "(", "before the condition"));
+    TRY(script_parse_condition(parser, &condition));
+    TRY(script_expect(parser, ")", "after the condition"));
+    TRY(script_expect(parser, "{", "before the statements of the loop"));
+    parser->script->loops[loop].most = most;
+    parser->script->loops[loop].condition = condition;
+    TRY(loop_body(parser, loop));
+done:
+    return status;
+}
+
+/* operator: 'operator' name {',' name} 'over' name ';' */
+weft_status script_parse_operator(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    const weft_token *name = NULL, *over = NULL;
+    const int first = script->n_operators;
+    do {
+        TRY(script_expect_name(parser, "an operator", &name));
+        TRY(script_declare(parser, name, SCRIPT_OPERATOR));
+        weft_script_operator made = {.name = name->text, .place = name->place};
+        SCRIPT_APPEND(parser, script->operators, script->n_operators, made);
+    } while (script_accept(parser, ","));
+    TRY(script_expect(parser, "over", "and an index set after the operator's name"));
+    TRY(script_expect_name(parser, "an index set", &over));
+    TRY(script_require(parser, over, SCRIPT_INDEX));
+    TRY(script_expect(parser, ";", "after the statement"));
+    for (int i = first; i < script->n_operators; ++i) {
+        script->operators[i].over = over->text;
+        script->operators[i].over_place = over->place;
+    }
+done:
+    return status;
+}
+
+bool script_is_apply(const weft_node *node) {
+    return node->kind == NODE_CALL && strcmp(node->name, "apply") == 0;
+}
+
+static weft_status check_operator(const script_parser *parser, const weft_node *node) {
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    const weft_script *script = parser->script;
+    for (int i = 0; i < script->n_operators; ++i) {
+        if (node->kind == NODE_NAME && strcmp(script->operators[i].name, node->name) == 0)
+            return WEFT_OK;
+        names[n++] = script->operators[i].name;
+    }
+    const script_name *found = node->kind == NODE_NAME ? script_find(parser, node->name) : NULL;
+    if (node->kind != NODE_NAME)
+        weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
+                      "expected the name of an operator: apply(A, v)");
+    else if (found)
+        weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place, "'%s' is %s, not an operator",
+                      node->name, script_kind_words(found->kind));
+    else
+        weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place, "there is no operator '%s'",
+                      node->name);
+    if (n > 0)
+        script_suggest(parser->error, node->kind == NODE_NAME ? node->name : "", names, n,
+                       "the operators are");
+    else
+        weft_error_hint(parser->error, "declare it: operator A over nodes;");
+    return WEFT_ERROR_TYPE;
+}
+
+static weft_status check_applies(const script_parser *parser, const weft_node *node) {
+    weft_status status = WEFT_OK;
+    int first = 0;
+    if (script_is_apply(node)) {
+        if (node->n_children != 2 || node->n_keys > 0)
+            return weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
+                                 "'apply' takes an operator and a list: apply(A, v)");
+        TRY(check_operator(parser, node->children[0]));
+        first = 1;
+    }
+    if (node->kind == NODE_NAME) {
+        const script_name *found = script_find(parser, node->name);
+        if (found && found->kind == SCRIPT_OPERATOR) {
+            weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' is an operator and has no value", node->name);
+            weft_error_hint(parser->error, "its product with a list v is apply(%s, v)", node->name);
+            return WEFT_ERROR_TYPE;
+        }
+    }
+    for (int i = first; i < node->n_children; ++i)
+        TRY(check_applies(parser, node->children[i]));
+done:
+    return status;
+}
+
+static const weft_node *find_call(const weft_node *node, const char *name) {
+    if (node->kind == NODE_CALL && strcmp(node->name, name) == 0)
+        return node;
+    for (int i = 0; i < node->n_children; ++i) {
+        const weft_node *found = find_call(node->children[i], name);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+weft_status script_check_applies(const script_parser *parser) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = parser->script;
+    for (int i = 0; i < script->n_statements; ++i)
+        TRY(check_applies(parser, script->statements[i].value));
+    for (int i = 0; i < script->n_loops; ++i) {
+        const weft_node *parts[] = {script->loops[i].most, script->loops[i].condition};
+        for (int k = 0; k < 2; ++k) {
+            TRY(check_applies(parser, parts[k]));
+            const weft_node *apply = find_call(parts[k], "apply");
+            if (apply) {
+                status = weft_error_at(parser->error, WEFT_ERROR_TYPE, apply->place,
+                                       "a loop is asked for uniform values, not for lists");
+                goto done;
+            }
+        }
+    }
+done:
+    return status;
+}

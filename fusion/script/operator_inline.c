@@ -1,0 +1,226 @@
+/* An operator's script: read, checked, its declarations among ours. */
+#include "fusion/script/operators.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *script_renamed(const script_renaming *names, int n, const char *name) {
+    for (int i = 0; i < n; ++i)
+        if (strcmp(names[i].from, name) == 0)
+            return names[i].to;
+    return name;
+}
+
+/* A name that nothing has yet: the first of NAME, NAME_1, NAME_2, ... */
+weft_status script_fresh_name(script_parser *parser, const char *prefix, const char *name,
+                              const char **out) {
+    for (int i = 0; i < WEFT_NAMES_MAX; ++i) {
+        char number[16] = "";
+        const char *made = NULL;
+        if (i > 0)
+            (void)snprintf(number, sizeof number, "_%d", i);
+        made = weft_arena_print(parser->arena, "%s%s%s", prefix, name, number);
+        if (!made)
+            break;
+        *out = made;
+        if (!script_find(parser, made) && !script_reserved(made))
+            return WEFT_OK;
+    }
+    return script_no_memory(parser->error);
+}
+
+weft_status script_declare_name(script_parser *parser, const char *name, weft_place place,
+                                script_name_kind kind) {
+    const weft_token token = {.kind = TOKEN_NAME, .place = place, .text = name};
+    return script_declare(parser, &token, kind);
+}
+
+/* A copy with other names. */
+weft_status script_node_copy(script_parser *parser, const weft_node *from,
+                             const script_renaming *names, int n, weft_node **out) {
+    weft_status status = WEFT_OK;
+    weft_node *made = NULL;
+    TRY(script_node_make(parser, from->kind, from->place, &made));
+    *made = *from;
+    if (from->name)
+        made->name = script_renamed(names, n, from->name);
+    made->children =
+        weft_arena_alloc(parser->arena, (size_t)from->n_children + 1, sizeof(weft_node *));
+    made->key_values =
+        weft_arena_alloc(parser->arena, (size_t)from->n_keys + 1, sizeof(weft_node *));
+    if (!made->children || !made->key_values) {
+        status = script_no_memory(parser->error);
+        goto done;
+    }
+    for (int i = 0; i < from->n_children; ++i)
+        TRY(script_node_copy(parser, from->children[i], names, n, &made->children[i]));
+    for (int i = 0; i < from->n_keys; ++i)
+        TRY(script_node_copy(parser, from->key_values[i], names, n, &made->key_values[i]));
+    *out = made;
+done:
+    return status;
+}
+
+/* ---- declarations ---------------------------------------------------------------------------- */
+
+static weft_status rename_add(operator_writer *w, written_operator *op, const char *from,
+                              const char *to) {
+    weft_status status = WEFT_OK;
+    script_renaming one = {from, to};
+    SCRIPT_APPEND(w->parser, op->names, op->n_names, one);
+done:
+    return status;
+}
+
+/* A name of the operator's in our script: its own, or with the operator's name before it. */
+static weft_status join_name(operator_writer *w, written_operator *op, const char *name,
+                             weft_place place, script_name_kind kind, const char **out) {
+    weft_status status = WEFT_OK;
+    const char *prefix = "";
+    if (script_find(w->parser, name)) {
+        prefix = weft_arena_print(w->parser->arena, "%s_", op->choice->name);
+        if (!prefix)
+            return script_no_memory(w->parser->error);
+    }
+    TRY(script_fresh_name(w->parser, prefix, name, out));
+    TRY(script_declare_name(w->parser, *out, place, kind));
+    TRY(rename_add(w, op, name, *out));
+done:
+    return status;
+}
+
+static weft_status join_indices(operator_writer *w, const weft_script *from) {
+    weft_status status = WEFT_OK;
+    weft_script *script = w->parser->script;
+    for (int i = 0; i < from->n_indices; ++i) {
+        weft_script_index *known = NULL;
+        for (int k = 0; k < script->n_indices; ++k)
+            if (strcmp(script->indices[k].name, from->indices[i].name) == 0)
+                known = &script->indices[k];
+        if (known) {
+            known->plain |= from->indices[i].plain;
+            continue;
+        }
+        TRY(script_declare_name(w->parser, from->indices[i].name, from->indices[i].place,
+                                SCRIPT_INDEX));
+        SCRIPT_APPEND(w->parser, script->indices, script->n_indices, from->indices[i]);
+    }
+done:
+    return status;
+}
+
+static weft_status join_parameters(operator_writer *w, written_operator *op) {
+    weft_status status = WEFT_OK;
+    weft_script *script = w->parser->script;
+    for (int i = 0; i < op->script->n_parameters; ++i) {
+        weft_script_parameter parameter = op->script->parameters[i];
+        bool same = false;
+        for (int k = 0; k < script->n_parameters; ++k)
+            same |= strcmp(script->parameters[k].name, parameter.name) == 0 &&
+                    script->parameters[k].value == parameter.value;
+        if (same)
+            continue;
+        TRY(join_name(w, op, parameter.name, parameter.place, SCRIPT_PARAMETER, &parameter.name));
+        SCRIPT_APPEND(w->parser, script->parameters, script->n_parameters, parameter);
+    }
+done:
+    return status;
+}
+
+static weft_status join_connectivities(operator_writer *w, written_operator *op) {
+    weft_status status = WEFT_OK;
+    weft_script *script = w->parser->script;
+    for (int i = 0; i < op->script->n_connectivities; ++i) {
+        weft_script_connectivity joined = op->script->connectivities[i];
+        TRY(script_node_copy(w->parser, joined.width, op->names, op->n_names, &joined.width));
+        TRY(join_name(w, op, joined.name, joined.place, SCRIPT_CONNECTIVITY, &joined.name));
+        SCRIPT_APPEND(w->parser, script->connectivities, script->n_connectivities, joined);
+    }
+done:
+    return status;
+}
+
+/* v is what the operator is applied to, and no input of ours. */
+static weft_status join_inputs(operator_writer *w, written_operator *op) {
+    weft_status status = WEFT_OK;
+    weft_script *script = w->parser->script;
+    for (int i = 0; i < op->script->n_inputs; ++i) {
+        weft_script_input input = op->script->inputs[i];
+        if (strcmp(input.name, "v") == 0)
+            continue;
+        for (int k = 0; k < input.rank; ++k)
+            TRY(script_node_copy(w->parser, input.sizes[k], op->names, op->n_names,
+                                 &input.sizes[k]));
+        TRY(join_name(w, op, input.name, input.place, SCRIPT_INPUT, &input.name));
+        SCRIPT_APPEND(w->parser, script->inputs, script->n_inputs, input);
+    }
+done:
+    return status;
+}
+
+static weft_status join_expressions(operator_writer *w, written_operator *op) {
+    weft_status status = WEFT_OK;
+    weft_script *script = w->parser->script;
+    for (int i = 0; i < op->script->n_expressions; ++i) {
+        weft_script_expression joined = op->script->expressions[i];
+        TRY(join_name(w, op, joined.name, joined.place, SCRIPT_EXPRESSION, &joined.name));
+        SCRIPT_APPEND(w->parser, script->expressions, script->n_expressions, joined);
+    }
+done:
+    return status;
+}
+
+/* ---- reading an operator's script ------------------------------------------------------------ */
+
+static weft_status check_written(const operator_writer *w, const written_operator *op) {
+    const weft_script *script = op->script;
+    weft_error *error = w->parser->error;
+    const char *name = op->choice->name;
+    bool reads = false, makes = false;
+    for (int i = 0; i < script->n_inputs; ++i) {
+        reads |= strcmp(script->inputs[i].name, "v") == 0;
+        if (strcmp(script->inputs[i].name, "y") == 0)
+            return weft_error_at(error, WEFT_ERROR_TYPE, script->inputs[i].place,
+                                 "the script of operator '%s' makes y: it is no input", name);
+    }
+    for (int i = 0; i < script->n_statements; ++i) {
+        makes |= strcmp(script->statements[i].name, "y") == 0;
+        if (script->statements[i].update)
+            return weft_error_at(error, WEFT_ERROR_TYPE, script->statements[i].place,
+                                 "the script of operator '%s' updates nothing", name);
+    }
+    if (script->n_loops > 0 || script->n_operators > 0)
+        return weft_error_at(error, WEFT_ERROR_UNSUPPORTED,
+                             script->n_loops > 0 ? script->loops[0].place
+                                                 : script->operators[0].place,
+                             "the script of operator '%s' has neither loops nor operators", name);
+    if (reads && makes)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_TYPE, "the script of operator '%s' has no '%s'", name,
+                   reads ? "y" : "v");
+    weft_error_hint(error, "it makes y from the input v, as in y[dofs] += mvmul(K, v[dofs]);");
+    return WEFT_ERROR_TYPE;
+}
+
+weft_status script_read_operator(operator_writer *w, written_operator *op) {
+    weft_status status = WEFT_OK;
+    script_parser *parser = w->parser;
+    script_parser inner = {.arena = parser->arena, .loop = -1, .error = parser->error};
+    inner.script = weft_arena_alloc(parser->arena, 1, sizeof *inner.script);
+    if (!inner.script)
+        return script_no_memory(parser->error);
+    TRY(script_read_texts(&inner, op->choice->fragments, op->choice->n_fragments));
+    TRY(script_check_applies(&inner));
+    op->script = inner.script;
+    TRY(check_written(w, op));
+    const int loop = parser->loop;
+    parser->loop = -1; /* where declarations belong */
+    TRY(join_indices(w, op->script));
+    TRY(join_parameters(w, op));
+    TRY(join_connectivities(w, op));
+    TRY(join_inputs(w, op));
+    TRY(join_expressions(w, op));
+    parser->loop = loop;
+done:
+    return status;
+}

@@ -1,0 +1,239 @@
+/* Each apply gets a statement of its own, q = apply(A, p); where the options have the script of A,
+ * that script is written out there: its declarations join, v becomes p, y becomes q, and what it
+ * assigns besides gets names of its own. */
+#include "fusion/script/operators.h"
+
+#include <string.h>
+
+static weft_status append(operator_writer *w, weft_script_statement statement) {
+    weft_status status = WEFT_OK;
+    if (w->n_made == WEFT_STATEMENTS_MAX) {
+        status = weft_error_at(w->parser->error, WEFT_ERROR_UNSUPPORTED, statement.place,
+                               "more than %d statements", WEFT_STATEMENTS_MAX);
+        goto done;
+    }
+    statement.part += w->n_splits;
+    SCRIPT_APPEND(w->parser, w->made, w->n_made, statement);
+done:
+    return status;
+}
+
+static weft_status name_node(script_parser *parser, const char *name, weft_place place,
+                             weft_node **out) {
+    weft_status status = script_node_make(parser, NODE_NAME, place, out);
+    if (status == WEFT_OK)
+        (*out)->name = name;
+    return status;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* What a statement of A asks of the plan: of its fuse block one of ours is made for each time that
+ * A is written out, made[] by number; where the product stands in a block itself, that one holds.
+ */
+static weft_status copy_wishes(operator_writer *w, const weft_script *script, int *made,
+                               const weft_script_statement *product, const script_renaming *names,
+                               int n_names, weft_script_statement *statement) {
+    weft_status status = WEFT_OK;
+    script_parser *parser = w->parser;
+    const int fuse = statement->fuse;
+    statement->loop = product->loop;
+    statement->part += product->part;
+    statement->fuse = product->fuse;
+    if (statement->variant != NULL)
+        TRY(script_node_copy(parser, statement->variant, names, n_names, &statement->variant));
+    if (fuse == 0 || product->fuse > 0)
+        goto done;
+    if (made[fuse] == 0) {
+        weft_script_fuse block = script->fuses[fuse - 1];
+        for (int k = 0; k < FUSE_CHOICES; ++k)
+            if (block.choices[k] != NULL)
+                TRY(script_node_copy(parser, block.choices[k], names, n_names, &block.choices[k]));
+        SCRIPT_APPEND(parser, parser->script->fuses, parser->script->n_fuses, block);
+        made[fuse] = parser->script->n_fuses;
+    }
+    statement->fuse = made[fuse];
+done:
+    return status;
+}
+
+/* q = apply(A, p) as the statements of A. */
+static weft_status write_out(operator_writer *w, written_operator *op,
+                             const weft_script_statement *statement) {
+    weft_status status = WEFT_OK;
+    script_parser *parser = w->parser;
+    if (!op->script)
+        TRY(script_read_operator(w, op));
+    const weft_script *script = op->script;
+    size_t n = (size_t)(op->n_names + script->n_statements + 2);
+    script_renaming *names = weft_arena_alloc(parser->arena, n, sizeof *names);
+    const char *prefix = weft_arena_print(parser->arena, "%s_", op->choice->name);
+    int *fuses = weft_arena_alloc(parser->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
+    if (!names || !prefix || !fuses) {
+        status = script_no_memory(parser->error);
+        goto done;
+    }
+    if (statement->fuse > 0 && script->n_splits > 0) {
+        status =
+            weft_error_at(parser->error, WEFT_ERROR_TYPE, statement->place,
+                          "the script of operator '%s' has a split, and this product stands in "
+                          "a fuse block",
+                          op->choice->name);
+        goto done;
+    }
+    int count = 0;
+    names[count++] = (script_renaming){"v", statement->value->children[1]->name};
+    names[count++] = (script_renaming){"y", statement->name};
+    for (int i = 0; i < op->n_names; ++i)
+        names[count++] = op->names[i];
+    for (int i = 0; i < script->n_statements; ++i) {
+        weft_script_statement made = script->statements[i];
+        if (strcmp(script_renamed(names, count, made.name), made.name) == 0) {
+            const char *fresh = NULL;
+            TRY(script_fresh_name(parser, prefix, made.name, &fresh));
+            TRY(script_declare_name(parser, fresh, made.place,
+                                    made.accumulate ? SCRIPT_ACCUMULATED : SCRIPT_ASSIGNED));
+            names[count++] = (script_renaming){made.name, fresh};
+        }
+        made.name = script_renamed(names, count, made.name);
+        for (int k = 0; k < made.n_maps; ++k)
+            made.maps[k] = script_renamed(names, count, made.maps[k]);
+        TRY(script_node_copy(parser, made.value, names, count, &made.value));
+        TRY(copy_wishes(w, script, fuses, statement, names, count, &made));
+        TRY(append(w, made));
+    }
+    w->n_splits += script->n_splits;
+done:
+    return status;
+}
+
+static written_operator *find_written(operator_writer *w, const char *name) {
+    for (int i = 0; i < w->n_operators; ++i)
+        if (strcmp(w->operators[i].choice->name, name) == 0 && w->operators[i].choice->fragments)
+            return &w->operators[i];
+    return NULL;
+}
+
+/* NAME = apply(A, LIST), or what A says. */
+static weft_status add_apply(operator_writer *w, const weft_script_statement *statement) {
+    weft_status status = WEFT_OK;
+    weft_node *value = statement->value;
+    if (value->children[1]->kind != NODE_NAME) {
+        const weft_node *list = value->children[1];
+        weft_script_statement first = {
+            .value = value->children[1], .loop = statement->loop, .place = list->place};
+        first.part = statement->part;
+        first.fuse = statement->fuse;
+        TRY(script_fresh_name(w->parser, statement->name, "_of", &first.name));
+        TRY(script_declare_name(w->parser, first.name, list->place, SCRIPT_ASSIGNED));
+        TRY(append(w, first));
+        TRY(name_node(w->parser, first.name, list->place, &value->children[1]));
+    }
+    written_operator *op = find_written(w, value->children[0]->name);
+    if (op)
+        TRY(write_out(w, op, statement));
+    else
+        TRY(append(w, *statement));
+done:
+    return status;
+}
+
+/* Every apply inside an expression becomes a name. */
+static weft_status lift_applies(operator_writer *w, const weft_script_statement *statement,
+                                weft_node **node) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < (*node)->n_children; ++i)
+        TRY(lift_applies(w, statement, &(*node)->children[i]));
+    const bool own = *node == statement->value && !statement->update && !statement->accumulate;
+    if (!script_is_apply(*node) || own)
+        goto done;
+    weft_script_statement lifted = {
+        .value = *node, .loop = statement->loop, .place = (*node)->place};
+    lifted.part = statement->part;
+    lifted.fuse = statement->fuse;
+    TRY(script_fresh_name(w->parser, (*node)->children[0]->name, "_product", &lifted.name));
+    TRY(script_declare_name(w->parser, lifted.name, lifted.place, SCRIPT_ASSIGNED));
+    TRY(name_node(w->parser, lifted.name, lifted.place, node));
+    TRY(add_apply(w, &lifted));
+done:
+    return status;
+}
+
+static weft_status unknown_choice(const script_parser *parser, const char *name) {
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < parser->script->n_operators; ++i)
+        names[n++] = parser->script->operators[i].name;
+    weft_error_set(parser->error, WEFT_ERROR_USAGE, "the script has no operator '%s'", name);
+    if (n > 0)
+        script_suggest(parser->error, name, names, n, "it has");
+    else
+        weft_error_hint(parser->error, "this script has no operators");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status choices_read(operator_writer *w, const weft_compile_options *options) {
+    weft_status status = WEFT_OK;
+    weft_script *script = w->parser->script;
+    for (int i = 0; options && i < options->n_operators; ++i) {
+        bool known = false;
+        for (int k = 0; k < script->n_operators; ++k)
+            if (strcmp(script->operators[k].name, options->operators[i].name) == 0) {
+                known = true;
+                script->operators[k].routine = options->operators[i].routine;
+            }
+        if (!known)
+            return unknown_choice(w->parser, options->operators[i].name);
+        written_operator op = {.choice = &options->operators[i]};
+        SCRIPT_APPEND(w->parser, w->operators, w->n_operators, op);
+    }
+done:
+    return status;
+}
+
+/* Operators that are written out are declared no more. */
+static void drop_written(operator_writer *w) {
+    weft_script *script = w->parser->script;
+    int n = 0;
+    for (int i = 0; i < script->n_operators; ++i)
+        if (!find_written(w, script->operators[i].name))
+            script->operators[n++] = script->operators[i];
+    script->n_operators = n;
+}
+
+weft_status script_write_operators(script_parser *parser, const weft_compile_options *options) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    operator_writer w = {.parser = parser};
+    int *moved = NULL;
+    TRY(choices_read(&w, options));
+    if (script->n_operators == 0)
+        goto done;
+    moved = weft_arena_alloc(parser->arena, (size_t)script->n_statements + 1, sizeof *moved);
+    if (!moved) {
+        status = script_no_memory(parser->error);
+        goto done;
+    }
+    for (int i = 0; i < script->n_statements; ++i) {
+        weft_script_statement *statement = &script->statements[i];
+        moved[i] = w.n_made;
+        parser->loop = statement->loop;
+        TRY(lift_applies(&w, statement, &statement->value));
+        if (script_is_apply(statement->value))
+            TRY(add_apply(&w, statement));
+        else
+            TRY(append(&w, *statement));
+    }
+    moved[script->n_statements] = w.n_made;
+    for (int i = 0; i < script->n_loops; ++i) {
+        script->loops[i].first = moved[script->loops[i].first];
+        script->loops[i].last = moved[script->loops[i].last];
+    }
+    script->statements = w.made;
+    script->n_statements = w.n_made;
+    script->n_splits += w.n_splits;
+    drop_written(&w);
+done:
+    parser->loop = -1;
+    return status;
+}

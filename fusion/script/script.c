@@ -1,0 +1,257 @@
+#include "fusion/script/private.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+weft_status script_no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while reading a script");
+}
+
+/* The capacity follows from n: it doubles at 8, 16, 32, ... */
+void *script_grow(weft_arena *arena, void *array, int n, size_t size) {
+    size_t count = (size_t)n;
+    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
+    if (!full)
+        return array;
+    void *grown = weft_arena_alloc(arena, count == 0 ? 8 : 2 * count, size);
+    if (grown && count > 0)
+        memcpy(grown, array, count * size);
+    return grown;
+}
+
+static weft_status source_set(weft_arena *arena, weft_source *source, const char *name,
+                              const char *text, weft_error *error) {
+    if (!text)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: there is no text", name);
+    source->name = weft_arena_copy(arena, name, strlen(name));
+    source->text = weft_arena_copy(arena, text, strlen(text));
+    return source->name && source->text ? WEFT_OK : script_no_memory(error);
+}
+
+weft_status script_read_texts(script_parser *parser, const weft_fragment *fragments, int n) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    script->sources = weft_arena_alloc(parser->arena, (size_t)n, sizeof *script->sources);
+    if (!script->sources) {
+        status = script_no_memory(parser->error);
+        goto done;
+    }
+    for (int i = 0; i < n; ++i) {
+        weft_source *source = &script->sources[script->n_sources++];
+        weft_token *tokens = NULL;
+        int n_tokens = 0;
+        TRY(source_set(parser->arena, source, fragments[i].name ? fragments[i].name : "script",
+                       fragments[i].text, parser->error));
+        TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
+        parser->tokens = tokens;
+        parser->position = 0;
+        TRY(script_parse_statements(parser));
+    }
+done:
+    return status;
+}
+
+/* Fail for an option that names no parameter or expression of the script. */
+static weft_status unknown_option(const script_parser *parser, const char *name,
+                                  script_name_kind kind) {
+    const char *what = kind == SCRIPT_PARAMETER ? "parameter" : "expression";
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < parser->n_names; ++i)
+        if (parser->names[i].kind == kind)
+            names[n++] = parser->names[i].name;
+    weft_error_set(parser->error, WEFT_ERROR_USAGE, "the script has no %s '%s'", what, name);
+    if (n == 0)
+        weft_error_hint(parser->error, "this script has no %ss", what);
+    else
+        script_suggest(parser->error, name, names, n, "it has");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status bind_parameters(script_parser *parser, const weft_compile_options *options) {
+    weft_script *script = parser->script;
+    for (int i = 0; i < options->n_parameters; ++i) {
+        weft_script_parameter *parameter = NULL;
+        for (int j = 0; j < script->n_parameters && !parameter; ++j)
+            if (strcmp(script->parameters[j].name, options->parameters[i].name) == 0)
+                parameter = &script->parameters[j];
+        if (!parameter)
+            return unknown_option(parser, options->parameters[i].name, SCRIPT_PARAMETER);
+        parameter->value = options->parameters[i].value;
+    }
+    return WEFT_OK;
+}
+
+/* A formula that is a condition and nothing else, such as x > 0.5, in the spelling that works. */
+static void hint_bare_condition(script_parser *parser, const char *text) {
+    weft_node *condition = NULL;
+    weft_error *error = parser->error;
+    if (script_at(parser, "="))
+        weft_error_hint(error, "real numbers are not compared for equality; conditions are "
+                               "select(a < b, x, y)");
+    if (!script_at_comparison(parser) || strlen(text) > 60)
+        return;
+    parser->error = NULL;
+    parser->position = 0;
+    if (script_parse_condition(parser, &condition) == WEFT_OK &&
+        script_token(parser)->kind == TOKEN_END)
+        weft_error_hint(error, "write select(%s, 1, 0): 1 where it holds, else 0", text);
+    parser->error = error;
+}
+
+/* A bound text is one expression and nothing else. */
+static weft_status read_body(script_parser *parser, const weft_expression *bound,
+                             weft_script_expression *expression) {
+    weft_status status = WEFT_OK;
+    weft_token *tokens = NULL;
+    int n_tokens = 0;
+    weft_source *source = weft_arena_alloc(parser->arena, 1, sizeof *source);
+    if (!source) {
+        status = script_no_memory(parser->error);
+        goto done;
+    }
+    TRY(source_set(parser->arena, source, bound->origin ? bound->origin : bound->name, bound->text,
+                   parser->error));
+    TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
+    parser->tokens = tokens;
+    parser->position = 0;
+    TRY(script_parse_expression(parser, &expression->body));
+    if (script_token(parser)->kind != TOKEN_END) {
+        status = script_unexpected(parser, "an operator or the end of the expression");
+        hint_bare_condition(parser, bound->text);
+        goto done;
+    }
+    TRY(script_check_body(expression, parser->error));
+done:
+    return status;
+}
+
+static weft_status bind_expressions(script_parser *parser, const weft_compile_options *options) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    for (int i = 0; i < options->n_expressions; ++i) {
+        const weft_expression *bound = &options->expressions[i];
+        weft_script_expression *expression = NULL;
+        for (int j = 0; j < script->n_expressions && !expression; ++j)
+            if (strcmp(script->expressions[j].name, bound->name) == 0)
+                expression = &script->expressions[j];
+        if (!expression) {
+            status = unknown_option(parser, bound->name, SCRIPT_EXPRESSION);
+            goto done;
+        }
+        TRY(read_body(parser, bound, expression));
+    }
+done:
+    return status;
+}
+
+static weft_status collect_names(script_parser *parser) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    for (int i = 0; i < parser->n_names; ++i)
+        SCRIPT_APPEND(parser, script->names, script->n_names, parser->names[i].name);
+done:
+    return status;
+}
+
+weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, int n_fragments,
+                             const weft_compile_options *options, weft_script **out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    script_parser parser = {.arena = arena, .loop = -1, .error = error};
+    parser.script = weft_arena_alloc(arena, 1, sizeof *parser.script);
+    if (!parser.script) {
+        status = script_no_memory(error);
+        goto done;
+    }
+    TRY(script_read_texts(&parser, fragments, n_fragments < 0 ? 0 : n_fragments));
+    TRY(script_check_applies(&parser));
+    TRY(script_write_operators(&parser, options));
+    if (options) {
+        TRY(bind_parameters(&parser, options));
+        TRY(bind_expressions(&parser, options));
+    }
+    TRY(script_check(&parser));
+    TRY(collect_names(&parser));
+    *out = parser.script;
+done:
+    return status;
+}
+
+/* ---- integer expressions ---- */
+
+static weft_status integer_name(const weft_script *script, const weft_node *node, int *out,
+                                weft_error *error) {
+    const char *names[WEFT_NAMES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < script->n_parameters; ++i) {
+        if (strcmp(script->parameters[i].name, node->name) == 0) {
+            *out = script->parameters[i].value;
+            return WEFT_OK;
+        }
+        names[n++] = script->parameters[i].name;
+    }
+    weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' is not a parameter", node->name);
+    script_suggest(error, node->name, names, n, "the parameters are");
+    if (n == 0)
+        weft_error_hint(error, "declare it: parameter %s = 2;", node->name);
+    return WEFT_ERROR_TYPE;
+}
+
+static weft_status integer_binary(const weft_node *node, int a, int b, int *out,
+                                  weft_error *error) {
+    bool overflow = false;
+    switch (node->op) {
+    case '+':
+        overflow = __builtin_add_overflow(a, b, out);
+        break;
+    case '-':
+        overflow = __builtin_sub_overflow(a, b, out);
+        break;
+    case '*':
+        overflow = __builtin_mul_overflow(a, b, out);
+        break;
+    case '/':
+        if (b == 0)
+            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "division by zero");
+        overflow = a == INT_MIN && b == -1;
+        *out = overflow ? 0 : a / b;
+        break;
+    default:
+        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                             "'%c' is not for integers: sizes and parameters use + - * /",
+                             node->op);
+    }
+    if (!overflow)
+        return WEFT_OK;
+    return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large");
+}
+
+weft_status weft_script_integer(const weft_script *script, const weft_node *node, int *out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    int a = 0, b = 0;
+    if (node->kind == NODE_NUMBER && node->integer) {
+        if (node->number > INT_MAX)
+            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large");
+        a = (int)node->number;
+    } else if (node->kind == NODE_NAME) {
+        TRY(integer_name(script, node, &a, error));
+    } else if (node->kind == NODE_NEGATE) {
+        TRY(weft_script_integer(script, node->children[0], &b, error));
+        if (__builtin_sub_overflow(0, b, &a))
+            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large");
+    } else if (node->kind == NODE_BINARY) {
+        TRY(weft_script_integer(script, node->children[0], &a, error));
+        TRY(weft_script_integer(script, node->children[1], &b, error));
+        TRY(integer_binary(node, a, b, &a, error));
+    } else {
+        return weft_error_at(
+            error, WEFT_ERROR_TYPE, node->place,
+            "expected an integer: numbers without a point, parameters and + - * /");
+    }
+    *out = a;
+done:
+    return status;
+}

@@ -1,0 +1,224 @@
+/* Kernels that hold one routine each: what it reads or writes is there, and what it gives is joined
+ * into a sum that is never what would be stored, so that no compiler drops it. The routines are
+ * those of the backends' preludes, as the generator calls them (source.c, source_threads.c). */
+#include "fusion/tune/benchmark.h"
+
+#include "fusion/library/private.h"
+#include "fusion/codegen/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_threaded(const weft_limits *limits) {
+    return limits->lanes_double == WEFT_CUDA_LANES;
+}
+
+static int lanes_of(const weft_limits *limits, const weft_cost_routine *routine) {
+    return routine->real_bytes == 4 ? limits->lanes_float : limits->lanes_double;
+}
+
+/* Values of an instance on chip. */
+int weft_probe_values(const weft_cost_routine *routine) {
+    if (routine->form == WEFT_COST_ADD_MATRIX)
+        return routine->width * routine->width;
+    return routine->components * (routine->width > 0 ? routine->width : 1);
+}
+
+int64_t weft_probe_nodes(int64_t n, int width) {
+    /* of a mesh of triangles half as many as cells, of tetrahedra about a fifth */
+    const int64_t nodes = n * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
+    return nodes > 64 ? nodes : 64;
+}
+
+/* Neighbours as a bisected numbering has them: near ones, and one a row away. */
+int32_t weft_probe_node(int64_t instance, int vertex, int64_t n_nodes, int width) {
+    static const int64_t steps[] = {0, 1, 30, 31, 900, 901, 930, 931};
+    const int64_t first = instance * 2 / (width > 3 ? 11 : width > 1 ? 4 : 2);
+    return (int32_t)((first + steps[vertex % 8] + 1860 * (vertex / 8)) % n_nodes);
+}
+
+static int64_t instances_of(const weft_limits *limits, const weft_cost_routine *routine) {
+    const bool gpu = is_threaded(limits);
+    if (routine->kind == WEFT_COST_COMPUTE) {
+        const double flops = routine->flops > 1 ? routine->flops : 1;
+        const double n = (gpu ? 1e9 : 2e7) / flops;
+        const double most = gpu ? 1 << 24 : 1 << 20, least = gpu ? 1 << 20 : 1 << 14;
+        return (int64_t)(n < least ? least : n > most ? most : n) / 4096 * 4096;
+    }
+    double bytes = 2.5 * (double)limits->l2_bytes;
+    bytes = bytes < 32e6 ? 32e6 : bytes > 256e6 ? 256e6 : bytes;
+    /* those that share a connectivity have the same number */
+    const double each = routine->width > 0 ? 16.0 * routine->width : routine->bytes;
+    const double n = bytes / (each > 1 ? each : 1);
+    return ((int64_t)(n < 1 << 23 ? n : 1 << 23) / 4096 + 1) * 4096;
+}
+
+static int64_t reals_of(const weft_cost_routine *routine, int64_t n, int lanes) {
+    if (routine->kind == WEFT_COST_COMPUTE)
+        return lanes;
+    if (routine->form == WEFT_COST_BLOCK || routine->form == WEFT_COST_PLAIN)
+        return (n + lanes) * routine->components;
+    return weft_probe_nodes(n, routine->width) *
+           (routine->form == WEFT_COST_ADD_MATRIX ? 2 * routine->width : routine->components);
+}
+
+/* ---- what a compute's name tells ---- */
+
+/* The fourth word of "compute FUNCTION THREADS m=3,k=3 TYPE PLACE". */
+static const char *find_sizes(const char *name) {
+    for (int word = 0; word < 3 && name; ++word) {
+        name = strchr(name, ' ');
+        name += name != NULL;
+    }
+    return name;
+}
+
+/* The value of a name there, or -1. */
+static int find_size(const char *name, const char *wanted, size_t length) {
+    for (const char *text = find_sizes(name); text && *text && *text != ' ';) {
+        const size_t here = strcspn(text, "=, ");
+        if (text[here] != '=')
+            return -1;
+        if (here == length && strncmp(text, wanted, length) == 0)
+            return atoi(text + here + 1);
+        text += here + strcspn(text + here, ", ");
+        text += *text == ',';
+    }
+    return -1;
+}
+
+/* Those of a function's names, all of which must be told or have a value. */
+static bool read_sizes(const weft_function *function, const char *name, int *values) {
+    for (int i = 0; i < function->n_names; ++i) {
+        const weft_name *one = &function->names[i];
+        values[i] = find_size(name, one->name, strlen(one->name));
+        if (values[i] < 0 && !one->has_value)
+            return false;
+        if (values[i] < 0)
+            values[i] = one->value;
+    }
+    return true;
+}
+
+static bool read_shapes(const weft_function *function, const int *values, weft_shape *shapes) {
+    for (int i = 0; i < function->n_arguments; ++i) {
+        shapes[i] = (weft_shape){.rank = function->arguments[i].rank};
+        for (int k = 0; k < shapes[i].rank; ++k) {
+            int64_t size = 0;
+            if (weft_term_evaluate(function->arguments[i].sizes[k], values, NULL, &size) ||
+                size < 1 || size > 4096)
+                return false;
+            shapes[i].sizes[k] = (int)size;
+        }
+    }
+    return true;
+}
+
+weft_status weft_probe_instance(weft_arena *arena, const weft_library *library,
+                                const weft_cost_routine *routine, weft_instance **out,
+                                weft_error *error) {
+    int values[WEFT_NAMES_MAX], key_values[WEFT_NAMES_MAX], n_keys = 0;
+    const char *keys[WEFT_NAMES_MAX];
+    weft_shape shapes[WEFT_ARGUMENTS_MAX];
+    *out = NULL;
+    const weft_function *function = weft_library_find(library, routine->function);
+    if (!function || !read_sizes(function, routine->name, values))
+        function = weft_library_find_reduction(library, routine->function);
+    if (!function || !read_sizes(function, routine->name, values) ||
+        !read_shapes(function, values, shapes))
+        return WEFT_OK;
+    for (int i = 0; i < function->n_names; ++i)
+        if (function->names[i].is_parameter) {
+            keys[n_keys] = function->names[i].name;
+            key_values[n_keys++] = values[i];
+        }
+    weft_status status =
+        weft_instance_make(arena, library, function, shapes, function->n_arguments, keys,
+                           key_values, n_keys, (weft_place){NULL, 0, 0}, out, error);
+    if (status != WEFT_OK)
+        *out = NULL;
+    return status == WEFT_ERROR_MEMORY ? status : WEFT_OK;
+}
+
+void weft_probe_prelude(const weft_limits *limits, bool single, weft_text *out) {
+    const int lanes = single ? limits->lanes_float : limits->lanes_double;
+    weft_source_backend(lanes, limits)->prelude(out, lanes, single);
+}
+
+/* ---- any ---- */
+
+static weft_status find_operands(weft_probe_writer *p, const weft_instance *instance,
+                                 weft_error *error) {
+    const weft_cost_routine *r = p->routine;
+    p->instance = instance;
+    if (r->kind != WEFT_COST_COMPUTE)
+        return WEFT_OK;
+    if (instance) {
+        p->n_arguments = instance->n_arguments;
+        for (int i = 0; i < p->n_arguments; ++i)
+            p->counts[i] = weft_shape_count(&instance->arguments[i]);
+        p->n_results = weft_shape_count(&instance->result);
+        return WEFT_OK;
+    }
+    p->n_results = p->counts[0] = find_size(r->name, "n", 1);
+    p->n_arguments = 1;
+    if (strcmp(r->function, "arithmetic") == 0 && p->n_results > 0 && !r->shared)
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: it cannot be measured alone",
+                          r->name);
+}
+
+static weft_probe describe(const weft_probe_writer *p, const weft_limits *limits) {
+    const weft_cost_routine *r = p->routine;
+    const bool indirect = r->form >= WEFT_COST_INDIRECT && r->kind != WEFT_COST_COMPUTE;
+    weft_probe out = {.routine = r, .n = instances_of(limits, r), .share = 1};
+    int on_chip = r->kind == WEFT_COST_COMPUTE ? p->n_results : weft_probe_values(r),
+        moved = p->n_results;
+    for (int i = 0; i < p->n_arguments; ++i) {
+        on_chip += p->counts[i];
+        moved += p->counts[i];
+    }
+    out.reals = reals_of(r, out.n, p->lanes);
+    out.width = indirect ? r->width : 0;
+    out.positions = indirect && r->form == WEFT_COST_ADD_MATRIX;
+    if (r->shared)
+        out.shared = (size_t)on_chip * (size_t)p->lanes * (size_t)r->real_bytes;
+    else if (r->kind == WEFT_COST_COMPUTE) /* an addition for each value that comes or goes */
+        out.share = r->flops > 0 ? r->flops / (r->flops + moved) : 0.1;
+    return out;
+}
+
+weft_status weft_probe_print(const weft_library *library, const weft_limits *limits,
+                             const weft_cost_routine *routine, int number, weft_text *out,
+                             weft_probe *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_instance *instance = NULL;
+    int warps[8];
+    const int lanes = lanes_of(limits, routine);
+    weft_probe_writer p = {.backend = weft_source_backend(lanes, limits),
+                           .routine = routine,
+                           .lanes = lanes,
+                           .out = out};
+    TRY(weft_arena_make(&arena, error));
+    if (routine->shared && !p.backend->is_threaded) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: there is no shared memory",
+                                routine->name);
+        goto done;
+    }
+    if (routine->kind == WEFT_COST_COMPUTE)
+        TRY(weft_probe_instance(arena, library, routine, &instance, error));
+    TRY(find_operands(&p, instance, error));
+    *made = describe(&p, limits);
+    const int n_warps = weft_probe_warps(routine, warps);
+    for (int i = 0; routine->shared && i < n_warps; ++i)
+        TRY(weft_probe_shared(&p, number, warps[i], error));
+    if (!routine->shared)
+        TRY(weft_probe_registers(&p, number, error));
+    if (out->failed)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a routine's kernel");
+done:
+    weft_arena_free(&arena);
+    return status;
+}

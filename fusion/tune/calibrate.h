@@ -1,0 +1,14 @@
+/** What calibrate.c, which decides what is measured when, and calibrate_device.c, which measures on
+ *  a device, share. */
+#ifndef CALIBRATE_H
+#define CALIBRATE_H
+
+#include "fusion/tune/benchmark.h"
+
+/** weft_calibrate without a device: options->measure is there. device: its identity. */
+weft_status weft_calibrate_run(const weft_limits *limits, const weft_monitor *monitor,
+                               const char *device, const weft_routine_set *routines,
+                               weft_tuning *tuning, const weft_calibration_options *options,
+                               weft_calibration_result *out, weft_error *error);
+
+#endif

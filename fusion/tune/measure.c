@@ -1,0 +1,376 @@
+/* Measuring routines on a device: kernels of a few routines a module, which are compiled several at
+ * once, memory that all of them share, and batches of launches between two marks of the device's
+ * timer. */
+#include "fusion/tune/calibrate.h"
+#include "fusion/tune/stopwatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 12 /* routines a module */, WIDTHS = 32, ROUNDS = 3 };
+/* Seconds between marks; a GPU's clock tells less, and what disturbs it is rarer. */
+static const double LONG_ENOUGH = 2e-3, LONG_ENOUGH_GPU = 3e-4, SLOW = 0.2;
+
+typedef struct batch {
+    int first, n;
+    weft_probe probes[BATCH];
+    weft_module *module;       /* of all */
+    weft_module *alone[BATCH]; /* of each, where the compiler refuses one of them */
+    weft_status status[BATCH];
+    weft_error error;
+    bool tried;
+} batch;
+
+typedef struct bench {
+    weft_device *device;
+    const weft_limits *limits;
+    const weft_library *library;
+    const weft_routine_set *routines;
+    batch *batches;
+    int n_batches;
+    weft_timer *timer;
+    weft_memory *data, *seed, *sink, *none;
+    weft_connectivity *maps[WIDTHS]; /* by width */
+    weft_memory *positions[WIDTHS];  /* for lanes of doubles */
+    weft_memory *positions_float[WIDTHS];
+    int32_t *indices[WIDTHS]; /* the maps' */
+    double launch_seconds;
+    bool is_gpu;
+} bench;
+
+static weft_status no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration");
+}
+
+/* ---- modules ---- */
+
+/* A module of routines [from, from + n) of a batch. */
+static weft_status make_module(bench *b, batch *one, int from, int n, weft_module **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    weft_numbers numbers = {0};
+    char name[32];
+    TRY(weft_numbers_begin(&numbers, error));
+    weft_probe_prelude(b->limits, b->routines->list[one->first].real_bytes == 4, &text);
+    for (int i = from; i < from + n; ++i) {
+        const weft_cost_routine *routine = &b->routines->list[one->first + i];
+        const size_t before = text.length;
+        one->status[i] = weft_probe_print(b->library, b->limits, routine, one->first + i, &text,
+                                          &one->probes[i], error);
+        if (one->status[i] == WEFT_ERROR_MEMORY)
+            TRY(one->status[i]);
+        if (one->status[i] != WEFT_OK && !text.failed) { /* what it has begun */
+            text.length = before;
+            text.data[before] = '\0';
+        }
+    }
+    snprintf(name, sizeof name, "calibrate-%d", one->first + from);
+    if (text.failed)
+        status = no_memory(error);
+    else
+        status = weft_module_make(b->device, name, text.data, out, error);
+done:
+    weft_text_free(&text);
+    weft_numbers_end(&numbers);
+    return status;
+}
+
+typedef struct compile_job {
+    bench *bench;
+    int first;
+} compile_job;
+
+static void compile_batch(void *user, int64_t at) {
+    const compile_job *job = user;
+    batch *one = &job->bench->batches[job->first + at];
+    if (one->tried)
+        return;
+    one->tried = true;
+    weft_status status = make_module(job->bench, one, 0, one->n, &one->module, &one->error);
+    for (int i = 0; i < one->n && status != WEFT_OK; ++i) {
+        weft_status alone = status;
+        if (status == WEFT_ERROR_COMPILER && one->status[i] == WEFT_OK)
+            alone = make_module(job->bench, one, i, 1, &one->alone[i], &one->error);
+        if (one->status[i] == WEFT_OK)
+            one->status[i] = alone;
+    }
+}
+
+/* This batch, and as many behind it as there are threads to compile. */
+static weft_status make_batches(bench *b, int at, weft_error *error) {
+    int n = b->limits->threads > 1 ? b->limits->threads : 1;
+    compile_job job = {b, at};
+    if (n > b->n_batches - at)
+        n = b->n_batches - at;
+    return weft_device_for(b->device, n, compile_batch, &job, error);
+}
+
+/* Batches are of one type each. */
+static weft_status cut_batches(bench *b, weft_error *error) {
+    b->batches = calloc((size_t)b->routines->n + 1, sizeof *b->batches);
+    if (!b->batches)
+        return no_memory(error);
+    for (int i = 0; i < b->routines->n; ++i) {
+        batch *last = b->n_batches > 0 ? &b->batches[b->n_batches - 1] : NULL;
+        if (!last || last->n == BATCH ||
+            b->routines->list[last->first].real_bytes != b->routines->list[i].real_bytes)
+            b->batches[b->n_batches++] = (batch){.first = i, .n = 1};
+        else
+            ++last->n;
+    }
+    return WEFT_OK;
+}
+
+/* ---- data ---- */
+
+static weft_status make_map(bench *b, int width, int64_t n, weft_error *error) {
+    const int64_t n_nodes = weft_probe_nodes(n, width);
+    if (b->maps[width] && weft_connectivity_from(b->maps[width]) == n)
+        return WEFT_OK;
+    weft_connectivity_free(&b->maps[width]);
+    weft_memory_free(&b->positions[width]);
+    weft_memory_free(&b->positions_float[width]);
+    free(b->indices[width]);
+    b->indices[width] = malloc((size_t)n * (size_t)width * sizeof(int32_t));
+    if (!b->indices[width])
+        return no_memory(error);
+    for (int64_t i = 0; i < n; ++i)
+        for (int a = 0; a < width; ++a)
+            b->indices[width][i * width + a] = weft_probe_node(i, a, n_nodes, width);
+    return weft_connectivity_make(b->device, b->indices[width], n, width, n_nodes, &b->maps[width],
+                                  error);
+}
+
+/* Row of node i, column of node j: 2 width entries a row, as interleaved as the connectivity. */
+static weft_status make_positions(bench *b, int width, int lanes, weft_memory **out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_connectivity_from(b->maps[width]), blocks = (n + lanes - 1) / lanes;
+    const size_t count = (size_t)(blocks * lanes) * (size_t)(width * width);
+    uint32_t *values = NULL;
+    if (*out)
+        return WEFT_OK;
+    values = calloc(count + 1, sizeof *values);
+    if (!values)
+        return no_memory(error);
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < width * width; ++k) {
+            const int32_t row = b->indices[width][i * width + k / width];
+            values[(i / lanes * (width * width) + k) * lanes + i % lanes] =
+                (uint32_t)(row * 2 * width + k % width);
+        }
+    TRY(weft_memory_make_unset(b->device, count * sizeof *values, out, error));
+    TRY(weft_memory_write(*out, 0, values, count * sizeof *values, error));
+done:
+    free(values);
+    return status;
+}
+
+static weft_status seed_values(bench *b, bool single, double extra, weft_error *error) {
+    const double values[4] = {1.25e30, 0, 0.125, extra};
+    const float narrow[4] = {1.25e30f, 0, 0.125f, (float)extra};
+    return single ? weft_memory_write(b->seed, 0, narrow, sizeof narrow, error)
+                  : weft_memory_write(b->seed, 0, values, sizeof values, error);
+}
+
+static weft_status make_data(bench *b, const weft_probe *probe, weft_memory **map,
+                             const weft_schedule **schedule, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cost_routine *r = probe->routine;
+    const int lanes = r->real_bytes == 4 ? b->limits->lanes_float : b->limits->lanes_double;
+    const size_t bytes = (size_t)probe->reals * (size_t)r->real_bytes;
+    *map = b->none;
+    *schedule = NULL;
+    if (!b->data || weft_memory_bytes(b->data) < bytes) {
+        weft_memory_free(&b->data);
+        TRY(weft_memory_make(b->device, bytes, &b->data, error));
+    }
+    if (probe->width == 0)
+        goto done;
+    if (probe->width >= WIDTHS) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: %d nodes are too many", r->name,
+                                probe->width);
+        goto done;
+    }
+    TRY(make_map(b, probe->width, probe->n, error));
+    if (!b->is_gpu && r->kind == WEFT_COST_STORE)
+        TRY(weft_connectivity_schedule(b->maps[probe->width], lanes, schedule, error));
+    weft_memory **positions =
+        r->real_bytes == 4 ? &b->positions_float[probe->width] : &b->positions[probe->width];
+    if (probe->positions) {
+        TRY(make_positions(b, probe->width, lanes, positions, error));
+        *map = *positions;
+    } else
+        TRY(weft_connectivity_interleaved(b->maps[probe->width], lanes, map, error));
+done:
+    return status;
+}
+
+/* ---- time ---- */
+
+typedef struct one_launch {
+    weft_device *device;
+    const weft_launch *launch;
+} one_launch;
+
+static weft_status do_launch(void *user, weft_error *error) {
+    const one_launch *one = user;
+    return weft_device_launch(one->device, one->launch, error);
+}
+
+static weft_status time_launch(bench *b, const weft_launch *launch, double *seconds,
+                               weft_error *error) {
+    one_launch one = {b->device, launch};
+    const weft_stopwatch watch = {.device = b->device,
+                                  .timer = b->timer,
+                                  .work = do_launch,
+                                  .user = &one,
+                                  .rounds = ROUNDS,
+                                  .round = b->is_gpu ? LONG_ENOUGH_GPU : LONG_ENOUGH,
+                                  .slow = SLOW};
+    return weft_stopwatch_time(&watch, seconds, error);
+}
+
+static weft_status measure(void *user, const weft_cost_routine *routine,
+                           const weft_tuning_point *at, double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bench *b = user;
+    const int number = (int)(routine - b->routines->list);
+    weft_memory *map = NULL;
+    const weft_schedule *schedule = NULL;
+    char kernel[48];
+    int which = 0;
+    while (b->batches[which].first + b->batches[which].n <= number)
+        ++which;
+    batch *one = &b->batches[which];
+    if (!one->tried)
+        TRY(make_batches(b, which, error));
+    status = one->status[number - one->first];
+    if (status != WEFT_OK) {
+        if (error && status != WEFT_ERROR_UNSUPPORTED)
+            *error = one->error;
+        else
+            weft_error_set(error, status, "%s: it cannot be measured alone", routine->name);
+        goto done;
+    }
+    const weft_probe *probe = &one->probes[number - one->first];
+    TRY(make_data(b, probe, &map, &schedule, error));
+    TRY(seed_values(b, routine->real_bytes == 4,
+                    b->is_gpu ? 0 : (double)(at->extra / routine->real_bytes), error));
+    weft_memory *arguments[PROBE_ARGUMENTS] = {
+        [PROBE_DATA] = b->data, [PROBE_MAP] = map, [PROBE_SEED] = b->seed, [PROBE_SINK] = b->sink};
+    weft_module *module = one->module ? one->module : one->alone[number - one->first];
+    weft_launch launch = {.module = module,
+                          .kernel = kernel,
+                          .arguments = arguments,
+                          .n_arguments = PROBE_ARGUMENTS,
+                          .n_instances = probe->n,
+                          .lanes = routine->real_bytes == 4 ? b->limits->lanes_float
+                                                            : b->limits->lanes_double,
+                          .schedule = schedule};
+    snprintf(kernel, sizeof kernel, "probe_%d", number);
+    if (b->is_gpu) {
+        const int64_t turns = at->iterations > 0 ? at->iterations : 16;
+        const int64_t each = at->instances * turns;
+        launch.block_threads = (int)(at->threads > 0 ? at->threads : at->instances);
+        launch.n_blocks = (probe->n + each - 1) / each;
+        launch.shared_bytes =
+            (int)(probe->shared > (size_t)at->extra ? probe->shared : (size_t)at->extra);
+        if (routine->shared)
+            snprintf(kernel, sizeof kernel, "probe_%d_%d", number, launch.block_threads / 32);
+        if ((size_t)launch.shared_bytes > b->limits->onchip_bytes) {
+            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                    "%s: it does not fit into shared memory", routine->name);
+            goto done;
+        }
+    }
+    TRY(time_launch(b, &launch, seconds, error));
+    *seconds -= *seconds > 2 * b->launch_seconds ? b->launch_seconds : 0;
+    *seconds *= probe->share / (double)probe->n;
+done:
+    return status;
+}
+
+static const char empty_cuda[] =
+    "extern \"C\" __global__ void empty(long long n, double *a) { if (n < 0) *a = 0; }\n";
+static const char empty_host[] =
+    "#include <stdint.h>\n"
+    "void empty(void *const *a, int64_t n, int64_t first, int64_t last)\n"
+    "{ if (n < first - last) *(double *)a[0] = 0; }\n";
+
+static weft_status measure_launch(bench *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_module *module = NULL;
+    const weft_launch launch = {.kernel = "empty",
+                                .arguments = &b->sink,
+                                .n_arguments = 1,
+                                .n_instances = 65536,
+                                .lanes = b->limits->lanes_double};
+    weft_launch with = launch;
+    TRY(weft_module_make(b->device, "calibrate-empty", b->is_gpu ? empty_cuda : empty_host, &module,
+                         error));
+    with.module = module;
+    TRY(time_launch(b, &with, &b->launch_seconds, error));
+done:
+    weft_module_free(&module);
+    return status;
+}
+
+static void bench_clear(bench *b) {
+    for (int i = 0; i < b->n_batches; ++i) {
+        weft_module_free(&b->batches[i].module);
+        for (int k = 0; k < BATCH; ++k)
+            weft_module_free(&b->batches[i].alone[k]);
+    }
+    for (int w = 0; w < WIDTHS; ++w) {
+        weft_connectivity_free(&b->maps[w]);
+        weft_memory_free(&b->positions[w]);
+        weft_memory_free(&b->positions_float[w]);
+        free(b->indices[w]);
+    }
+    weft_memory_free(&b->data);
+    weft_memory_free(&b->seed);
+    weft_memory_free(&b->sink);
+    weft_memory_free(&b->none);
+    weft_timer_free(&b->timer);
+    free(b->batches);
+}
+
+weft_status weft_calibrate(weft_device *device, const weft_library *library,
+                           const weft_routine_set *routines, weft_tuning *tuning,
+                           const weft_calibration_options *options, weft_calibration_result *out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(device);
+    weft_calibration_options with = *options;
+    char identity[33];
+    bench b = {.device = device,
+               .limits = limits,
+               .library = library,
+               .routines = routines,
+               .is_gpu = limits->kind == WEFT_DEVICE_CUDA};
+    weft_device_identity(device, identity);
+    if (!with.measure && limits->kind == WEFT_DEVICE_NULL)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "the device %s: there is nothing to measure", limits->name);
+    TRY(weft_tuning_describe(tuning, identity, limits->name, error));
+    if (!with.measure) {
+        with.measure = measure;
+        with.user = &b;
+        with.clock = NULL;
+        TRY(cut_batches(&b, error));
+        TRY(weft_timer_make(device, &b.timer, error));
+        TRY(weft_memory_make(device, 4 * sizeof(double), &b.seed, error));
+        TRY(weft_memory_make(device, sizeof(double), &b.sink, error));
+        TRY(weft_memory_make(device, sizeof(double), &b.none, error));
+        TRY(measure_launch(&b, error));
+        TRY(weft_tuning_set(tuning, identity, "launch seconds", b.launch_seconds, error));
+    }
+    TRY(weft_calibrate_run(limits, weft_device_monitor(device), identity, routines, tuning, &with,
+                           out, error));
+done:
+    bench_clear(&b);
+    return status;
+}

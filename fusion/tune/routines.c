@@ -1,0 +1,227 @@
+/* Which routines are measured: those that functions of the library come with, at sizes that they
+ * allow, and the gathers and accumulating stores of simplices. The names are as predict.c makes
+ * them; what a script has besides is added from its compilation. */
+#include "fusion/graph/private.h"
+#include "fusion/library/private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+weft_status weft_routine_set_add(weft_routine_set *set, const weft_cost_routine *routine,
+                                 weft_error *error) {
+    for (int i = 0; i < set->n; ++i)
+        if (strcmp(set->list[i].name, routine->name) == 0)
+            return WEFT_OK;
+    if (set->n == set->capacity) {
+        const int capacity = set->capacity > 0 ? 2 * set->capacity : 64;
+        weft_cost_routine *larger = weft_arena_alloc(set->arena, (size_t)capacity, sizeof *larger);
+        if (!larger)
+            return weft_no_memory(error);
+        if (set->n > 0)
+            memcpy(larger, set->list, (size_t)set->n * sizeof *larger);
+        set->list = larger;
+        set->capacity = capacity;
+    }
+    weft_cost_routine *one = &set->list[set->n];
+    *one = *routine;
+    one->name = weft_arena_copy(set->arena, routine->name, strlen(routine->name));
+    if (routine->function)
+        one->function = weft_arena_copy(set->arena, routine->function, strlen(routine->function));
+    if (!one->name || (routine->function && !one->function))
+        return weft_no_memory(error);
+    one->handle = -1;
+    ++set->n;
+    return WEFT_OK;
+}
+
+typedef struct set_maker {
+    weft_routine_set *set;
+    const weft_limits *limits;
+    bool single;
+    weft_error *error;
+} set_maker;
+
+static bool is_gpu(const weft_limits *limits) {
+    return limits->lanes_double == WEFT_CUDA_LANES;
+}
+
+/* In registers, and on a GPU in shared memory. */
+static weft_status add_places(const set_maker *m, const weft_cost_routine *routine,
+                              const char *stem) {
+    weft_status status = WEFT_OK;
+    char name[300];
+    weft_cost_routine one = *routine;
+    one.name = name;
+    one.real_bytes = m->single ? 4 : 8;
+    for (int shared = 0; shared < (is_gpu(m->limits) ? 2 : 1); ++shared) {
+        one.shared = shared;
+        snprintf(name, sizeof name, "%s %s %s", stem, m->single ? "float" : "double",
+                 shared ? "shared" : "registers");
+        TRY(weft_routine_set_add(m->set, &one, m->error));
+    }
+done:
+    return status;
+}
+
+static weft_status add_move(const set_maker *m, weft_cost_kind kind, weft_cost_form form,
+                            int components, int width) {
+    static const char *const forms[] = {"block", "plain", "indirect", "add", "add_matrix"};
+    const double real_bytes = m->single ? 4 : 8;
+    const int count = form == WEFT_COST_ADD_MATRIX ? width * width * components
+                                                   : components * (width > 0 ? width : 1);
+    weft_cost_routine routine = {
+        .kind = kind, .form = form, .components = components, .width = width};
+    char stem[80];
+    /* as predict.c counts them */
+    routine.bytes = real_bytes * count + 4.0 * width;
+    if (form == WEFT_COST_ADD)
+        routine.bytes += real_bytes * count;
+    if (form == WEFT_COST_ADD_MATRIX)
+        routine.bytes = (2 * real_bytes + 4) * count;
+    snprintf(stem, sizeof stem, "%s %s %d %d", kind == WEFT_COST_LOAD ? "load" : "store",
+             forms[form], components, width);
+    return add_places(m, &routine, stem);
+}
+
+static weft_status add_lists(const set_maker *m, int components) {
+    weft_status status = WEFT_OK;
+    for (weft_cost_form form = WEFT_COST_BLOCK; form <= WEFT_COST_PLAIN; ++form) {
+        TRY(add_move(m, WEFT_COST_LOAD, form, components, 0));
+        TRY(add_move(m, WEFT_COST_STORE, form, components, 0));
+    }
+done:
+    return status;
+}
+
+static weft_status add_computes(const set_maker *m, const weft_function *function,
+                                const weft_instance *instance) {
+    weft_status status = WEFT_OK;
+    weft_text sizes = {0};
+    char stem[220];
+    for (int i = 0; i < instance->n_names; ++i)
+        weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", instance->names[i], instance->values[i]);
+    if (instance->n_names == 0)
+        weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(&instance->result),
+                      instance->flops);
+    if (sizes.failed) {
+        status = weft_no_memory(m->error);
+        goto done;
+    }
+    for (int v = 0; v < instance->n_variants; ++v) {
+        weft_cost_routine routine = {.kind = WEFT_COST_COMPUTE,
+                                     .function = function->info.name,
+                                     .variant = v,
+                                     .threads = instance->threads[v],
+                                     .flops = instance->flops};
+        /* on the host a thread does what several threads would, one after the other */
+        if (!is_gpu(m->limits) && v > 0 && instance->threads[0] == 1)
+            continue;
+        snprintf(stem, sizeof stem, "compute %s %d %s", function->info.name, instance->threads[v],
+                 sizes.data);
+        TRY(add_places(m, &routine, stem));
+    }
+done:
+    weft_text_free(&sizes);
+    return status;
+}
+
+static bool is_wanted(const char *name, const char *const *functions, int n) {
+    bool wanted = functions == NULL;
+    for (int i = 0; i < n; ++i)
+        wanted = wanted || strcmp(functions[i], name) == 0;
+    return wanted;
+}
+
+/* The second and third choice of sizes: the first is as small as can be. */
+static weft_status add_function(const set_maker *m, const weft_library *library, size_t at) {
+    weft_status status = WEFT_OK;
+    const weft_function *function = library->functions[at];
+    weft_arena *scratch = NULL;
+    weft_trials *trials = NULL;
+    const weft_instance *instances[WEFT_TRIALS_MAX];
+    TRY(weft_arena_make(&scratch, m->error));
+    trials = weft_arena_alloc(scratch, 1, sizeof *trials);
+    if (!trials) {
+        status = weft_no_memory(m->error);
+        goto done;
+    }
+    status = weft_trials_instances(library, at, scratch, trials, instances, m->error);
+    if (status == WEFT_ERROR_SHAPE) { /* one whose tables nobody offers cannot be called either */
+        status = WEFT_OK;
+        goto done;
+    }
+    TRY(status);
+    const int first = trials->n > 1 && trials->list[1].line == 0 ? 1 : 0;
+    for (int k = first; k < trials->n && k <= first + 1; ++k) {
+        if (trials->list[k].line != 0)
+            break;
+        TRY(add_computes(m, function, instances[k]));
+        for (int i = 0; i < instances[k]->n_arguments; ++i)
+            TRY(add_lists(m, weft_shape_count(&instances[k]->arguments[i])));
+        TRY(add_lists(m, weft_shape_count(&instances[k]->result)));
+    }
+done:
+    weft_arena_free(&scratch);
+    return status;
+}
+
+weft_status weft_routine_set_library(weft_routine_set *set, const weft_library *library,
+                                     const weft_limits *limits, bool single,
+                                     const char *const *functions, int n_functions,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    const set_maker m = {set, limits, single, error};
+    for (int width = 2; width <= 4 && !functions; ++width) {
+        TRY(add_move(&m, WEFT_COST_LOAD, WEFT_COST_INDIRECT, 1, width));
+        TRY(add_move(&m, WEFT_COST_LOAD, WEFT_COST_INDIRECT, width - 1, width));
+        TRY(add_move(&m, WEFT_COST_STORE, WEFT_COST_ADD, 1, width));
+        TRY(add_move(&m, WEFT_COST_STORE, WEFT_COST_ADD_MATRIX, 1, width));
+    }
+    for (size_t i = 0; i < library->n; ++i)
+        if (is_wanted(library->functions[i]->info.name, functions, n_functions))
+            TRY(add_function(&m, library, i));
+done:
+    return status;
+}
+
+/* ---- of a script ---- */
+
+typedef struct collection {
+    weft_routine_set *set;
+    bool shared; /* the device has shared memory */
+} collection;
+
+static weft_status collect(void *user, weft_cost_routine *const *routines, int n,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    const collection *to = user;
+    for (int i = 0; i < n; ++i)
+        if (to->shared || !routines[i]->shared)
+            TRY(weft_routine_set_add(to->set, routines[i], error));
+done:
+    return status;
+}
+
+static bool knows_nothing(void *user, const weft_cost_routine *routine,
+                          const weft_cost_point *point, double *seconds) {
+    (void)user;
+    (void)routine;
+    (void)point;
+    (void)seconds;
+    return false;
+}
+
+weft_status weft_routine_set_script(weft_routine_set *set, const weft_library *library,
+                                    const weft_limits *limits, const weft_fragment *fragments,
+                                    int n_fragments, const weft_compile_options *options,
+                                    weft_error *error) {
+    collection to = {set, is_gpu(limits)};
+    const weft_cost_source collector = {
+        .name = "collector", .user = &to, .prepare = collect, .lookup = knows_nothing};
+    weft_compile_options with = *options;
+    weft_compilation *made = NULL;
+    with.costs = &collector;
+    weft_status status = weft_compile(library, limits, fragments, n_fragments, &with, &made, error);
+    weft_compilation_free(&made);
+    return status;
+}

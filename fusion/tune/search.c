@@ -1,0 +1,243 @@
+/* The best covers of a script, measured: in the order of their predictions, several compiled at
+ * once, until what is left cannot win. The script is compiled once; of each cover only plan and
+ * source are made, and given back when it has been measured. */
+#include "fusion/plan/implementations.h"
+#include "fusion/tune/benchmark.h"
+#include "fusion/runtime/private.h"
+#include "fusion/tune/synthetic_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    AT_ONCE_MOST = 8,
+    AT_LEAST = 3,   /* measured before any is given up */
+    SPREAD_OF = 300 /* covers, the best ones, that a spread is taken from */
+};
+/* How far beyond the worst prediction so far the next ones may be wrong. */
+static const double SLACK = 1.25;
+
+typedef struct searcher {
+    weft_device *device;
+    weft_search_options how;
+    weft_arena *arena;
+    weft_search_result *out;
+    weft_compilation *script; /* all stages of it, the best cover being its own */
+    weft_arena *found;        /* its other covers */
+    weft_covers *covers;
+    weft_cover **queue; /* [n_queue] taken instead of the next ones, from next on; NULL: none */
+    int n_queue, next;
+    weft_rehearsal *rehearsal;
+    weft_compilation *compilations[AT_ONCE_MOST];
+    weft_program *programs[AT_ONCE_MOST];
+    weft_status made[AT_ONCE_MOST];
+    weft_error errors[AT_ONCE_MOST];
+} searcher;
+
+static weft_status describe(searcher *s, const weft_compilation *compilation,
+                            weft_search_trial *trial, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    const weft_cover *cover = compilation->cover;
+    TRY(weft_compilation_cover(compilation, &text, error));
+    trial->cover = weft_arena_copy(s->arena, text.data, text.length);
+    trial->parts = weft_arena_alloc(s->arena, (size_t)cover->n + 1, sizeof *trial->parts);
+    if (!trial->cover || !trial->parts) {
+        status = weft_no_memory(error);
+        goto done;
+    }
+    trial->predicted = cover->seconds;
+    trial->all_measured = true;
+    for (int i = 0; i < cover->n; ++i) {
+        const weft_implementation *one = cover->list[i];
+        trial->parts[trial->n_parts++] = weft_implementation_part(one);
+        trial->all_measured = trial->all_measured && one->measured;
+    }
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+/* The script, once, and the search for its covers. */
+static weft_status start(searcher *s, const weft_library *library, const weft_fragment *fragments,
+                         int n_fragments, const weft_compile_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compile_options own = *options;
+    own.alternative = 0;
+    own.cover = NULL;
+    own.instances = s->how.instances;
+    TRY(weft_compile(library, weft_device_limits(s->device), fragments, n_fragments, &own,
+                     &s->script, error));
+    if (s->script->flow) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "a script with loops or operators cannot be tried alone");
+        goto done;
+    }
+    TRY(weft_arena_make(&s->found, error));
+    TRY(weft_covers_begin(s->found, s->script->graph, s->script->fusions,
+                          s->script->implementations, own.plan, s->how.most > 1, &s->covers,
+                          error));
+done:
+    return status;
+}
+
+/* The next best cover; *out NULL: there is none left. */
+static weft_status compile_next(searcher *s, weft_compilation **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cover *cover = NULL;
+    if (s->queue)
+        cover = s->next < s->n_queue ? s->queue[s->next++] : NULL;
+    else
+        TRY(weft_covers_next(s->covers, &cover, error));
+    if (cover)
+        TRY(weft_compile_cover(s->script, cover, out, error));
+done:
+    return status;
+}
+
+static void make_program(void *user, int64_t i) {
+    searcher *s = user;
+    s->made[i] = weft_program_make(s->device, s->compilations[i], &s->programs[i], &s->errors[i]);
+}
+
+static void clear_chunk(searcher *s) {
+    for (int i = 0; i < AT_ONCE_MOST; ++i) {
+        weft_program_free(&s->programs[i]);
+        weft_compilation_free(&s->compilations[i]);
+    }
+}
+
+/* Could a cover of this prediction be better than what was measured? */
+static bool can_win(const searcher *s, double predicted) {
+    double most = 0;
+    if (s->how.all || s->out->n_measured < AT_LEAST)
+        return true;
+    for (int i = 0; i < s->out->n_measured; ++i)
+        if (s->out->trials[i].predicted / s->out->trials[i].measured > most)
+            most = s->out->trials[i].predicted / s->out->trials[i].measured;
+    return predicted / (SLACK * most) < s->out->trials[s->out->best].measured;
+}
+
+static weft_status measure_one(searcher *s, int i, weft_search_trial *trial, weft_error *error) {
+    const double best = s->out->n_measured > 0 ? s->out->trials[s->out->best].measured : 0;
+    if (s->how.measure)
+        return s->how.measure(s->how.user, s->compilations[i], &trial->measured, error);
+    if (s->made[i] != WEFT_OK) {
+        if (error)
+            *error = s->errors[i];
+        return s->made[i];
+    }
+    return weft_rehearsal_time(s->rehearsal, s->programs[i], s->compilations[i],
+                               s->how.all ? 0 : best, &trial->measured, error);
+}
+
+/* Covers [first, first + n): compiled together, then measured one after the other. */
+static weft_status try_chunk(searcher *s, int first, int n, bool *ended, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int there = 0;
+    for (; there < n; ++there) {
+        TRY(compile_next(s, &s->compilations[there], error));
+        if (!s->compilations[there])
+            break;
+        TRY(describe(s, s->compilations[there], &s->out->trials[first + there], error));
+    }
+    *ended = there < n;
+    s->out->n += there;
+    if (!s->how.measure && !s->rehearsal && there > 0)
+        TRY(weft_rehearsal_make(s->device, s->compilations[0], s->how.instances, &s->rehearsal,
+                                error));
+    if (!s->how.measure)
+        TRY(weft_device_for(s->device, there, make_program, s, error));
+    for (int i = 0; i < there; ++i) {
+        weft_search_trial *trial = &s->out->trials[first + i];
+        if (!can_win(s, trial->predicted)) {
+            *ended = true;
+            break;
+        }
+        TRY(measure_one(s, i, trial, error));
+        if (s->out->n_measured++ == 0 || trial->measured < s->out->trials[s->out->best].measured)
+            s->out->best = first + i;
+    }
+done:
+    clear_chunk(s);
+    return status;
+}
+
+/* From the covers behind the best ones, some at equal distances, the last of them too. */
+static weft_status spread_queue(searcher *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int most = SPREAD_OF - s->out->n, wanted = s->how.spread;
+    int n = 0;
+    weft_cover **all = weft_arena_alloc(s->arena, SPREAD_OF + 1, sizeof(weft_cover *));
+    s->queue = weft_arena_alloc(s->arena, (size_t)wanted + 1, sizeof(weft_cover *));
+    if (!all || !s->queue)
+        return weft_no_memory(error);
+    for (; n < most; ++n) {
+        TRY(weft_covers_next(s->covers, &all[n], error));
+        if (!all[n])
+            break;
+    }
+    for (int i = 0; i < n && i < wanted; ++i)
+        s->queue[s->n_queue++] = all[n > wanted ? (int)((int64_t)(i + 1) * n / wanted) - 1 : i];
+done:
+    return status;
+}
+
+static weft_status try_covers(searcher *s, int most, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool ended = false;
+    const int threads = weft_device_limits(s->device)->threads, from = s->out->n;
+    const int at_once = threads < 1 ? 1 : threads > AT_ONCE_MOST ? AT_ONCE_MOST : threads;
+    for (int k = 0; k < most && !ended; k += at_once) {
+        const int n = most - k < at_once ? most - k : at_once;
+        TRY(try_chunk(s, from + k, n, &ended, error));
+        weft_progress(weft_device_monitor(s->device), "search", from + k + n,
+                      s->how.most + s->how.spread);
+    }
+done:
+    return status;
+}
+
+weft_status weft_search_covers(weft_device *device, const weft_library *library,
+                               const weft_fragment *fragments, int n_fragments,
+                               const weft_compile_options *options, const weft_search_options *how,
+                               weft_arena *arena, weft_search_result *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    searcher s = {.device = device, .how = *how, .arena = arena, .out = out};
+    *out = (weft_search_result){0};
+    if (s.how.instances <= 0)
+        s.how.instances = 1000000;
+    out->trials =
+        weft_arena_alloc(arena, (size_t)(how->most + how->spread) + 1, sizeof *out->trials);
+    if (!out->trials)
+        return weft_no_memory(error);
+    TRY(start(&s, library, fragments, n_fragments, options, error));
+    TRY(try_covers(&s, how->most, error));
+    if (how->spread > 0 && out->n == how->most) {
+        TRY(spread_queue(&s, error));
+        TRY(try_covers(&s, s.n_queue, error));
+    }
+done:
+    clear_chunk(&s);
+    weft_rehearsal_free(&s.rehearsal);
+    weft_covers_end(&s.covers);
+    weft_arena_free(&s.found);
+    weft_compilation_free(&s.script);
+    return status;
+}
+
+weft_status weft_search_kernels(weft_device *device, const weft_compilation *compilation,
+                                double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_rehearsal *rehearsal = NULL;
+    weft_program *program = NULL;
+    const int64_t n = compilation->options.instances;
+    TRY(weft_rehearsal_make(device, compilation, n > 0 ? n : 1000000, &rehearsal, error));
+    TRY(weft_program_make(device, compilation, &program, error));
+    TRY(weft_rehearsal_time_kernels(rehearsal, program, compilation, seconds, error));
+done:
+    weft_program_free(&program);
+    weft_rehearsal_free(&rehearsal);
+    return status;
+}

@@ -1,0 +1,23 @@
+/** How long a piece of work takes that may be done again and again (stopwatch.c). */
+#ifndef STOPWATCH_H
+#define STOPWATCH_H
+
+#include "fusion/compile/compile.h"
+
+typedef struct weft_stopwatch {
+    weft_device *device; /* borrowed, as is the timer */
+    weft_timer *timer;
+    weft_status (*work)(void *user, weft_error *error); /* launches, zeroes and copies */
+    void *user;
+    int rounds;       /* the best one counts, as what disturbs only adds */
+    double round;     /* seconds that one lasts at least, by doing the work again and again */
+    double slow;      /* work that takes longer is done once more alone */
+    double worthless; /* what is half as slow again than this is not done again; 0: none */
+} weft_stopwatch;
+
+/** Seconds of the work once. Short work is recorded where the device records, a round as one
+ *  recording: what counts is the device's time, starts of kernels with it, not the host's.
+ *  Errors  those of the work, the timer and the recording */
+weft_status weft_stopwatch_time(const weft_stopwatch *watch, double *seconds, weft_error *error);
+
+#endif

@@ -1,0 +1,249 @@
+/* Running a script's plans on data of our own making, to time them: cells whose nodes are near, as
+ * in an ordered mesh, and numbers about one. All plans of a script share the data. */
+#include "fusion/tune/synthetic_data.h"
+#include "fusion/tune/benchmark.h"
+#include "fusion/runtime/private.h"
+#include "fusion/tune/stopwatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 5 };
+static const double LONG_ENOUGH = 2e-3, SLOW = 0.1; /* seconds */
+
+struct weft_rehearsal {
+    weft_device *device;
+    bool single;
+    int lanes;
+    int n_sets, n_maps, n_data;
+    int64_t *sizes; /* [n_sets] */
+    weft_connectivity **maps;
+    int32_t **indices;       /* theirs */
+    weft_memory **data;      /* [n_data] inputs and matrices' values, or NULL */
+    weft_memory **positions; /* [n_data] */
+    weft_timer *timer;
+};
+
+static weft_status no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for trying a script");
+}
+
+/* Sets that a connectivity leads from and others: n; those that one leads to: fewer. */
+static void choose_sizes(weft_rehearsal *r, const weft_graph *graph, int64_t n) {
+    for (int i = 0; i < r->n_sets; ++i)
+        r->sizes[i] = n;
+    for (int m = r->n_maps - 1; m >= 0; --m) {
+        bool source = false;
+        for (int k = 0; k < r->n_maps; ++k)
+            source = source || graph->maps[k].from == graph->maps[m].to;
+        if (!source)
+            r->sizes[graph->maps[m].to] = weft_probe_nodes(n, graph->maps[m].width);
+    }
+}
+
+static weft_status make_map(weft_rehearsal *r, const weft_map *map, int m, weft_error *error) {
+    const int64_t n = r->sizes[map->from], n_to = r->sizes[map->to];
+    r->indices[m] = calloc((size_t)n * (size_t)map->width + 1, sizeof(int32_t));
+    if (!r->indices[m])
+        return no_memory(error);
+    for (int64_t i = 0; i < n; ++i)
+        for (int a = 0; a < map->width; ++a)
+            r->indices[m][i * map->width + a] = weft_probe_node(i, a, n_to, map->width);
+    return weft_connectivity_make(r->device, r->indices[m], n, map->width, n_to, &r->maps[m],
+                                  error);
+}
+
+/* Numbers from 1/2 to 3/2, the same on every machine. */
+static weft_status make_values(weft_rehearsal *r, int64_t count, weft_memory **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)count * (r->single ? sizeof(float) : sizeof(double));
+    uint32_t state = 12345;
+    void *values = calloc((size_t)count + 1, sizeof(double));
+    if (!values)
+        return no_memory(error);
+    for (int64_t i = 0; i < count; ++i) {
+        state = state * 1664525u + 1013904223u;
+        const double one = 0.5 + (double)(state >> 8) / (double)(1u << 24);
+        if (r->single)
+            ((float *)values)[i] = (float)one;
+        else
+            ((double *)values)[i] = one;
+    }
+    TRY(weft_memory_make_unset(r->device, bytes, out, error));
+    TRY(weft_memory_write(*out, 0, values, bytes, error));
+done:
+    free(values);
+    return status;
+}
+
+/* Two entries a row and node of a cell: positions of row i and column j. */
+static weft_status make_matrix(weft_rehearsal *r, const weft_graph *graph, const weft_datum *datum,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_map *map = &graph->maps[datum->map];
+    const int width = map->width, entries = width * width;
+    const int64_t n = r->sizes[map->from], blocks = (n + r->lanes - 1) / r->lanes;
+    const size_t count = (size_t)(blocks * r->lanes) * (size_t)entries;
+    uint32_t *positions = calloc(count + 1, sizeof *positions);
+    if (!positions)
+        return no_memory(error);
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < entries; ++k)
+            positions[(i / r->lanes * entries + k) * r->lanes + i % r->lanes] =
+                (uint32_t)(r->indices[datum->map][i * width + k / width] * 2 * width + k % width);
+    TRY(weft_memory_make_unset(r->device, count * sizeof *positions, &r->positions[datum->id],
+                               error));
+    TRY(weft_memory_write(r->positions[datum->id], 0, positions, count * sizeof *positions, error));
+    TRY(make_values(r, r->sizes[map->to] * 2 * width, &r->data[datum->id], error));
+done:
+    free(positions);
+    return status;
+}
+
+static weft_status make_datum(weft_rehearsal *r, const weft_graph *graph, const weft_datum *datum,
+                              weft_error *error) {
+    int64_t n = 1;
+    if (datum->kind == DATUM_MATRIX)
+        return make_matrix(r, graph, datum, error);
+    if (!datum->is_input)
+        return WEFT_OK;
+    if (datum->index_set >= 0) {
+        n = r->sizes[datum->index_set];
+        if (!graph->index_sets[datum->index_set].plain)
+            n = (n + r->lanes - 1) / r->lanes * r->lanes;
+    }
+    return make_values(r, n * weft_shape_count(&datum->shape), &r->data[datum->id], error);
+}
+
+static weft_status allocate(weft_rehearsal *r, const weft_graph *graph, weft_error *error) {
+    r->n_sets = graph->n_index_sets;
+    r->n_maps = graph->n_maps;
+    r->n_data = graph->n_data;
+    r->sizes = calloc((size_t)r->n_sets + 1, sizeof *r->sizes);
+    r->maps = calloc((size_t)r->n_maps + 1, sizeof(weft_connectivity *));
+    r->indices = calloc((size_t)r->n_maps + 1, sizeof(int32_t *));
+    r->data = calloc((size_t)r->n_data + 1, sizeof(weft_memory *));
+    r->positions = calloc((size_t)r->n_data + 1, sizeof(weft_memory *));
+    return r->sizes && r->maps && r->indices && r->data && r->positions ? WEFT_OK
+                                                                        : no_memory(error);
+}
+
+weft_status weft_rehearsal_make(weft_device *device, const weft_compilation *compilation, int64_t n,
+                                weft_rehearsal **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_rehearsal *r = NULL;
+    const weft_graph *graph = compilation->graph;
+    if (compilation->flow || graph->n_operators > 0)
+        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                              "a script with loops or operators cannot be tried alone");
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return no_memory(error);
+    r->device = device;
+    r->single = compilation->options.single;
+    r->lanes = compilation->plan->lanes;
+    TRY(allocate(r, graph, error));
+    choose_sizes(r, graph, n);
+    for (int m = 0; m < r->n_maps; ++m)
+        TRY(make_map(r, &graph->maps[m], m, error));
+    for (int i = 0; i < r->n_data; ++i)
+        TRY(make_datum(r, graph, &graph->data[i], error));
+    TRY(weft_timer_make(device, &r->timer, error));
+    *out = r;
+    r = NULL;
+done:
+    weft_rehearsal_free(&r);
+    return status;
+}
+
+void weft_rehearsal_free(weft_rehearsal **rehearsal) {
+    if (!rehearsal || !*rehearsal)
+        return;
+    weft_rehearsal *r = *rehearsal;
+    for (int m = 0; r->maps && r->indices && m < r->n_maps; ++m) {
+        weft_connectivity_free(&r->maps[m]);
+        free(r->indices[m]);
+    }
+    for (int i = 0; r->data && r->positions && i < r->n_data; ++i) {
+        weft_memory_free(&r->data[i]);
+        weft_memory_free(&r->positions[i]);
+    }
+    weft_timer_free(&r->timer);
+    free(r->sizes);
+    free(r->maps);
+    free(r->indices);
+    free(r->data);
+    free(r->positions);
+    free(r);
+    *rehearsal = NULL;
+}
+
+static weft_status bind_all(weft_rehearsal *r, const weft_graph *graph, weft_program *program,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < r->n_sets; ++i)
+        TRY(weft_program_size(program, graph->index_sets[i].name, r->sizes[i], error));
+    for (int m = 0; m < r->n_maps; ++m)
+        TRY(weft_program_bind_connectivity(program, graph->maps[m].name, r->maps[m], error));
+    for (int i = 0; i < r->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        if (r->positions[i])
+            TRY(weft_program_bind_matrix(program, datum->name, r->data[i], r->positions[i], error));
+        else if (r->data[i])
+            TRY(weft_program_bind(program, datum->name, r->data[i], error));
+    }
+done:
+    return status;
+}
+
+/* A run, or one kernel alone. */
+typedef struct timed_run {
+    weft_program *program;
+    int kernel; /* -1: all of them */
+} timed_run;
+
+static weft_status run(void *user, weft_error *error) {
+    const timed_run *one = user;
+    return one->kernel < 0 ? weft_program_run(one->program, error)
+                           : weft_program_launch_kernel(one->program, one->kernel, error);
+}
+
+static weft_status time_runs(const weft_rehearsal *r, weft_program *program, int kernel,
+                             double worthless, double *seconds, weft_error *error) {
+    timed_run one = {program, kernel};
+    const weft_stopwatch watch = {.device = r->device,
+                                  .timer = r->timer,
+                                  .work = run,
+                                  .user = &one,
+                                  .rounds = ROUNDS,
+                                  .round = LONG_ENOUGH,
+                                  .slow = SLOW,
+                                  .worthless = worthless};
+    return weft_stopwatch_time(&watch, seconds, error);
+}
+
+weft_status weft_rehearsal_time(weft_rehearsal *r, weft_program *program,
+                                const weft_compilation *compilation, double worthless,
+                                double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (compilation->flow || compilation->graph->n_data != r->n_data ||
+        compilation->graph->n_maps != r->n_maps)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "the data are another script's");
+    TRY(bind_all(r, compilation->graph, program, error));
+    TRY(time_runs(r, program, -1, worthless, seconds, error));
+done:
+    return status;
+}
+
+weft_status weft_rehearsal_time_kernels(weft_rehearsal *r, weft_program *program,
+                                        const weft_compilation *compilation, double *seconds,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(bind_all(r, compilation->graph, program, error));
+    TRY(weft_program_run(program, error));
+    for (int i = 0; i < compilation->plan->n_kernels; ++i)
+        TRY(time_runs(r, program, i, 0, &seconds[i], error));
+done:
+    return status;
+}
