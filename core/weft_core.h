@@ -421,6 +421,4 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error);
 }
 #endif
 
-#include "core/weft_escape.h"
-#include "core/weft_tuning.h"
 #endif

@@ -6,7 +6,10 @@
 #ifndef WEFT_FEM_H
 #define WEFT_FEM_H
 
-#include "fusion/weft_fusion.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,7 @@
+#include "core/weft_core.h"
 #include "allocation.h"
-
 #include "test_support.h"
+
 
 #include <pthread.h>
 #include <stdlib.h>

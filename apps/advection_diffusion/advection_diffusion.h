@@ -10,8 +10,14 @@
 #define ADVECTION_DIFFUSION_H
 
 #include "apps/common/fem.h"
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
-/* ---- options (advection_diffusion_options.c, advection_diffusion_texts.c) -------------------- */
+/* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) -------------------- */
 
 typedef enum ad_reassemble {
     AD_REASSEMBLE_AUTO, /* in every step where a coefficient depends on t */
@@ -101,26 +107,26 @@ typedef struct ad_run {
 
 void ad_clear(ad_run *run);
 
-/** Names and every formula of the user's, before an hour of meshing. (advection_diffusion_check.c)
+/** Names and every formula of the user's, before an hour of meshing. (apps/advection_diffusion/check.c)
  *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_USAGE,
  *          WEFT_ERROR_IO: a file that cannot be written */
 weft_status ad_check(ad_run *run, weft_error *error);
-/** Read or make the mesh; refine and order it. (advection_diffusion_mesh.c) */
+/** Read or make the mesh; refine and order it. (apps/advection_diffusion/mesh.c) */
 weft_status ad_mesh_make(ad_run *run, weft_error *error);
-/** Connectivity, coordinates, the nodes of the conditions, probes. (advection_diffusion_mesh.c)
+/** Connectivity, coordinates, the nodes of the conditions, probes. (apps/advection_diffusion/mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), WEFT_ERROR_USAGE: formulas or
  *          probes for another dimension */
 weft_status ad_dofs_make(ad_run *run, weft_error *error);
-/** T at the time 0. (advection_diffusion_data.c)  Errors  WEFT_ERROR_INPUT: not finite (place) */
+/** T at the time 0. (apps/advection_diffusion/data.c)  Errors  WEFT_ERROR_INPUT: not finite (place) */
 weft_status ad_initial_make(ad_run *run, weft_error *error);
 /** mu is positive definite, u and mu are finite; the CFL number, with a warning above the limit.
- *  (advection_diffusion_coefficients.c)  Errors  WEFT_ERROR_INPUT (place, eigenvalues) */
+ *  (apps/advection_diffusion/coefficients.c)  Errors  WEFT_ERROR_INPUT (place, eigenvalues) */
 weft_status ad_coefficients_check(ad_run *run, weft_error *error);
-/** Choose the assembly; make stepper and measures. (advection_diffusion_solve.c) */
+/** Choose the assembly; make stepper and measures. (apps/advection_diffusion/solve.c) */
 weft_status ad_stepper_make(ad_run *run, weft_error *error);
-/** All steps, with what is due between them. (advection_diffusion_solve.c) */
+/** All steps, with what is due between them. (apps/advection_diffusion/solve.c) */
 weft_status ad_solve(ad_run *run, weft_error *error);
-/** Go on from --restart. (advection_diffusion_files.c)
+/** Go on from --restart. (apps/advection_diffusion/files.c)
  *  Errors  WEFT_ERROR_INPUT: no checkpoint, of another mesh, problem or version, damaged */
 weft_status ad_restart(ad_run *run, weft_error *error);
 /** The options of the series of --output as far as they are known before the mesh. */
@@ -129,15 +135,15 @@ weft_series_options ad_series_options(const ad_run *run);
 weft_status ad_series_open(ad_run *run, weft_error *error);
 weft_status ad_series_add(ad_run *run, weft_error *error);
 weft_status ad_checkpoint_write(ad_run *run, weft_error *error);
-/** A line of the records for T as it is now. (advection_diffusion_measure.c) */
+/** A line of the records for T as it is now. (apps/advection_diffusion/measure.c) */
 weft_status ad_record_add(ad_run *run, weft_error *error);
-/** The report on stdout; JSON. (advection_diffusion_report.c, advection_diffusion_json.c) */
+/** The report on stdout; JSON. (apps/advection_diffusion/report.c, apps/advection_diffusion/json.c) */
 weft_status ad_report_print(const ad_run *run, weft_error *error);
 weft_status ad_json_write(const ad_run *run, weft_error *error);
 /** On the null device: the script of a step and its plan, on stdout. */
 weft_status ad_plan_print(ad_run *run, weft_error *error);
 
-/* ---- errors (advection_diffusion_data.c) ---------------------------------------------------- */
+/* ---- errors (apps/advection_diffusion/data.c) ---------------------------------------------------- */
 
 /** Refuse an expression that is not finite at a point. */
 weft_status ad_refuse_value(const char *origin, const char *text, const double *point,

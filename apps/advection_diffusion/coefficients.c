@@ -1,6 +1,10 @@
 /* The coefficients' means over each cell at t = 0, which is what the operators see of them: is mu
  * positive definite, and how long may a time step be? */
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/fem.h"
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

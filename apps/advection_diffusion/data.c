@@ -1,5 +1,10 @@
 /* T at the time 0: the initial values, and over them those of the conditions. */
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/fem.h"
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <stdlib.h>

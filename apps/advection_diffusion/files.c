@@ -1,6 +1,8 @@
 /* What a run leaves on the disk while it goes on: the series of T, and checkpoints to restart from.
  */
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

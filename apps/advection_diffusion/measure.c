@@ -1,4 +1,6 @@
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

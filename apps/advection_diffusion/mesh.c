@@ -1,4 +1,8 @@
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/fem.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

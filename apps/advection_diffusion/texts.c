@@ -1,5 +1,8 @@
 /* Formulas of the command line, before any compiler sees them. */
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/fem.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 
 #include <ctype.h>
 #include <stdlib.h>

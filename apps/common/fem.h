@@ -4,9 +4,13 @@
 #define APP_FEM_H
 
 #include "apps/common/support.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
-/* ---- device (app_device.c) ---------------------------------------------------------------- */
+/* ---- device (apps/common/device.c) ---------------------------------------------------------------- */
 
 /** Open a device and the shipped functions, and fill the context of a run with them. Each is the
  * caller's, also on errors. */
@@ -14,7 +18,7 @@ weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_mo
                             weft_device **device, weft_library **library, weft_context *context,
                             weft_error *error);
 
-/* ---- mesh (app_mesh.c) -------------------------------------------------------------------- */
+/* ---- mesh (apps/common/mesh.c) -------------------------------------------------------------------- */
 
 typedef enum app_ordering {
     APP_ORDERING_AUTO, /* meshes of Gmsh everywhere, all on a GPU: by bisection */
@@ -49,7 +53,7 @@ double app_mesh_measure(const weft_mesh *mesh);
 /** The lines about the mesh, on stdout. */
 void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made);
 
-/* ---- conditions and probes (app_conditions.c) --------------------------------------------- */
+/* ---- conditions and probes (apps/common/conditions.c) --------------------------------------------- */
 
 typedef enum app_condition_kind { APP_DIRICHLET, APP_NEUMANN, APP_ROBIN } app_condition_kind;
 
@@ -108,7 +112,7 @@ weft_status app_part_make(weft_device *device, const weft_mesh *mesh,
                           weft_error *error);
 void app_parts_free(app_part **parts, int n);
 
-/* ---- options (app_run_options.c) ----------------------------------------------------------- */
+/* ---- options (apps/common/run_options.c) ----------------------------------------------------------- */
 
 /** What every app that solves on a mesh is told. Texts are borrowed from argv. */
 typedef struct app_run_options {
@@ -273,7 +277,7 @@ bool app_is_silent(const app_run_options *options);
 weft_status app_parse_text(const char *option, const char *text, const char **out,
                            weft_error *error);
 
-/* ---- assembly and memory (app_forecast.c) -------------------------------------------------- */
+/* ---- assembly and memory (apps/common/forecast.c) -------------------------------------------------- */
 
 /** What a run will hold on its device. */
 typedef struct app_forecast {
@@ -293,7 +297,7 @@ weft_status app_forecast_check(weft_device *device, const app_forecast *what,
 /** Log what was held at most beside what was foreseen. */
 void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor);
 
-/* ---- lists of numbers (app_arrays.c) ------------------------------------------------------- */
+/* ---- lists of numbers (apps/common/arrays.c) ------------------------------------------------------- */
 
 /** n doubles of the app's that the device uses in place where it can. */
 weft_status app_array_make(weft_device *device, int64_t n, double **values, weft_memory **memory,
@@ -311,7 +315,7 @@ bool app_constant(const char *text, double *value);
 weft_status app_refuse_value(const weft_mesh *mesh, const char *origin, const char *text,
                              int64_t node, weft_error *error);
 
-/* ---- forms (app_form.c) -------------------------------------------------------------------- */
+/* ---- forms (apps/common/form.c) -------------------------------------------------------------------- */
 
 enum { APP_FORM_INPUTS = 32, APP_FORM_EXPRESSIONS = 32, APP_FORM_PARAMETERS = 32 };
 
@@ -337,7 +341,7 @@ void app_form_parameter(app_form *form, const char *name, int value);
 weft_status app_form_sum(weft_context *context, const app_form *form, int64_t n_cells,
                          const char *const *names, int n, double *sums, weft_error *error);
 
-/* ---- scripts of the user's (app_script.c) --------------------------------------------------- */
+/* ---- scripts of the user's (apps/common/script.c) --------------------------------------------------- */
 
 /** The text of a file, of a shipped script, or of stdin (-); a file wins over a shipped script of
  *  the same name. *text is malloc'd.  Errors  WEFT_ERROR_IO (lists what is shipped), _INPUT */
@@ -353,7 +357,7 @@ weft_status app_split_list(const char *option, const char *text, char ***out, in
                            weft_error *error);
 void app_free_list(char ***list, int n);
 
-/* ---- checks (app_check.c) ------------------------------------------------------------------ */
+/* ---- checks (apps/common/check.c) ------------------------------------------------------------------ */
 
 /** Compile formulas in x, y, z, and in t with_time, for nothing but their errors, so that a slip in
  * the last option is reported before an hour of meshing. expressions  names are set here Errors
@@ -369,7 +373,7 @@ bool app_is_same_file(const char *a, const char *b);
 weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
                               weft_error *error);
 
-/* ---- solutions (app_solution.c) ------------------------------------------------------------ */
+/* ---- solutions (apps/common/solution.c) ------------------------------------------------------------ */
 
 /** What to look at where the matrix is not positive definite, where r.z vanishes, and where a value
  *  is no number. */
@@ -389,7 +393,7 @@ bool app_output_wanted(const app_run_options *options, bool converged, const wef
 /** Iterations, outcome and residuals; null where nothing was solved. */
 bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved);
 
-/* ---- reports (app_report.c) ---------------------------------------------------------------- */
+/* ---- reports (apps/common/report.c) ---------------------------------------------------------------- */
 
 typedef struct app_seconds {
     double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */

@@ -1,4 +1,6 @@
 #include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 #include "apps/common/support.h"
+#include "core/weft_core.h"
 
 #include <ctype.h>
 #include <errno.h>

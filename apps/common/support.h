@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* ---- messages (app_messages.c) ----------------------------------------------------------------
+/* ---- messages (apps/common/messages.c) ----------------------------------------------------------------
  */
 
 typedef enum app_verbosity { APP_QUIET = -1, APP_NORMAL = 0, APP_VERBOSE = 1 } app_verbosity;
@@ -43,7 +43,7 @@ void app_messages_clear(app_messages *messages);
 /** Print one error with its place, line, caret and hint; returns the exit code for it. */
 int app_messages_fail(app_messages *messages, const weft_error *error);
 
-/* ---- options (app_options.c) ------------------------------------------------------------ */
+/* ---- options (apps/common/options.c) ------------------------------------------------------------ */
 
 /** Find what argp would refuse, before argp does, to say it in one message with the nearest name:
  *  unknown options, missing or unexpected arguments. options ends with a zero entry.
@@ -62,7 +62,7 @@ typedef weft_status (*app_option_reader)(void *user, int key, const char *text, 
 weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
                               int argc, char **argv, app_option_reader read, void *user,
                               weft_error *error);
-/** --help, --usage and --version, which every program has; ends with a zero entry. (app_help.c) */
+/** --help, --usage and --version, which every program has; ends with a zero entry. (apps/common/help.c) */
 extern const struct argp_option app_help_options[];
 /** Print what one of them (its key) asks for. What stands after "\v" in argp->doc is printed by us:
  *  long lines are wrapped at blanks; lines that begin with one, as examples do, stay as they are.
@@ -94,7 +94,7 @@ weft_status app_split_assignment(const char *option, const char *text, const cha
 weft_status app_split_comma(const char *option, const char *text, const char *form, char **left,
                             char **right, weft_error *error);
 
-/* ---- JSON and files (app_json.c) -------------------------------------------------------- */
+/* ---- JSON and files (apps/common/json.c) -------------------------------------------------------- */
 
 /** A number, or null where it is NaN or infinite, which JSON cannot say. */
 json_t *app_json_real(double value);
@@ -115,7 +115,7 @@ weft_status app_folder_write(const char *folder, const char *name, weft_text *te
 /** Can this file be written? Leaves nothing behind; "-" always can.  Errors  WEFT_ERROR_IO */
 weft_status app_file_check(const char *path, weft_error *error);
 
-/* ---- other programs (app_child.c) ------------------------------------------------------- */
+/* ---- other programs (apps/common/child.c) ------------------------------------------------------- */
 
 /** The path of a program in PATH, in out; false where it is not there. */
 bool app_find_in_path(const char *program, char *out, size_t size);
@@ -125,7 +125,7 @@ void app_signals_block(void);
 /** The signal that asks to stop, or 0. */
 int app_stop_asked(void);
 
-/** Ctrl-C (SIGINT, SIGTERM, SIGHUP) in a long loop (app_stop.c). From app_stop_catch to
+/** Ctrl-C (SIGINT, SIGTERM, SIGHUP) in a long loop (apps/common/stop.c). From app_stop_catch to
  *  app_stop_release the first such signal is only remembered, and the next one ends the program. */
 void app_stop_catch(void);
 void app_stop_release(void);
@@ -146,7 +146,7 @@ weft_status app_child_run(const char *program, char *const *arguments, const cha
                           weft_error *error);
 void app_child_clear(app_child *child);
 
-/* ---- scripts for gnuplot 5 (app_gnuplot.c) ----------------------------------------------- */
+/* ---- scripts for gnuplot 5 (apps/common/gnuplot.c) ----------------------------------------------- */
 
 /** Add the terminal of a picture. kind: "svg" or "png"; more: further words of "set terminal",
  *  each with a space before it, or "" */
@@ -157,7 +157,7 @@ void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, in
 weft_status app_gnuplot_run(const char *folder, const char *script, const weft_monitor *monitor,
                             bool *drawn, int *stopped, weft_error *error);
 
-/* ---- for people (app_json.c) ------------------------------------------------------------- */
+/* ---- for people (apps/common/json.c) ------------------------------------------------------------- */
 
 /** "1.5 GB", "340 kB": bytes for people, in out. */
 const char *app_print_bytes(double bytes, char out[32]);

@@ -1,4 +1,7 @@
+#include "apps/common/fem.h"
 #include "apps/poisson/poisson.h"
+#include "core/weft_core.h"
+#include "fusion/weft_program.h"
 
 weft_status poisson_form_make(const poisson *run, const char *script, weft_connectivity *dofs,
                               app_form *out, weft_error *error) {

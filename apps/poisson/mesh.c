@@ -1,4 +1,8 @@
+#include "apps/common/fem.h"
 #include "apps/poisson/poisson.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -11,8 +11,13 @@
 #define POISSON_H
 
 #include "apps/common/fem.h"
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
-/* ---- options (poisson_options.c) -------------------------------------------------------- */
+/* ---- options (apps/poisson/options.c) -------------------------------------------------------- */
 
 typedef struct poisson_options {
     app_run_options run;
@@ -61,41 +66,41 @@ typedef struct poisson {
 void poisson_clear(poisson *run);
 
 /** Compile and run every text of the user's for nothing but its errors, so that a slip in the last
- * option is reported before an hour of meshing. (poisson_check.c) Errors  WEFT_ERROR_SYNTAX,
+ * option is reported before an hour of meshing. (apps/poisson/check.c) Errors  WEFT_ERROR_SYNTAX,
  * WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_IO: a result file cannot be written
  */
 weft_status poisson_check(poisson *run, weft_error *error);
-/** Read or make the mesh; order what Gmsh made, which is numbered at random. (poisson_mesh.c) */
+/** Read or make the mesh; order what Gmsh made, which is numbered at random. (apps/poisson/mesh.c) */
 weft_status poisson_mesh_make(poisson *run, weft_error *error);
 /** Choose the assembly where the user has not, and say what the run will hold on the device;
- * refused where that cannot fit. (poisson_forecast.c) Errors  WEFT_ERROR_MEMORY */
+ * refused where that cannot fit. (apps/poisson/forecast.c) Errors  WEFT_ERROR_MEMORY */
 weft_status poisson_forecast_make(poisson *run, weft_error *error);
-/** Connectivities of cells and of the conditions' facets, constrained nodes. (poisson_mesh.c)
+/** Connectivities of cells and of the conditions' facets, constrained nodes. (apps/poisson/mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
  * coordinates */
 weft_status poisson_dofs_make(poisson *run, weft_error *error);
 /** Find the parts of the mesh that do not touch, and set run->pure_neumann where nothing fixes u.
- * (poisson_parts.c) Errors  WEFT_ERROR_INPUT: one part of several is not fixed */
+ * (apps/poisson/parts.c) Errors  WEFT_ERROR_INPUT: one part of several is not fixed */
 weft_status poisson_parts_check(poisson *run, weft_error *error);
-/** Coordinates, u with its boundary values, room for b. (poisson_data.c)
+/** Coordinates, u with its boundary values, room for b. (apps/poisson/data.c)
  *  Errors  WEFT_ERROR_INPUT: a value is not finite (option and place) */
 weft_status poisson_data_make(poisson *run, weft_error *error);
-/** Make and assemble the operator. (poisson_data.c) */
+/** Make and assemble the operator. (apps/poisson/data.c) */
 weft_status poisson_operator_make(poisson *run, weft_error *error);
-/** b, with its integrals checked where only they make the problem solvable. (poisson_load.c) */
+/** b, with its integrals checked where only they make the problem solvable. (apps/poisson/load.c) */
 weft_status poisson_load_make(poisson *run, weft_error *error);
-/** Conjugate gradients; then the mean is taken off where the constant is free. (poisson_solve.c) */
+/** Conjugate gradients; then the mean is taken off where the constant is free. (apps/poisson/solve.c) */
 weft_status poisson_solve(poisson *run, weft_error *error);
-/** Errors, integral, energy and probes. (poisson_solve.c) */
+/** Errors, integral, energy and probes. (apps/poisson/solve.c) */
 weft_status poisson_measure(poisson *run, weft_error *error);
-/** Write the result file; the report on stdout; JSON. (poisson_report.c, poisson_json.c) */
+/** Write the result file; the report on stdout; JSON. (apps/poisson/report.c, apps/poisson/json.c) */
 weft_status poisson_output_write(poisson *run, weft_error *error);
 weft_status poisson_report_print(const poisson *run, weft_error *error);
 weft_status poisson_json_write(const poisson *run, weft_error *error);
-/** On the null device: plans and what would be launched, on stdout. (poisson_null.c) */
+/** On the null device: plans and what would be launched, on stdout. (apps/poisson/null.c) */
 weft_status poisson_plan_print(poisson *run, weft_error *error);
 
-/* ---- forms (poisson_form.c) ------------------------------------------------------------- */
+/* ---- forms (apps/poisson/form.c) ------------------------------------------------------------- */
 
 /** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
  *  Errors  WEFT_ERROR_INTERNAL: no such script */

@@ -1,4 +1,6 @@
+#include "apps/common/statistics.h"
 #include "apps/scaling/scaling.h"
+#include "core/weft_core.h"
 
 #include <math.h>
 #include <stdlib.h>

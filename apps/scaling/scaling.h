@@ -8,11 +8,12 @@
 #ifndef SCALING_H
 #define SCALING_H
 
-#include "apps/common/fem.h"
 #include "apps/common/statistics.h"
 #include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
-/* ---- options (scaling_options.c) -------------------------------------------------------- */
+/* ---- options (apps/scaling/options.c) -------------------------------------------------------- */
 
 /** Pieces of "A,B,C". Free with scaling_list_clear. */
 typedef struct scaling_list {
@@ -26,7 +27,7 @@ weft_status scaling_list_add(const char *option, const char *text, scaling_list 
 weft_status scaling_list_append(scaling_list *list, const char *text, weft_error *error);
 void scaling_list_clear(scaling_list *list);
 
-/** What an app is asked where the user gives no problem after "--". (scaling_apps.c) */
+/** What an app is asked where the user gives no problem after "--". (apps/scaling/apps.c) */
 typedef struct scaling_app {
     const char *name, *success;           /* the outcome that is no failure */
     const char *const *problem_options;   /* any of these is a problem of the user's; NULL ends */
@@ -59,7 +60,7 @@ typedef struct scaling_options {
 weft_status scaling_options_read(int argc, char **argv, scaling_options *out, weft_error *error);
 void scaling_options_clear(scaling_options *options);
 
-/* ---- cases (scaling_cases.c, scaling_levels.c) ------------------------------------------ */
+/* ---- cases (apps/scaling/cases.c, apps/scaling/levels.c) ------------------------------------------ */
 
 /** A mesh with its size and refinement: one point of the horizontal axis. */
 typedef struct scaling_level {
@@ -101,13 +102,13 @@ weft_status scaling_cases_make(const scaling_options *options, const weft_monito
 void scaling_cases_clear(scaling_cases *cases);
 /** The hash of a whole file. Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status scaling_file_hash(const char *path, char out[33], weft_error *error);
-/** The levels of the meshes, sizes and refinements. (scaling_levels.c) */
+/** The levels of the meshes, sizes and refinements. (apps/scaling/levels.c) */
 weft_status scaling_levels_make(const scaling_options *options, scaling_cases *out,
                                 weft_error *error);
-/* ---- the study on disk (scaling_study.c, scaling_question.c) ---------------------------- */
+/* ---- the study on disk (apps/scaling/study.c, apps/scaling/question.c) ---------------------------- */
 
 /** What was asked, as JSON: a study is resumed by the same question alone. The caller's;
- *  NULL where memory is out. (scaling_question.c) */
+ *  NULL where memory is out. (apps/scaling/question.c) */
 json_t *scaling_question_make(const scaling_options *options, const scaling_cases *cases);
 /** Errors  WEFT_ERROR_USAGE: they differ (says in what, with both answers) */
 weft_status scaling_question_compare(const char *path, const json_t *before, const json_t *now,
@@ -134,17 +135,17 @@ weft_status scaling_study_add(scaling_study *study, int index, int round, json_t
 json_t *scaling_study_at(const scaling_study *study, int index, int round);
 void scaling_study_close(scaling_study *study);
 
-/* ---- meshes and runs (scaling_meshes.c, scaling_runs.c, scaling_progress.c) ---------------- */
+/* ---- meshes and runs (apps/scaling/meshes.c, apps/scaling/runs.c, apps/scaling/progress.c) ---------------- */
 
 /** Mesh each .geo file, and read each .msh file, once, into DIR/meshes, so that no run waits for
- *  Gmsh; what is there already stays. (scaling_meshes.c)
+ *  Gmsh; what is there already stays. (apps/scaling/meshes.c)
  *  Errors  those of weft_mesh_read and weft_result_write */
 weft_status scaling_meshes_make(const scaling_options *options, const weft_monitor *monitor,
                                 const scaling_study *study, scaling_cases *cases,
                                 weft_error *error);
 
 /** The time steps of each level with runs to do: those of the default problem in proportion to the
- *  cells; with --fit-dt the user's, as given on the first level. (scaling_steps.c)
+ *  cells; with --fit-dt the user's, as given on the first level. (apps/scaling/steps.c)
  *  Errors  those of weft_mesh_read */
 weft_status scaling_steps_make(const scaling_options *options, const weft_monitor *monitor,
                                const scaling_study *study, scaling_cases *cases, weft_error *error);
@@ -179,7 +180,7 @@ void scaling_progress_draw(void *progress);
 weft_status scaling_runs_do(const scaling_cases *cases, scaling_study *study,
                             scaling_progress *progress, int *stopped, weft_error *error);
 
-/* ---- results (scaling_results.c) --------------------------------------------------------- */
+/* ---- results (apps/scaling/results.c) --------------------------------------------------------- */
 
 enum { SCALING_PHASES_MAX = 32, SCALING_PHASE_NAME = 32 };
 

@@ -1,4 +1,5 @@
 #include "apps/scaling/scaling.h"
+#include "core/weft_core.h"
 
 #include <dirent.h>
 #include <errno.h>

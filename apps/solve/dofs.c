@@ -1,5 +1,9 @@
 /* Conditions, component by component. */
+#include "apps/common/fem.h"
 #include "apps/solve/solve.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,10 @@
+#include "apps/common/fem.h"
+#include "apps/common/support.h"
 #include "apps/solve/solve.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <string.h>

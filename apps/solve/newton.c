@@ -5,7 +5,10 @@
  *  falls no more, it is enough that it is what rounding leaves of K u (Tisseur 2001).
  *
  *  Source Nocedal and Wright 2006, sections 3.1 and 11.1 */
+#include "apps/common/fem.h"
 #include "apps/solve/solve.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <float.h>
 #include <math.h>

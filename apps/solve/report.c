@@ -1,4 +1,9 @@
+#include "apps/common/fem.h"
+#include "apps/common/support.h"
 #include "apps/solve/solve.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

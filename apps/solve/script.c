@@ -1,4 +1,9 @@
+#include "apps/common/fem.h"
 #include "apps/solve/solve.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_outline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,14 @@
 #define SOLVE_H
 
 #include "apps/common/fem.h"
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
-/* ---- options (solve_options.c) -------------------------------------------------------------- */
+/* ---- options (apps/solve/options.c) -------------------------------------------------------------- */
 
 enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8 };
 
@@ -49,7 +55,7 @@ void solve_options_clear(solve_options *options);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/** What a script says that matters here (solve_script.c). */
+/** What a script says that matters here (apps/solve/script.c). */
 typedef struct solve_script {
     char *text;                    /* malloc'd; without its return statements */
     weft_text cells;               /* the same, with K = MATRIX behind it */
@@ -67,7 +73,7 @@ typedef struct solve_part {
     int component, part; /* into run->parts */
 } solve_part;
 
-/** An input list that the user has bound (solve_inputs.c). */
+/** An input list that the user has bound (apps/solve/inputs.c). */
 typedef struct solve_input {
     const char *name;
     double *values;
@@ -136,7 +142,7 @@ typedef struct solve {
 
 void solve_clear(solve *run);
 
-/** Read the script, before there is a device. (solve_script.c)
+/** Read the script, before there is a device. (apps/solve/script.c)
  *  Errors  what the parser says of the script; WEFT_ERROR_INPUT: it makes no matrix or vector */
 weft_status solve_script_read(solve *run, weft_error *error);
 /** Check that it compiles, before there is a mesh.  Errors  what the compiler says of the script */
@@ -145,44 +151,44 @@ weft_status solve_script_try(solve *run, weft_error *error);
 weft_status solve_script_fit(solve *run, weft_error *error);
 void solve_script_clear(solve_script *script);
 /** Compile every formula of the options for its errors; look at the files to be written.
- * (solve_check.c) */
+ * (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
 /** Read or make the mesh. */
 weft_status solve_mesh_make(solve *run, weft_error *error);
-/** Conditions by components, constrained dofs, connectivities. (solve_dofs.c) */
+/** Conditions by components, constrained dofs, connectivities. (apps/solve/dofs.c) */
 weft_status solve_dofs_make(solve *run, weft_error *error);
-/** Coordinates, u, b, and the script's inputs. (solve_inputs.c) */
+/** Coordinates, u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
 /** Evaluate a formula at the nodes; values [nodes] and memory are the caller's. */
 weft_status solve_evaluate(solve *run, const char *text, const char *origin, weft_memory *memory,
                            double *values, weft_error *error);
-/** Evaluate what Dirichlet conditions give. (solve_dofs.c) */
+/** Evaluate what Dirichlet conditions give. (apps/solve/dofs.c) */
 weft_status solve_dirichlet_make(solve *run, weft_error *error);
 /** Set those values in u_values, times the factor. */
 void solve_dirichlet_set(solve *run, double factor);
 /** Start the form of the cells: the script with its inputs, parameters and expressions.
- * (solve_forms.c) */
+ * (apps/solve/forms.c) */
 void solve_form_cells(solve *run, app_form *out);
 /** Make the operator, choosing its assembly where the user has not. Errors  WEFT_ERROR_INPUT: the
  * matrix is not symmetric, or nothing fixes u */
 weft_status solve_operator_make(solve *run, weft_error *error);
 /** Is the tangent at the present u symmetric?  Errors  WEFT_ERROR_INPUT */
 weft_status solve_tangent_check(solve *run, int step, int iteration, weft_error *error);
-/** The fluxes of conditions, and the program of the script's vector. (solve_load.c) */
+/** The fluxes of conditions, and the program of the script's vector. (apps/solve/load.c) */
 weft_status solve_load_make(solve *run, weft_error *error);
 /** b: the script's vector for the present u, plus fluxes times the factor. */
 weft_status solve_vector_make(solve *run, double factor, weft_error *error);
-/** K u = b. (solve_linear.c) */
+/** K u = b. (apps/solve/linear.c) */
 weft_status solve_linear(solve *run, weft_error *error);
-/** r(u) = 0. (solve_newton.c) */
+/** r(u) = 0. (apps/solve/newton.c) */
 weft_status solve_newton(solve *run, weft_error *error);
-/** Errors, integrals, energy and probes. (solve_measure.c) */
+/** Errors, integrals, energy and probes. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
-/** The result file, the report, JSON. (solve_report.c, solve_json.c) */
+/** The result file, the report, JSON. (apps/solve/report.c, apps/solve/json.c) */
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);
 weft_status solve_json_write(const solve *run, weft_error *error);
-/** On the null device: what would be launched, on stdout. (solve_report.c) */
+/** On the null device: what would be launched, on stdout. (apps/solve/report.c) */
 weft_status solve_plan_print(solve *run, weft_error *error);
 
 #endif

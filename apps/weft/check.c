@@ -1,6 +1,15 @@
 /* weft calibrate --check: predicted against measured, over scripts that are kept for it. */
+#include "apps/common/support.h"
 #include "apps/weft/embedded_check.h"
 #include "apps/weft/tool.h"
+#include "core/embedded.h"
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/cost/cost.h"
+#include "fusion/cost/measured.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <math.h>
 #include <stdlib.h>

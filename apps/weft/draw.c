@@ -1,5 +1,8 @@
 /* weft calibrate --draw: figures 4 and 5 of Fousek et al. 2011 from what --check --json writes. */
+#include "apps/common/support.h"
 #include "apps/weft/tool.h"
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
 
 #include <errno.h>
 #include <math.h>

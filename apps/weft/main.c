@@ -1,4 +1,6 @@
+#include "apps/common/support.h"
 #include "apps/weft/tool.h"
+#include "core/weft_core.h"
 
 #include <string.h>
 

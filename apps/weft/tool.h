@@ -3,7 +3,12 @@
 #define WEFT_TOOL_H
 
 #include "apps/common/support.h"
-#include "fem/weft_fem.h"
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/cost/measured.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 /** A subcommand. argv[0] is "weft NAME"; the exit code goes to *code, which is 0 before.
  *  Errors  any; main prints them */
@@ -29,14 +34,14 @@ weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *
 weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
                                 weft_error *error);
 /** weft calibrate --check: read the scripts for the errors of their text; then, on one device, run
- *  them. (weft_check.c) */
+ *  them. (apps/weft/check.c) */
 struct weft_tool_options;
 weft_status weft_tool_check_read(const struct weft_tool_options *options, weft_error *error);
 weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error);
 /** weft calibrate --draw: for each script of what --check has written, a data file and scripts for
  *  gnuplot of figures 4 and 5 of Fousek et al. 2011, into the folder --out, which is made; drawn
- *  where gnuplot is installed. Nothing is written where the file is refused. (weft_draw.c)
+ *  where gnuplot is installed. Nothing is written where the file is refused. (apps/weft/draw.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_tool_draw(const struct weft_tool_options *options, const weft_monitor *monitor,
                            weft_error *error);
@@ -55,7 +60,7 @@ typedef struct weft_tool_scripts {
     int n;
 } weft_tool_scripts;
 /** Read files, shipped scripts, or "-" for stdin. Where nothing is returned, which is so of shipped
- * pieces, what no statement uses is returned, by a fragment of its own. (weft_scripts.c) Errors
+ * pieces, what no statement uses is returned, by a fragment of its own. (apps/weft/scripts.c) Errors
  * WEFT_ERROR_IO (lists the shipped scripts), WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY; what the parser
  * says of them */
 weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_scripts *out,
@@ -134,7 +139,7 @@ weft_status weft_tool_library_make(const weft_tool_options *options, weft_librar
 weft_status weft_tool_refuse(const char *what, const char *word, const char *const *names, size_t n,
                              weft_error *error);
 
-/** What the tuning database says (weft_tuned.c). Start from {0}. */
+/** What the tuning database says (apps/weft/tuned.c). Start from {0}. */
 typedef struct weft_tool_tuned {
     weft_tuning *tuning;
     weft_measured_costs *costs;
@@ -173,17 +178,17 @@ typedef struct weft_tool_outcome {
     double worst, tolerance; /* errors relative to the largest component of a result, or to 0.1 */
     weft_text failure;       /* the first one; empty where all agree. The caller's to free */
 } weft_tool_outcome;
-/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 instances. (weft_trial.c)
+/** Run every trial at 1, lanes - 1, lanes, lanes + 1 and 1003 instances. (apps/weft/trial.c)
  *  Errors  those of compiling and of the devices; a difference is none: see out->failure */
 weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int variant,
                           bool single, weft_tool_outcome *out, weft_error *error);
 
 /** For a GPU or null:h200: add what the compiled plan's kernels take of it, or why that is not
- * known; for the host nothing. (weft_figures.c) */
+ * known; for the host nothing. (apps/weft/figures.c) */
 weft_status weft_tool_figures(weft_device *device, const weft_compilation *compilation,
                               weft_text *out, weft_error *error);
 
-/** Measure each kernel of a plan alone and keep that in the tuning database. (weft_page.c)
+/** Measure each kernel of a plan alone and keep that in the tuning database. (apps/weft/page.c)
  *  Errors  those of weft_search_kernels and of the database */
 weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
                                    const weft_compilation *compilation,

@@ -1,4 +1,4 @@
-#include "core/core_internal.h"
+#include "core/weft_core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "core/weft_core.h"
+#include "core/weft_escape.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,8 @@
 #define PLANT_H
 
 #ifdef WEFT_PLANT_BUGS
+#include "core/weft_core.h"
+
 #include <stdbool.h>
 bool weft_planted(const char *bug);
 #else

@@ -1,5 +1,7 @@
 /* Starts child programs, enforces their limits and collects them. */
-#include "core/core_internal.h"
+#include "core/base/process.h"
+#include "core/weft_core.h"
+#include <pthread.h>
 
 #include <errno.h>
 #include <fcntl.h>

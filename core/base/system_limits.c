@@ -1,4 +1,5 @@
-#include "core/core_internal.h"
+#include "core/base/threads.h"
+#include "core/weft_core.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-#include "core/core_internal.h"
+#include "core/base/threads.h"
+#include "core/weft_core.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-#include "core/core_internal.h"
+#include "core/base/file.h"
+#include "core/cache/cache.h"
+#include "core/weft_core.h"
+#include <stdatomic.h>
 
 #include <dirent.h>
 #include <errno.h>

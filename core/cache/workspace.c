@@ -1,4 +1,5 @@
-#include "core/core_internal.h"
+#include "core/cache/cache.h"
+#include "core/weft_core.h"
 
 #include <dirent.h>
 #include <errno.h>

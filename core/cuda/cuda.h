@@ -4,7 +4,11 @@
 #ifndef WEFT_CUDA_API_H
 #define WEFT_CUDA_API_H
 
-#include "core/core_internal.h"
+#include "core/cache/cache.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
 typedef int weft_cu_result; /* 0: success */
 typedef int weft_cu_device;

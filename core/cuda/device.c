@@ -1,4 +1,11 @@
+#include "core/base/threads.h"
+#include "core/cache/cache.h"
+#include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
 #include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include <pthread.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 #include "core/cuda/cuda.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,6 @@
-#include "core/core_internal.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
+#include <stdatomic.h>
 
 #include <stdlib.h>
 #include <string.h>

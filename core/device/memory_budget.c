@@ -1,4 +1,5 @@
-#include "core/core_internal.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-#include "core/core_internal.h"
+#include "core/base/file.h"
+#include "core/base/process.h"
+#include "core/cache/cache.h"
+#include "core/host/compiler.h"
+#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

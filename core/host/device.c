@@ -1,4 +1,8 @@
-#include "core/core_internal.h"
+#include "core/base/threads.h"
+#include "core/device/device.h"
+#include "core/host/compiler.h"
+#include "core/host/module.h"
+#include "core/weft_core.h"
 
 #include <ctype.h>
 #include <errno.h>

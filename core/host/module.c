@@ -1,4 +1,12 @@
-#include "core/core_internal.h"
+#include "core/base/file.h"
+#include "core/cache/cache.h"
+#include "core/device/device.h"
+#include "core/device/source.h"
+#include "core/host/compiler.h"
+#include "core/host/module.h"
+#include "core/weft_core.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Is a compiled kernel a whole shared object for this machine? The loader maps what the headers
  * announce without a look at the file's length: past its end there is SIGBUS. */
-#include "core/core_internal.h"
+#include "core/host/module.h"
 
 #include <elf.h>
 #include <link.h>

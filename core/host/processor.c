@@ -1,5 +1,6 @@
 /* The processor and the instruction set that kernels are compiled for: its best, or one by name. */
-#include "core/core_internal.h"
+#include "core/host/compiler.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

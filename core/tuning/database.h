@@ -1,9 +1,12 @@
-/** The tuning database inside. tuning.c opens it, tuning_rows.c reads and writes rows of any table,
- *  tuning_entries.c is the public part over that, tuning_list.c is for the tool. */
+/** The tuning database inside. core/tuning/database.c opens it, core/tuning/rows.c reads and writes rows of any table,
+ *  core/tuning/entries.c is the public part over that, core/tuning/list.c is for the tool. */
 #ifndef TUNING_INTERNAL_H
 #define TUNING_INTERNAL_H
 
-#include "core/core_internal.h"
+#include "core/cache/cache.h"
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include <pthread.h>
 
 #include <limits.h>
 #include <sqlite3.h>

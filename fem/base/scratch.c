@@ -1,4 +1,5 @@
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/base/memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

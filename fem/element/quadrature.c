@@ -1,3 +1,4 @@
+#include "core/weft_core.h"
 #include "fem/element/tables.h"
 
 #include <math.h>

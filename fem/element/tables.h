@@ -6,7 +6,8 @@
 #ifndef WEFT_TABLES_H
 #define WEFT_TABLES_H
 
-#include "fusion/weft_fusion.h"
+#include "core/weft_core.h"
+#include "fusion/weft_library.h"
 
 #define WEFT_DEGREE_MAX 20
 

@@ -1,5 +1,6 @@
 /* Two ways to compute the same product, tried on one vector. */
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/form/trial.h"
 
 #include <math.h>
 #include <stdlib.h>

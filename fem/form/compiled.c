@@ -1,4 +1,8 @@
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <string.h>

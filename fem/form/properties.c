@@ -1,5 +1,10 @@
 /* Forms that promise something, run to see. */
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/form/trial.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

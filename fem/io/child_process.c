@@ -1,4 +1,5 @@
 /* A call in a child process: forked, waited for, its end made a status. */
+#include "core/weft_core.h"
 #include "fem/io/child_process.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef WEFT_APART_INTERNAL_H
 #define WEFT_APART_INTERNAL_H
 
-#include "fem/weft_fem.h"
+#include "core/weft_core.h"
 
 #include <sys/types.h>
 

@@ -1,4 +1,6 @@
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/io/read.h"
+#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <math.h>

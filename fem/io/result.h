@@ -1,8 +1,9 @@
-/** What writing result files shares: placing them (result.c, temporary.c), VTKHDF (result_vtkhdf.c)
- *  and VTU (result_vtu.c). */
+/** What writing result files shares: placing them (fem/io/result.c, fem/io/temporary.c), VTKHDF (fem/io/result_vtkhdf.c)
+ *  and VTU (fem/io/result_vtu.c). */
 #ifndef WEFT_RESULT_INTERNAL_H
 #define WEFT_RESULT_INTERNAL_H
 
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 enum { WEFT_GROUP_NAME_BYTES = 256, WEFT_MASK_NAME_BYTES = 288 };

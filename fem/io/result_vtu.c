@@ -5,7 +5,9 @@
  *      <AppendedData encoding="raw">_  for each array: its bytes as uint64, then the values
  *
  * Source  VTK User's Guide, "VTK File Formats", section XML file formats */
+#include "core/weft_core.h"
 #include "fem/io/result.h"
+#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <inttypes.h>

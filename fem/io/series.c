@@ -1,7 +1,10 @@
 /* Time series: is a file made, gone on with, or kept? Nothing that is there is lost without being
  * asked for. */
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/io/result.h"
 #include "fem/io/series.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <inttypes.h>

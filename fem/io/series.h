@@ -1,9 +1,10 @@
-/** Time series: what the formats (series_vtkhdf.c, series_pvd.c) share with series.c, which decides
+/** Time series: what the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c) share with fem/io/series.c, which decides
  *  whether a file is made, gone on with or kept. */
 #ifndef WEFT_SERIES_INTERNAL_H
 #define WEFT_SERIES_INTERNAL_H
 
-#include "fem/io/result.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 /** What a file holds. */
 typedef struct weft_series_found {

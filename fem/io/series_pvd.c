@@ -3,8 +3,10 @@
  * whole.
  *
  * Source  ParaView's guide, "PVD file format" */
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/io/result.h"
 #include "fem/io/series.h"
+#include "fem/weft_fem.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,6 +8,8 @@
 #ifndef WEFT_MESH_STREAM_H
 #define WEFT_MESH_STREAM_H
 
+#include "core/weft_core.h"
+
 #include <stdint.h>
 
 typedef struct weft_stream_start {

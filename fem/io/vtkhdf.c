@@ -1,3 +1,5 @@
+#include "core/weft_core.h"
+#include "fem/base/text.h"
 #include "fem/io/vtkhdf.h"
 
 #include <stdio.h>

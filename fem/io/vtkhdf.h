@@ -13,14 +13,15 @@
 #ifndef WEFT_VTKHDF_INTERNAL_H
 #define WEFT_VTKHDF_INTERNAL_H
 
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <hdf5.h>
 
 enum { VTK_TRIANGLE_TYPE = 5, VTK_TETRAHEDRON_TYPE = 10 };
 
 /** HDF5 prints errors by itself: no more in this thread. All that HDF5 does runs in processes of
- *  its own (apart_internal.h), so that nothing has to be put back. */
+ *  its own (fem/io/child_process.h), so that nothing has to be put back. */
 void weft_hdf5_silence(void);
 /** An error with the system's reason, or the innermost cause that HDF5 knows. Returns status, or
  *  WEFT_ERROR_MEMORY where memory was the cause. */

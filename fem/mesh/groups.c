@@ -1,4 +1,5 @@
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 
 #include <stdio.h>
 

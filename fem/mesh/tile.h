@@ -1,9 +1,10 @@
-/* What mesh_tile.c (a mesh repeated) and mesh_tile_sides.c (which nodes meet) share. Not installed.
+/* What fem/mesh/tile.c (a mesh repeated) and fem/mesh/tile_sides.c (which nodes meet) share. Not installed.
  */
 #ifndef WEFT_MESH_TILE_INTERNAL_H
 #define WEFT_MESH_TILE_INTERNAL_H
 
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 /** Nodes on the sides of a mesh's bounding box. Bit a of a mask stands for axis a; axes that are
  *  not repeated have no sides. Start from {0}. */

@@ -1,5 +1,12 @@
 /* The operator as one sparse matrix: every form by Addto, the first from zero, the others added. */
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/operator/operator.h"
+#include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,9 @@
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +66,8 @@ void weft_operator_free(weft_operator **op) {
         (*op)->table->free(*op);
     weft_pattern_free(&(*op)->pattern);
     weft_memory_free(&(*op)->values);
-    weft_cg_programs_free(&(*op)->cg);
-    weft_persistent_free(&(*op)->persistent);
+    if ((*op)->free_solver)
+        (*op)->free_solver(*op);
     free(*op);
     *op = NULL;
 }

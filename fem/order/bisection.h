@@ -1,8 +1,8 @@
-/* What order_bisect.c (the recursion) and order_split.c (one range halved) share. Not installed. */
+/* What fem/order/bisection.c (the recursion) and fem/order/split.c (one range halved) share. Not installed. */
 #ifndef WEFT_ORDER_BISECT_H
 #define WEFT_ORDER_BISECT_H
 
-#include "fem/order/private.h"
+#include "core/weft_core.h"
 
 /** A node: its coordinates over the extent of the mesh, in units of 2^-32 (q[2] = 0 in 2D). */
 typedef struct weft_point {

@@ -1,9 +1,10 @@
-/* What order.c (which number a node gets), order_bisect.c and order_metis.c (two ways to find it),
- * order_apply.c and order_simplices.c (a mesh renumbered) share. Not installed. */
+/* What fem/order/order.c (which number a node gets), fem/order/bisection.c and fem/order/metis.c (two ways to find it),
+ * fem/order/apply.c and fem/order/simplices.c (a mesh renumbered) share. Not installed. */
 #ifndef WEFT_ORDER_INTERNAL_H
 #define WEFT_ORDER_INTERNAL_H
 
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 /** Numbers by recursive coordinate bisection: old [n_nodes] gets the old number of each new one.
  *  Ranges are halved at multiples of `leaf` along the longest axis of the box of their points; ties

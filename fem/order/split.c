@@ -1,3 +1,4 @@
+#include "core/weft_core.h"
 #include "fem/order/bisection.h"
 
 #include <string.h>

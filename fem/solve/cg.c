@@ -1,4 +1,6 @@
+#include "core/weft_core.h"
 #include "fem/solve/private.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* The iterations of a solve in one kernel that stays on the device, where the operator stores a
  * matrix, the device is a GPU and the system fits; else as launches. */
-#include "fem/solve/private.h"
+#include "core/weft_core.h"
 #include "fem/solve/persistent.h"
+#include "fem/solve/private.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ static weft_status persistent_keep(weft_cg *cg, char *reason, size_t size, weft_
     if (weft_persistent_suits(op->persistent, cg->context, op->pattern, jacobi))
         return WEFT_OK;
     weft_persistent_free(&op->persistent);
+    op->free_solver = weft_operator_free_solver;
     TRY(weft_persistent_make(cg->context, op->pattern, jacobi, &op->persistent, reason, size,
                              error));
 done:

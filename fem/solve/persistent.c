@@ -1,7 +1,11 @@
 /* The kernel that stays, as a program: compiled for a system, run in launches of some iterations
  * each, so that nobody waits long for a word of it. */
-#include "fem/solve/persistent.h"
+#include "core/embedded.h"
+#include "core/weft_core.h"
 #include "fem/embedded_solvers.h"
+#include "fem/operator/operator.h"
+#include "fem/solve/persistent.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdio.h>

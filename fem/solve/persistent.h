@@ -4,9 +4,11 @@
 #ifndef WEFT_CG_PERSISTENT_INTERNAL_H
 #define WEFT_CG_PERSISTENT_INTERNAL_H
 
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/weft_fem.h"
 
-/* ---- shape (cg_persistent_plan.c) ------------------------------------------------------------ */
+/* ---- shape (fem/solve/persistent_plan.c) ------------------------------------------------------------ */
 
 enum { WEFT_PERSISTENT_NODES = 40 /* of a thread, at most */ };
 
@@ -22,7 +24,7 @@ typedef struct weft_persistent_shape {
 bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entries,
                           weft_persistent_shape *shape, char *reason, size_t size);
 
-/* ---- layout (cg_persistent_layout.c) --------------------------------------------------------- */
+/* ---- layout (fem/solve/persistent_layout.c) --------------------------------------------------------- */
 
 /** Who holds what. Positions are [block][node of the thread][thread]; a block's first are those
  * that others read, each of the two kinds ordered by falling number of entries, then by number.
@@ -50,7 +52,7 @@ weft_status weft_persistent_layout_make(weft_device *device, const weft_pattern 
                                         weft_persistent_layout **out, weft_error *error);
 void weft_persistent_layout_free(weft_persistent_layout **layout);
 
-/* ---- places (cg_persistent_plan.c) ----------------------------------------------------------- */
+/* ---- places (fem/solve/persistent_plan.c) ----------------------------------------------------------- */
 
 /** What a multiprocessor keeps where. */
 typedef struct weft_persistent_places {
@@ -72,7 +74,7 @@ void weft_persistent_macros(const weft_persistent_layout *layout,
 /** Words of 8 bytes that the blocks' sums take. */
 size_t weft_persistent_slot_words(const weft_persistent_layout *layout);
 
-/* ---- program (cg_persistent.c) ----------------------------------------------------------------
+/* ---- program (fem/solve/persistent.c) ----------------------------------------------------------------
  */
 
 /** jacobi: inverse diagonals given later are those of the matrix. Where the system does not fit,
@@ -122,5 +124,7 @@ typedef struct weft_persistent_run {
 weft_status weft_persistent_iterate(weft_persistent *persistent, weft_memory *residual,
                                     weft_memory *inverse, weft_memory *x, weft_persistent_run *run,
                                     weft_error *error);
+
+void weft_persistent_free(weft_persistent **persistent);
 
 #endif

@@ -1,8 +1,10 @@
-/* The steps of a conjugate-gradient solve (cg_steps.c), put together in cg.c. Not installed. */
+/* The steps of a conjugate-gradient solve (fem/solve/steps.c), put together in fem/solve/cg.c. Not installed. */
 #ifndef WEFT_CG_INTERNAL_H
 #define WEFT_CG_INTERNAL_H
 
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/weft_fem.h"
 
 /** What the scripts cg_*.weft work on, by the names they have there: lists over the dofs first,
  *  then uniform values, a memory of one double each. */
@@ -53,7 +55,7 @@ typedef struct weft_cg {
     double limit;                       /* of rr */
 } weft_cg;
 
-/** cg_scripts.c: the operator has room for these programs. */
+/** fem/solve/programs.c: the operator has room for these programs. */
 weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error);
 /** Run a script on the memories of this solve; compiled and bound when first asked for. */
 weft_status weft_cg_run(weft_cg *cg, weft_cg_script script, weft_error *error);
@@ -86,7 +88,7 @@ weft_status weft_cg_size(weft_cg *cg, double *size, weft_error *error);
  *  positive then. */
 enum { WEFT_CG_TURNS_MAX = 4096 };
 weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_error *error);
-/** Iterations in one kernel (cg_stay.c). */
+/** Iterations in one kernel (fem/solve/one_kernel.c). */
 typedef struct weft_cg_stretch {
     int n;              /* iterations */
     bool is_indefinite; /* ended so */
@@ -104,7 +106,7 @@ weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error);
 /** Set the free entries of x to zero. */
 weft_status weft_cg_clear(weft_cg *cg, weft_error *error);
 
-/* ---- when it ends (cg_stop.c) ---------------------------------------------------------------- */
+/* ---- when it ends (fem/solve/stop.c) ---------------------------------------------------------------- */
 
 typedef struct weft_cg_course {
     int iterations, capacity;
@@ -135,5 +137,9 @@ int weft_cg_until_check(int iterations);
 int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance);
 /** Tell the monitor the digits gained of those wanted, and the iterations. */
 void weft_cg_tell(const weft_cg *cg, const double *history, int iterations);
+
+void weft_cg_programs_free(weft_cg_programs **programs);
+/** Free what solves have kept with an operator: its programs and its persistent kernel. */
+void weft_operator_free_solver(weft_operator *op);
 
 #endif

@@ -1,6 +1,15 @@
 /* The scripts of conjugate gradients as programs: compiled once for an operator, bound for a solve.
  */
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/operator/operator.h"
+#include "fem/solve/persistent.h"
 #include "fem/solve/private.h"
+#include "fem/sparse/csr.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 
@@ -55,6 +64,7 @@ weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error) {
     cg->op->cg = calloc(1, sizeof *cg->op->cg);
     if (!cg->op->cg)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+    cg->op->free_solver = weft_operator_free_solver;
     cg->op->cg->device = context->device;
     cg->op->cg->library = context->library;
     cg->op->cg->plan = context->plan;
@@ -143,4 +153,9 @@ void weft_cg_unbind(weft_cg *cg, weft_cg_script script) {
         (void)weft_program_bind(program, "q", NULL, NULL);
         (void)weft_program_record(program, "rr", NULL, 0, NULL);
     }
+}
+
+void weft_operator_free_solver(weft_operator *op) {
+    weft_cg_programs_free(&op->cg);
+    weft_persistent_free(&op->persistent);
 }

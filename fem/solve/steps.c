@@ -1,6 +1,9 @@
 /* Vectors stay on the device, in whatever memory it has: what a step does to them is a script. The
  * host sees uniform values, and lists only before and after the iteration, piece by piece. */
+#include "core/weft_core.h"
 #include "fem/solve/private.h"
+#include "fem/sparse/csr.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

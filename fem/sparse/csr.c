@@ -1,4 +1,6 @@
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/sparse/csr.h"
+#include "fem/weft_fem.h"
 
 typedef struct weft_csr_work {
     weft_csr_rows rows;

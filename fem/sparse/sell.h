@@ -3,7 +3,9 @@
 #ifndef WEFT_SLICED_H
 #define WEFT_SLICED_H
 
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 
 enum {
     WEFT_SLICE = 32,         /* rows of a slice */
@@ -51,7 +53,7 @@ int32_t weft_sliced_column(const weft_sliced *sliced, int64_t row, int64_t k);
 int64_t weft_sliced_place(const weft_sliced *sliced, int64_t row, int64_t k);
 
 /** The matrix on a GPU: the layout, values that are zero at first, and the kernels that work on it
- * (sliced_device.c). Makes nothing of a null device's but its record. */
+ * (fem/sparse/sell_device.c). Makes nothing of a null device's but its record. */
 typedef struct weft_sliced_matrix weft_sliced_matrix;
 /** pattern is borrowed for the call. layout (NULL allowed) gets the layout on the host, the
  * caller's. Errors as weft_sliced_make's, and WEFT_ERROR_COMPILER. */

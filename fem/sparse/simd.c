@@ -1,4 +1,4 @@
-#include "fem/operator/private.h"
+#include "fem/sparse/csr.h"
 
 #define WIDE_NAME(name) name##_plain
 #define WIDE_TARGET

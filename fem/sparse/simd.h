@@ -1,4 +1,4 @@
-/* The loop over rows that products with sparse matrices spend their time in. wide.c includes this
+/* The loop over rows that products with sparse matrices spend their time in. fem/sparse/simd.c includes this
  * once for each instruction set, with WIDE_NAME and WIDE_TARGET defined: a body that is inlined
  * into functions of other targets would be cut into narrow vectors before it gets there. */
 

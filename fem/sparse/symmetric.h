@@ -20,7 +20,10 @@
 #ifndef WEFT_EDGE_INTERNAL_H
 #define WEFT_EDGE_INTERNAL_H
 
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/sparse/csr.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 
 enum {
     WEFT_EDGE_NODES = 512,
@@ -85,7 +88,7 @@ weft_status weft_edge_product_by(weft_device *device, const weft_edge *edge, con
                                  bool single, const double *v, double *y, weft_vectors vectors,
                                  weft_error *error);
 
-/* ---- on a GPU (edge_device.c) ------------------------------------------------------------- */
+/* ---- on a GPU (fem/sparse/symmetric_device.c) ------------------------------------------------------------- */
 
 /** Structure and kernels there; the values are a memory of the caller's. */
 typedef struct weft_edge_matrix weft_edge_matrix;
@@ -108,7 +111,7 @@ const weft_rows *weft_edge_matrix_rows(weft_edge_matrix *matrix, weft_memory *va
 /** The CUDA text of these kernels. */
 weft_status weft_edge_source(weft_text *text, weft_error *error);
 
-/* ---- one patch (edge_patch.c, edge_orient.c, edge_colour.c) ------------------------------ */
+/* ---- one patch (fem/sparse/symmetric_patch.c, fem/sparse/symmetric_orientation.c, fem/sparse/symmetric_colouring.c) ------------------------------ */
 
 /** A coupling with a row outside. */
 typedef struct weft_edge_outside {

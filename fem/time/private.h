@@ -1,14 +1,17 @@
 /** What the files of the advection-diffusion stepper share. Not installed.
  *
  *      advection_diffusion.c          make, run, read, free
- *      advection_diffusion_forms.c    the operators: forms from scripts and the user's expressions
- *      advection_diffusion_text.c     the script of a time step
- *      advection_diffusion_bind.c     what its names are bound to
- *      advection_diffusion_measure.c  mass, centroid, norms, error of a field */
+ *      fem/time/forms.c    the operators: forms from scripts and the user's expressions
+ *      fem/time/step_script.c     the script of a time step
+ *      fem/time/bind.c     what its names are bound to
+ *      apps/advection_diffusion/measure.c  mass, centroid, norms, error of a field */
 #ifndef WEFT_ADVECTION_DIFFUSION_INTERNAL_H
 #define WEFT_ADVECTION_DIFFUSION_INTERNAL_H
 
-#include "fem/operator/private.h"
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 
 /** The operators of a step. */
 typedef enum weft_ad_operator {
@@ -120,18 +123,18 @@ const char *weft_ad_operator_name(weft_ad_operator which);
 const char *weft_ad_list_name(weft_ad_list list);
 const char *weft_ad_value_name(weft_ad_value value);
 
-/** Does the scheme have it? (advection_diffusion_text.c) */
+/** Does the scheme have it? (fem/time/step_script.c) */
 bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator which);
 bool weft_ad_has_list(const weft_advection_diffusion *ad, weft_ad_list list);
 bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value);
 
-/** advection_diffusion_forms.c: the operators, compiled; assembled by weft_ad_operators_assemble.
+/** fem/time/forms.c: the operators, compiled; assembled by weft_ad_operators_assemble.
  */
 weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error);
 weft_status weft_ad_operators_assemble(weft_advection_diffusion *ad, weft_error *error);
-/** advection_diffusion_text.c: ad->text. */
+/** fem/time/step_script.c: ad->text. */
 weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error);
-/** advection_diffusion_bind.c: ad->step, compiled and bound. */
+/** fem/time/bind.c: ad->step, compiled and bound. */
 weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* The table of functions of formulas and bodies, and well-known ones that are not in it. */
 #include "fusion/base/intrinsics.h"
-#include "fusion/weft_fusion.h"
+#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,19 @@
 /* From plan to source text: for each kernel its arguments, then for every block of instances the
  * loads, the calls in order, the stores and the accumulating stores (Filipovic et al. 2015,
  * algorithm 1). */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -331,13 +343,6 @@ static void write_clear_kernel(const source_writer *w, const weft_plan_kernel *k
                   kernel->name, kernel->name, WEFT_CLEAR_SUFFIX, WEFT_GUARD_ARGUMENT, WEFT_GUARD);
 }
 
-/* null takes the spelling of the device whose limits it has */
-const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
-    const bool cuda = limits->kind == WEFT_DEVICE_CUDA ||
-                      (limits->kind == WEFT_DEVICE_NULL && lanes == WEFT_CUDA_LANES);
-    return cuda ? &weft_backend_cuda : &weft_backend_host;
-}
-
 static weft_status write_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error) {
     if (w->plan->guarded && kernel->n_zero > 0)
@@ -376,7 +381,7 @@ static weft_status write_bounded(const source_writer *writer, const weft_plan_ke
         w.unroll = unrolls[i];
         const weft_status status = write_kernel(&w, kernel, error);
         if (status != WEFT_OK || w.out->failed ||
-            count_statements(w.out->data + start) <= WEFT_STATEMENTS_MAX)
+            count_statements(w.out->data + start) <= WEFT_KERNEL_STATEMENTS_MAX)
             return status;
     }
     return WEFT_OK;
@@ -406,4 +411,8 @@ weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const w
 done:
     weft_text_free(&text);
     return status;
+}
+
+const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
+    return weft_target_is_simt(lanes, limits) ? &weft_backend_cuda : &weft_backend_host;
 }

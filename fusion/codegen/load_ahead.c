@@ -1,6 +1,10 @@
 /* Kernels with reductions on a GPU: a thread has several instances of its block's chunk, and all of
  * their loads are issued before the first is waited for. */
+#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/plan.h"
 
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel) {
     return w->backend->is_threaded && kernel->n_reductions > 0 && !kernel->finishes &&

@@ -1,9 +1,11 @@
-/** What the text of stars of vertices (source_star.c) and of edges (source_edge_star.c) share. */
+/** What the text of stars of vertices (fusion/codegen/vertex_patch.c) and of edges (fusion/codegen/edge_patch.c) share. */
 #ifndef SOURCE_STAR_INTERNAL_H
 #define SOURCE_STAR_INTERNAL_H
 
-#include "fusion/connectivity/edge_patches.h"
+#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/patches.h"
 
 /** One staged number of a node. */
 typedef struct staged {
@@ -20,9 +22,6 @@ typedef struct star_writer {
     int n_parts;
 } star_writer;
 
-int weft_star_load_count(const weft_graph *graph, const weft_operand *load);
-/** Is it loaded through the store's map? */
-bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load);
 /** s0, s1, ... (what is staged) and sums, in shared memory; n_halo and halo_first. */
 void weft_star_write_shared(const star_writer *s);
 /** Are there fewer nodes than threads? Then rows of the block end at last_row, not at n_rows. */
@@ -39,7 +38,7 @@ void weft_star_write_vertex(const star_writer *s, int v, const char *local, cons
 /** Lists over the cells, of the cell at a place in star_cells: C text, in rows of lanes. */
 void weft_star_write_cell_loads(const star_writer *s, const char *place);
 
-/** source_edge_star.c: the rest of the body of a block (see weft_source_star_body). */
+/** fusion/codegen/edge_patch.c: the rest of the body of a block (see weft_source_star_body). */
 weft_status weft_source_edge_stars(const star_writer *s, weft_error *error);
 
 #endif

@@ -1,6 +1,12 @@
-/* A kernel that accumulates by stars and does nothing else: its head, the body of source_star.c,
+/* A kernel that accumulates by stars and does nothing else: its head, the body of fusion/codegen/vertex_patch.c,
  * and stores. */
+#include "core/weft_core.h"
 #include "fusion/codegen/patch.h"
+#include "fusion/codegen/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
 
 const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
     "const int64_t *restrict star_halo_start",
@@ -14,24 +20,6 @@ const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUM
     "const uint32_t *restrict edge_warps",
     "const uint32_t *restrict edge_words",
     "const int32_t *restrict star_cells"};
-
-weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
-    weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
-                             .calls = kernel->implementation->order,
-                             .variants = kernel->implementation->variants,
-                             .n_calls = kernel->implementation->fusion->n_calls,
-                             .loads = kernel->loads,
-                             .n_loads = kernel->n_loads,
-                             .vector = -1,
-                             .nodes = kernel->star_nodes,
-                             .threads = kernel->edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
-                             .edges = kernel->edges};
-    for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
-        if (kernel->loads[i].map == star.accumulation->map &&
-            weft_shape_count(&graph->data[kernel->loads[i].datum].shape) == 1)
-            star.vector = kernel->loads[i].datum;
-    return star;
-}
 
 weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                     weft_error *error) {

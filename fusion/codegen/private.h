@@ -1,18 +1,13 @@
-/** What the generator (source.c, source_calls.c) and the backends share. */
+/** What the generator (fusion/codegen/kernel.c, fusion/codegen/call.c) and the backends share. */
 #ifndef SOURCE_INTERNAL_H
 #define SOURCE_INTERNAL_H
 
-#include "fusion/graph/private.h"
-
-/** How a backend spells what differs. */
-typedef struct weft_backend {
-    /** Everything before the kernels: types, loads, stores, intrinsics. */
-    void (*prelude)(weft_text *out, int lanes, bool single);
-    const char *splat; /* see weft_body_style */
-    /** One thread an instance, its number in its block `lane`; else a loop over blocks whose
-     *  instances are the lanes of vectors. */
-    bool is_threaded;
-} weft_backend;
+#include "core/weft_core.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/script/tokens.h"
 
 extern const weft_backend weft_backend_host, weft_backend_cuda;
 
@@ -33,23 +28,17 @@ typedef struct source_writer {
 /** The same where the answer is asked for first, and awaited behind other loads. */
 #define WEFT_GUARD_EARLY "    const uint32_t going = *go;\n"
 #define WEFT_GUARD_LATE "    if (going == 0)\n        return;\n"
-/** Behind a guarded kernel's name: the kernel that zeroes a list for it. Arguments: list, go. */
-#define WEFT_CLEAR_SUFFIX "_clear"
 
 /** Statements of a kernel beyond which fewer of its loops are unrolled. */
-enum { WEFT_STATEMENTS_MAX = 1000 };
+enum { WEFT_KERNEL_STATEMENTS_MAX = 1000 };
 
-const weft_backend *weft_source_backend(int lanes, const weft_limits *limits);
 
 /** The register array that holds a datum loaded directly (map -1) or through a map: unique in the
  * graph. */
 const char *weft_source_variable(const source_writer *w, int datum, int map);
-/** source.c: a kernel's name and arguments; the load of one of them with its declaration or
+/** fusion/codegen/kernel.c: a kernel's name and arguments; the load of one of them with its declaration or
  * without; the store of a result, an accumulating store, and the numbers of the thread's instance.
  */
-/** Threads of a block of a kernel with a thread an instance, where they are not WEFT_CUDA_THREADS
- * with one instance each; else 0. */
-int weft_source_block_threads(const weft_plan_kernel *kernel);
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_load(const source_writer *w, const weft_operand *load);
 void weft_source_load_statement(const source_writer *w, const weft_operand *load);
@@ -57,10 +46,10 @@ void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a);
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
 void weft_source_thread(const source_writer *w, const char *indent, const char *instance);
-/** source_threads.c: a kernel with calls of several threads an instance. */
+/** fusion/codegen/multi_thread.c: a kernel with calls of several threads an instance. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
-/** source_ahead.c: does a thread block make one chunk of its reductions, several instances a
+/** fusion/codegen/load_ahead.c: does a thread block make one chunk of its reductions, several instances a
  * thread, of which the k-th is WEFT_CHUNK_INSTANCE? Are their loads issued first, all together?
  * Then write them; then, for an instance, the names under which it has them. */
 #define WEFT_CHUNK_INSTANCE "blockIdx.x * (int64_t)CHUNK + k * THREADS + threadIdx.x"
@@ -68,12 +57,12 @@ bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel)
 bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel);
-/** source_gather.c: a kernel by whose threads targets sum what was stored for them. */
+/** fusion/codegen/gather.c: a kernel by whose threads targets sum what was stored for them. */
 void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel);
-/** source_rows.c: a kernel that starts with a rows routine. */
+/** fusion/codegen/product.c: a kernel that starts with a rows routine. */
 weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *kernel,
                              weft_error *error);
-/** source_reductions.c: before the instances an accumulator for each reduction, in the loop over
+/** fusion/codegen/reduction.c: before the instances an accumulator for each reduction, in the loop over
  *  them what one contributes, after them a partial result; and the kernel that joins these.
  */
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel);
@@ -86,10 +75,10 @@ void weft_source_reductions_finish(const source_writer *w, const weft_plan_kerne
  * order. */
 void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel);
 void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel);
-/** source_calls.c: what is the same for all instances of a kernel, computed once; for a writer that
+/** fusion/codegen/call.c: what is the same for all instances of a kernel, computed once; for a writer that
  *  hoists, behind the loads of uniform data. */
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);
-/** source_calls.c: a comment and the statements of one call, for one thread; in parts where its
+/** fusion/codegen/call.c: a comment and the statements of one call, for one thread; in parts where its
  *  result stands declared already and threads [first, ...) go by `step` ("warp", "WARPS"). */
 void weft_source_place(const source_writer *w, const weft_place *place);
 void weft_source_call_comment(const source_writer *w, const weft_call *call);
@@ -98,27 +87,6 @@ weft_status weft_source_call_statements(const source_writer *w, const weft_call 
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error);
 
-/** An accumulating store done by the owner of each target (star_internal.h): what its kernel
- *  computes for a cell. */
-typedef struct weft_star_source {
-    const weft_accumulation *accumulation;
-    const int *calls, *variants; /* [n_calls] over the cells, in order */
-    int n_calls;
-    const weft_operand *loads; /* [n_loads] uniform, over the cells, or through the store's map */
-    int n_loads;
-    int vector;         /* the datum that LOAD(j) gives, of one component; -1: none */
-    int nodes, threads; /* ROWS_NODES, ROWS_THREADS */
-    bool edges;         /* by stars of edges (edge_star_internal.h), not of vertices */
-} weft_star_source;
-
-/** source_star.c: can it be written so? Cells of 3 or 4 vertices; nothing given by cell that may
- *  depend on the numbering of its vertices (a size that is theirs). */
-bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star);
-/** Does it read anything over the cells, so that words need their numbers? */
-bool weft_star_source_reads_cells(const weft_graph *graph, const weft_star_source *star);
-/** Dynamic shared memory of a block where most_local nodes are in and round a patch. */
-size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *star,
-                               int most_local, size_t real_bytes);
 /** The statements of a block: own[k] and y[k * components + c] of row first_row + k * ROWS_THREADS
  *  + threadIdx.x. In scope: first_row, n_rows, shared, LOAD(j), the prelude, the data as p_NAME,
  * and const int64_t *star_halo_start; const int32_t *star_halo, *star_cells; const uint32_t
@@ -130,19 +98,13 @@ weft_status weft_source_star_body(const source_writer *w, const weft_star_source
 /** A whole kernel of such a body that stores or adds (see weft_plan_kernel). */
 weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kernel *kernel,
                                     weft_error *error);
-/** source.c: ",\n    TYPE NAME" for each argument, of a threaded backend. */
+/** fusion/codegen/kernel.c: ",\n    TYPE NAME" for each argument, of a threaded backend. */
 void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kernel);
-/** How arguments of stars are declared: those of stars of vertices, then those of edge stars; of
- *  each the cells come last. */
-enum { WEFT_STAR_ARGUMENTS = 6, WEFT_EDGE_STAR_ARGUMENTS = 5 };
 extern const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS];
-/** source_star_matrix.c: the same for a matrix, from what weft_matrix_rows has, in this order. */
+/** fusion/codegen/patch_matrix.c: the same for a matrix, from what weft_matrix_rows has, in this order. */
 weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kernel *kernel,
                                     weft_error *error);
-enum { WEFT_STAR_MATRIX_ARGUMENTS = 7 };
 extern const char *const weft_star_matrix_arguments[WEFT_STAR_MATRIX_ARGUMENTS];
-/** What a plan's kernel computes in its stars. */
-weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel);
 /** "v_x[0] = ...;": elementwise arithmetic into a variable. */
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result);
 

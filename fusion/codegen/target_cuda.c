@@ -1,7 +1,11 @@
 /* The GPU's prelude: one thread an instance, `real` is a scalar, a warp's instances are the lanes
  * of a block of interleaved data, so that its threads read neighbouring words. Accumulating stores
  * are atomic, or plain where a launch is a colour of instances. */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
 
 static void types(weft_text *out, int lanes, bool single) {

@@ -1,5 +1,7 @@
 /* The host's prelude: `real` is a vector of LANES instances by the compilers' vector extension. */
+#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
+#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
 
 static void types(weft_text *out, int lanes, bool single) {

@@ -1,67 +1,18 @@
-/* The text of stars (star_internal.h). Nodal data of a patch and its halo are staged in pairs, so
+/* The text of stars (fusion/connectivity/vertex_patches.h). Nodal data of a patch and its halo are staged in pairs, so
  * that a vertex is read by few wide loads from shared memory; the register arrays of the calls are
  * filled from there in the renumbered order, so that the calls' text is the same as elsewhere and
  * the compiler drops what only other rows need. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/codegen/patch.h"
+#include "fusion/codegen/private.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/patches.h"
 
 #include <string.h>
-
-int weft_star_load_count(const weft_graph *graph, const weft_operand *load) {
-    return weft_shape_count(&graph->data[load->datum].shape);
-}
-
-bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load) {
-    return load->map == star->accumulation->map;
-}
-
-static int count_staged(const weft_graph *graph, const weft_star_source *star) {
-    int n = 0;
-    for (int i = 0; i < star->n_loads; ++i)
-        if (weft_star_is_nodal(star, &star->loads[i]))
-            n += weft_star_load_count(graph, &star->loads[i]);
-    return n;
-}
-
-static int count_results(const weft_graph *graph, const weft_star_source *star) {
-    return weft_shape_count(&graph->data[star->accumulation->target].shape);
-}
-
-bool weft_star_source_fits(const weft_graph *graph, const weft_star_source *star) {
-    const weft_accumulation *a = star->accumulation;
-    const weft_map *map = &graph->maps[a->map];
-    if (map->width > 4 || map->width < (a->matrix ? 2 : 3))
-        return false;
-    for (int i = 0; i < star->n_loads; ++i) {
-        const weft_operand *load = &star->loads[i];
-        const weft_datum *datum = &graph->data[load->datum];
-        if (weft_star_is_nodal(star, load) || datum->index_set < 0)
-            continue;
-        if (load->map >= 0 || datum->index_set != map->from)
-            return false;
-        for (int k = 0; k < datum->shape.rank; ++k)
-            if (datum->shape.sizes[k] == map->width)
-                return false;
-    }
-    for (int i = 0; i < star->n_calls; ++i)
-        if (graph->calls[star->calls[i]].reduction != NULL)
-            return false;
-    return true;
-}
-
-bool weft_star_source_reads_cells(const weft_graph *graph, const weft_star_source *star) {
-    for (int i = 0; i < star->n_loads; ++i)
-        if (star->loads[i].map < 0 && graph->data[star->loads[i].datum].index_set >= 0)
-            return true;
-    return false;
-}
-
-size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *star,
-                               int most_local, size_t real_bytes) {
-    const size_t values = (size_t)most_local * (size_t)count_staged(graph, star);
-    const size_t copies = star->edges ? (size_t)(star->threads / WEFT_STAR_LANES) : 1;
-    const size_t sums = (size_t)star->nodes * (size_t)count_results(graph, star) * copies;
-    return (values + sums) * real_bytes;
-}
 
 /* ---- staging ---- */
 
@@ -86,7 +37,7 @@ static bool takes_differences(const star_writer *s, const weft_operand *load) {
 static weft_status list_staged(star_writer *s, weft_error *error) {
     const weft_graph *graph = s->w->graph;
     s->parts =
-        weft_arena_alloc(s->w->arena, (size_t)count_staged(graph, s->star) + 1, sizeof *s->parts);
+        weft_arena_alloc(s->w->arena, (size_t)weft_star_staged_count(graph, s->star) + 1, sizeof *s->parts);
     if (s->parts == NULL)
         return weft_no_memory(error);
     for (int pass = 0; pass < 2;
@@ -357,7 +308,7 @@ weft_status weft_source_star_body(const source_writer *w, const weft_star_source
     star_writer s = {.w = w,
                      .star = star,
                      .width = w->graph->maps[star->accumulation->map].width,
-                     .n_results = count_results(w->graph, star)};
+                     .n_results = weft_star_result_count(w->graph, star)};
     TRY(list_staged(&s, error));
     weft_star_write_shared(&s);
     if (!star->edges)

@@ -1,8 +1,23 @@
 /* The compiler as the list of its stages. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/saved_plan.h"
-#include "fusion/codegen/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
 #include "fusion/plan/directives.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/plan/saved_plan.h"
+#include "fusion/script/locale.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <string.h>
 

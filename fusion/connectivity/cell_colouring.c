@@ -3,7 +3,11 @@
  * with the fewest cells of those that it could have. What a target has met is a mask of 64 bits;
  * cells that find all 64 taken wait for the next pass, with 64 more. A target of many cells (a hub)
  * needs as many colours as it has cells: past WEFT_CELL_COLOURS they run one after the other. */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/private.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/private.h"
 #include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* The edge stars of one patch: local numbers, a cover, rows of lanes that never give to the same
  * node at the same time, words. */
+#include "core/weft_core.h"
 #include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* The edge stars of all patches of a connectivity: the patches in parallel, and their parts one
  * after the other in device memory. */
+#include "core/weft_core.h"
 #include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

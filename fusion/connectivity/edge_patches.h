@@ -11,7 +11,7 @@
  *  their common facet is the same text, which the compiler computes once. Values must therefore
  *  not depend on any renumbering of a cell's vertices.
  *
- *  Nodes are taken in patches and numbered locally as in star_internal.h; a patch has every cell
+ *  Nodes are taken in patches and numbered locally as in fusion/connectivity/vertex_patches.h; a patch has every cell
  *  that touches its own nodes, and what the nodes round it would get is dropped. 32 stars, one a
  *  lane, are a row: they give what they have to a copy of the patch's sums that belongs to their
  *  warp, all at the same time (r0 and r1, then r2 and r3, ..., at last a and b), and rows are put
@@ -28,14 +28,16 @@
 #ifndef EDGE_STAR_INTERNAL_H
 #define EDGE_STAR_INTERNAL_H
 
+#include "core/weft_core.h"
 #include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 
 #define WEFT_EDGE_STAR_CELLS 8 /* of an edge star, at most */
 #define WEFT_EDGE_STAR_AHEAD 4 /* pairs that are read past the last one of a patch */
 
 enum { EDGE_SKIP = 1 << 15, EDGE_LAST = 1 << 14, EDGE_LOCAL = (1 << 14) - 1 };
 
-/* ---- a cover of cells (edge_star_cover.c) ---- */
+/* ---- a cover of cells (fusion/connectivity/edge_cover.c) ---- */
 
 typedef struct weft_edge_star {
     int32_t ends[2];     /* a and b, local numbers */
@@ -63,7 +65,7 @@ void weft_edge_star_scratch_free(weft_edge_star_scratch *scratch);
 bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local);
 
-/* ---- one patch (edge_star_patch.c) ---- */
+/* ---- one patch (fusion/connectivity/edge_patch.c) ---- */
 
 typedef struct weft_edge_star_patch {
     int n_halo, n_pairs;
@@ -80,7 +82,7 @@ weft_status weft_edge_star_patch_make(const weft_star_source_cells *source, int6
                                       int n_warps, weft_edge_star_scratch *scratch,
                                       weft_edge_star_patch *out, weft_error *error);
 
-/* ---- all patches (edge_star.c) ---- */
+/* ---- all patches (fusion/connectivity/edge_patches.c) ---- */
 
 typedef struct weft_edge_stars weft_edge_stars;
 struct weft_edge_stars {
@@ -105,7 +107,7 @@ weft_status weft_edge_stars_make(weft_device *device, const weft_connectivity *c
                                  int nodes, int n_warps, bool with_cells, weft_edge_stars **out,
                                  weft_error *error);
 void weft_edge_stars_free(weft_edge_stars **stars);
-/** The same, kept with the connectivity. Borrowed. (connectivity_stars.c) */
+/** The same, kept with the connectivity. Borrowed. (fusion/connectivity/patch_cache.c) */
 weft_status weft_connectivity_edge_stars(weft_connectivity *connectivity, int nodes, int n_warps,
                                          bool with_cells, const weft_edge_stars **out,
                                          weft_error *error);

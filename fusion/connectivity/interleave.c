@@ -1,4 +1,4 @@
-#include "fusion/weft_fusion.h"
+#include "fusion/weft_program.h"
 
 /* Instance of lane `lane` of block `block`; the last one again in the spare lanes. */
 static int64_t instance_of(int64_t block, int lane, int lanes, int64_t n) {

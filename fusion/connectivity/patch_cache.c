@@ -1,5 +1,9 @@
 /* The stars of a connectivity, made when they are first asked for and kept with it. */
+#include "core/weft_core.h"
+#include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/private.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 
 weft_status weft_connectivity_stars(weft_connectivity *connectivity, int nodes, bool with_cells,
                                     const weft_stars **out, weft_error *error) {

@@ -1,4 +1,5 @@
 /* Which cells touch which patch: a counting sort by chunks, so that a patch's cells ascend. */
+#include "core/weft_core.h"
 #include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>

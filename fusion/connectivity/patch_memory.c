@@ -1,4 +1,5 @@
 /* Device memory of stars, filled by many tasks at once. */
+#include "core/weft_core.h"
 #include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>

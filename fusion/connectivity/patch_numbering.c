@@ -1,4 +1,5 @@
 /* Local numbers of a patch: its own nodes from 0, then the nodes round it, ascending. */
+#include "core/weft_core.h"
 #include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>

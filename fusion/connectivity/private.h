@@ -1,12 +1,15 @@
-/* What connectivity.c, schedule.c and cell_colours.c share, and programs of the last. Not
+/* What fusion/connectivity/connectivity.c, fusion/connectivity/chunk_colouring.c and fusion/connectivity/cell_colouring.c share, and programs of the last. Not
  * installed. */
 #ifndef WEFT_CONNECTIVITY_INTERNAL_H
 #define WEFT_CONNECTIVITY_INTERNAL_H
 
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 
 typedef struct weft_connectivity_form weft_connectivity_form;
-typedef struct weft_cell_colours weft_cell_colours;
 
 struct weft_connectivity {
     weft_device *device;
@@ -25,25 +28,5 @@ struct weft_connectivity {
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_schedule_make(const weft_connectivity *connectivity, int lanes,
                                weft_schedule **out, weft_error *error);
-
-/** Instances by colour: no two of a colour share a target, so that they may add to it side by side
- *  (an instance may have a target twice). One colour runs after the other. */
-struct weft_cell_colours {
-    int n_colours;
-    int64_t *start;      /* [n_colours + 1] where a colour would begin, were they in one list */
-    weft_memory **order; /* [n_colours] uint32_t, the instances of a colour, ascending */
-    bool is_serial_last; /* the last colour is what found no place in WEFT_CELL_COLOURS: its
-                            instances share targets, and one thread runs them in their order */
-};
-enum { WEFT_CELL_COLOURS = 256 }; /* at most, beside the serial one */
-
-/** Depends on the indices only. Temporary memory: 8 bytes a target, 6 an instance.
- *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: 2^32 instances or more */
-weft_status weft_cell_colours_make(const weft_connectivity *connectivity, weft_cell_colours **out,
-                                   weft_error *error);
-void weft_cell_colours_free(weft_cell_colours **colours);
-/** The same, kept with the connectivity. Borrowed. */
-weft_status weft_connectivity_colours(weft_connectivity *connectivity,
-                                      const weft_cell_colours **out, weft_error *error);
 
 #endif

@@ -18,7 +18,8 @@
 #ifndef STAR_INTERNAL_H
 #define STAR_INTERNAL_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/weft_program.h"
 
 #define WEFT_STAR_LANES 32 /* nodes that walk their stars side by side: a row */
 #define WEFT_STAR_TURNS                                                                            \
@@ -32,7 +33,7 @@ enum { WORD_SKIP = 1 << 15, WORD_TURN = 1 << 14, WORD_LOCAL = (1 << 14) - 1 };
  */
 int weft_star_turns(int nodes);
 
-/* ---- one star (star_order.c) ---- */
+/* ---- one star (fusion/connectivity/vertex_walk.c) ---- */
 
 /** The facet of a cell opposite the star's node, in local numbers: (0, v...) is an even
  *  renumbering of the cell. */
@@ -61,7 +62,7 @@ void weft_star_scratch_free(weft_star_scratch *scratch);
 int weft_star_order(weft_star_scratch *scratch, const weft_star_link *links, int n, int width,
                     uint16_t *words, int32_t *cells);
 
-/* ---- one patch (star_patch.c) ---- */
+/* ---- one patch (fusion/connectivity/vertex_patch.c) ---- */
 
 typedef struct weft_star_patch {
     int n_halo, n_groups;
@@ -87,14 +88,14 @@ typedef struct weft_star_source_cells {
 int weft_star_warps(int nodes);
 
 /** Fill source's list and start: the cells that touch each of n_patches patches, ascending. Both go
- *  to the caller, who frees them. (star_cells.c)
+ *  to the caller, who frees them. (fusion/connectivity/patch_cells.c)
  *  Errors  WEFT_ERROR_MEMORY; what device tasks give */
 weft_status weft_star_sort_cells(weft_device *device, weft_star_source_cells *source,
                                  int64_t n_from, int64_t n_patches, int32_t **list, int64_t **start,
                                  weft_error *error);
 
 /** The local numbers of a patch's cells, [cells][width], and the nodes of its halo; the caller
- *  frees both. (star_local.c)
+ *  frees both. (fusion/connectivity/patch_numbering.c)
  *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch */
 weft_status weft_star_local(const weft_star_source_cells *source, int64_t patch, int32_t **local,
                             int32_t **halo, int *n_halo, weft_error *error);
@@ -104,7 +105,7 @@ weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t p
                                  weft_star_scratch *scratch, weft_star_patch *out,
                                  weft_error *error);
 
-/* ---- memory of all patches (star_memory.c) ---- */
+/* ---- memory of all patches (fusion/connectivity/patch_memory.c) ---- */
 
 /** MEMORY error: no memory for the `what` ("stars") of n cells. */
 weft_status weft_star_no_memory(const char *what, int64_t n, weft_error *error);
@@ -115,7 +116,7 @@ weft_status weft_star_place(weft_device *device, const char *what, size_t count,
 weft_status weft_star_send(weft_memory *memory, void *array, weft_error *error);
 void weft_star_drop(weft_memory *memory, void *array);
 
-/* ---- all patches (star.c) ---- */
+/* ---- all patches (fusion/connectivity/vertex_patches.c) ---- */
 
 typedef struct weft_stars weft_stars;
 struct weft_stars {
@@ -139,7 +140,7 @@ struct weft_stars {
 weft_status weft_stars_make(weft_device *device, const weft_connectivity *connectivity, int nodes,
                             bool with_cells, weft_stars **out, weft_error *error);
 void weft_stars_free(weft_stars **stars);
-/** The same, kept with the connectivity. Borrowed. (connectivity_stars.c) */
+/** The same, kept with the connectivity. Borrowed. (fusion/connectivity/patch_cache.c) */
 weft_status weft_connectivity_stars(weft_connectivity *connectivity, int nodes, bool with_cells,
                                     const weft_stars **out, weft_error *error);
 

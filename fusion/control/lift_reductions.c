@@ -1,7 +1,13 @@
 /* Reductions inside arithmetic: each becomes a statement of its own, so that what is left is
  * arithmetic on names, for lists or for uniform values. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
-#include "fusion/script/private.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
 
 #include <string.h>
 
@@ -31,7 +37,7 @@ static weft_status statement_append(lifter *l, const weft_script_statement *stat
     if (l->n_made == WEFT_STATEMENTS_MAX)
         return weft_error_at(l->b->error, WEFT_ERROR_UNSUPPORTED, statement->place,
                              "more than %d statements", WEFT_STATEMENTS_MAX);
-    weft_script_statement *grown = script_grow(l->b->arena, l->made, l->n_made, sizeof *grown);
+    weft_script_statement *grown = weft_array_room(l->b->arena, l->made, l->n_made, sizeof *grown);
     if (grown == NULL)
         return weft_no_memory(l->b->error);
     grown[l->n_made++] = *statement;
@@ -56,7 +62,7 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
         TRY(statement_append(l, &lifted));
         *node = name;
     } else if (!is_call ||
-               (weft_library_find(library, (*node)->name) == NULL && !script_is_apply(*node))) {
+               (weft_library_find(library, (*node)->name) == NULL && !weft_node_is_apply(*node))) {
         for (int i = 0; i < (*node)->n_children; ++i)
             TRY(lift(l, statement, &(*node)->children[i]));
     }

@@ -1,6 +1,9 @@
 /* Which names a statement reads, and whether they have a value there. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
-#include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +108,7 @@ weft_status flow_check_reads(const flow_builder *b, const weft_node *node, bool 
     if (node->kind == NODE_NAME && flow_name_find(b->flow, node->name) < 0 &&
         !is_declared(b->script, node->name) && !is_open(b, node->name))
         return no_value(b, node, condition);
-    for (int i = script_is_apply(node); i < node->n_children; ++i)
+    for (int i = weft_node_is_apply(node); i < node->n_children; ++i)
         TRY(flow_check_reads(b, node->children[i], condition));
 done:
     return status;
@@ -122,7 +125,7 @@ weft_status flow_fresh_name(flow_builder *b, const char *name, const char **out)
             taken |= strcmp(script->names[k], made) == 0;
         if (taken)
             continue;
-        const char **names = script_grow(b->arena, script->names, script->n_names, sizeof *names);
+        const char **names = weft_array_room(b->arena, script->names, script->n_names, sizeof *names);
         if (names == NULL)
             return weft_no_memory(b->error);
         names[script->n_names++] = made;

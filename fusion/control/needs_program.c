@@ -1,6 +1,12 @@
 /* Which scripts are flows: those with loops, with operators, and with uniform values that
  * arithmetic makes and memory keeps. Everything else is one segment and stays as it is. */
+#include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_library.h"
 
 #include <string.h>
 
@@ -39,7 +45,7 @@ static bool may_be_uniform(const weft_library *library, const weft_script *scrip
 static weft_status returns_pending(weft_arena *arena, const weft_library *library,
                                    const weft_script *script, bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    graph_builder graph = {.arena = arena, .library = library, .script = script};
+    weft_graph_builder graph = {.arena = arena, .library = library, .script = script};
     TRY(weft_graph_statements(&graph, error));
     for (int i = 0; i < script->n_returns; ++i) {
         const binding *known = weft_binding_find(&graph, script->returns[i].name);

@@ -1,13 +1,20 @@
 /* From a script with loops to steps. Statements over lists collect in a segment for as long as they
  * may; updates of uniform values wait until somebody reads them, so that they do not cut it. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
-#include "fusion/script/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 
 weft_status flow_step_add(const flow_builder *b, weft_flow_steps *steps,
                           const weft_flow_step *step) {
-    weft_flow_step *list = script_grow(b->arena, steps->list, steps->n, sizeof *list);
+    weft_flow_step *list = weft_array_room(b->arena, steps->list, steps->n, sizeof *list);
     if (list == NULL)
         return weft_no_memory(b->error);
     list[steps->n++] = *step;
@@ -35,7 +42,7 @@ static weft_status flush(flow_builder *b, weft_flow_steps *steps, int next) {
         const weft_script_statement *update = &b->deferred[i];
         TRY(flow_scalar_make(b, update->value, flow_name_find(b->flow, update->name), &made));
         weft_flow_scalar *scalars =
-            script_grow(b->arena, last->scalars, last->n_scalars, sizeof *scalars);
+            weft_array_room(b->arena, last->scalars, last->n_scalars, sizeof *scalars);
         if (scalars == NULL)
             return weft_no_memory(b->error);
         scalars[last->n_scalars++] = made;
@@ -247,7 +254,7 @@ static weft_status read_block(flow_builder *b, weft_flow_steps *steps, int first
         const weft_script_statement *statement = &b->script->statements[i];
         int used = 1;
         TRY(flow_check_reads(b, statement->value, false));
-        if (script_is_apply(statement->value) && is_opaque(b, statement->value)) {
+        if (weft_node_is_apply(statement->value) && is_opaque(b, statement->value)) {
             TRY(read_apply(b, steps, i, &used));
         } else if (statement->update) {
             TRY(read_update(b, steps, i));

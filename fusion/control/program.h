@@ -2,21 +2,28 @@
  *  script of its own for the stages graph .. source, between them arithmetic on uniform values,
  *  products with opaque operators, and loops of all these.
  *
- *      flow.c           from script to steps
- *      flow_wanted.c    which scripts are flows
- *      flow_lift.c      reductions inside arithmetic get names
- *      flow_segment.c   one segment: its inputs, its results, its compilation
- *      flow_names.c     which names a statement reads, and what they are
- *      flow_scalars.c   uniform arithmetic: made, evaluated
- *      flow_source.c    the same as kernels of one thread, and one module of all
- *      flow_recompute.c what a loop reads: stored before it, or made anew in every turn
- *      flow_print.c     printing
- *      flow_wishes.c    fuse blocks that reach too far
- *      program_flow.c   binding and memory, program_loop.c running, program_record.c as a graph */
+ *      fusion/control/program.c           from script to steps
+ *      fusion/control/needs_program.c    which scripts are flows
+ *      fusion/control/lift_reductions.c      reductions inside arithmetic get names
+ *      fusion/control/segment.c   one segment: its inputs, its results, its compilation
+ *      fusion/control/names.c     which names a statement reads, and what they are
+ *      fusion/control/scalars.c   uniform arithmetic: made, evaluated
+ *      fusion/codegen/program.c    the same as kernels of one thread, and one module of all
+ *      fusion/control/rematerialise.c what a loop reads: stored before it, or made anew in every turn
+ *      fusion/explain/print.c     printing
+ *      fusion/control/directives.c    fuse blocks that reach too far
+ *      fusion/runtime/control.c   binding and memory, fusion/runtime/loop.c running, fusion/runtime/graph.c as a graph */
 #ifndef FLOW_INTERNAL_H
 #define FLOW_INTERNAL_H
 
-#include "fusion/graph/private.h"
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/plan.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 /** What a flow keeps in memory: inputs, and what one step makes and another reads. */
 typedef struct weft_flow_name {
@@ -142,7 +149,7 @@ double weft_flow_evaluate(const weft_flow_scalar *scalar, const double *values);
 
 /** Kernels of one thread, on devices with threads. All have as arguments after the number of
  *  instances: the uniform names that weft_flow_uses says, in their order, then `go` of the loop.
- *  "scalars_N"; and "loop_N_begin" and "loop_N_turn", with more: see flow_source.c. */
+ *  "scalars_N"; and "loop_N_begin" and "loop_N_turn", with more: see fusion/codegen/program.c. */
 weft_status weft_flow_source(const weft_compilation *compilation, const char **out,
                              weft_error *error);
 /** Does a step read or write a name? For loops: their condition, number of turns and last scalars.
@@ -155,7 +162,7 @@ const weft_flow_step *weft_flow_last_scalars(const weft_flow_step *loop);
  * arguments last. NULL: there is none. *step: of the body, the segment whose last kernel it is. */
 const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
                                          const weft_flow_step **step);
-/** flow_wishes.c. Errors WEFT_ERROR_TYPE: a fuse block of the script reaches over segments */
+/** fusion/control/directives.c. Errors WEFT_ERROR_TYPE: a fuse block of the script reaches over segments */
 weft_status weft_flow_check_wishes(const weft_compilation *compilation, const weft_flow *flow,
                                    weft_error *error);
 enum { WEFT_RECORDS_MAX = 4 /* uniform values whose history is kept at once */ };

@@ -2,9 +2,15 @@
  * kept in memory from one launch to the next, or made anew in every turn, where it may share a
  * kernel with what reads it. Both are planned, and what is predicted to take less over the expected
  * number of turns is kept; what does not fit into memory is recomputed. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/plan/saved_plan.h"
-#include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <string.h>
 
@@ -13,7 +19,7 @@ static const double DEFAULT_TURNS = 100;
 
 static bool has_call(const flow_builder *b, const weft_node *node) {
     const weft_library *library = b->compilation->library;
-    if (script_is_apply(node) ||
+    if (weft_node_is_apply(node) ||
         (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name) != NULL))
         return true;
     for (int i = 0; i < node->n_children; ++i)

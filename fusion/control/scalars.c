@@ -1,7 +1,15 @@
 /* Arithmetic on uniform values: a few numbers, computed by the host or by one thread. */
-#include "fusion/control/program.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
-#include "fusion/script/private.h"
+#include "fusion/control/program.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,7 +74,7 @@ static weft_status uniform_inputs(const flow_builder *b, const weft_node *node,
     return WEFT_OK;
 }
 
-static weft_status scalar_of(const flow_builder *b, const graph_builder *graph, const value *v,
+static weft_status scalar_of(const flow_builder *b, const weft_graph_builder *graph, const value *v,
                              weft_place place, weft_flow_scalar *out) {
     static const weft_arithmetic whole = {.op = ARITHMETIC_OPERAND, .a = -1, .b = -1};
     const tree *t = v->arithmetic;
@@ -99,7 +107,7 @@ weft_status flow_scalar_make(flow_builder *b, const weft_node *node, int target,
     weft_script script = *b->script;
     weft_script_statement statement = {
         .name = VALUE, .value = (weft_node *)node, .loop = -1, .place = node->place};
-    graph_builder graph = {
+    weft_graph_builder graph = {
         .arena = b->arena, .library = b->compilation->library, .script = &script};
     TRY(check_uniform(b, node));
     TRY(uniform_inputs(b, node, &script));

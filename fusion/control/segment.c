@@ -1,7 +1,15 @@
 /* One segment: a straight-line script of its own. What it reads of earlier ones is an input there;
  * what later ones read is returned. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
-#include "fusion/script/private.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 
@@ -61,7 +69,7 @@ done:
 }
 
 /* What a name of the segment is. Pending: uniform, and computed by no call. */
-static void name_type(const graph_builder *graph, const value *v, weft_flow_name *name,
+static void name_type(const weft_graph_builder *graph, const value *v, weft_flow_name *name,
                       bool *pending) {
     *pending = false;
     if (v->arithmetic != NULL) {
@@ -97,7 +105,7 @@ static void mark_wanted(const flow_builder *b, segment_name *names, int n, int n
 }
 
 /* One entry a statement. */
-static weft_status segment_names(const flow_builder *b, const graph_builder *graph, int next,
+static weft_status segment_names(const flow_builder *b, const weft_graph_builder *graph, int next,
                                  segment_name *names) {
     const weft_script *script = b->script;
     for (int i = 0; i < b->n_open; ++i) {
@@ -164,7 +172,7 @@ static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_
             goto done;
         }
         TRY(flow_name_add(b, &names[i].name, &id));
-        step.scalars = script_grow(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
+        step.scalars = weft_array_room(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
         if (step.scalars == NULL)
             return weft_no_memory(b->error);
         TRY(flow_scalar_make(b, names[i].value, id, &step.scalars[step.n_scalars++]));
@@ -207,7 +215,7 @@ weft_status flow_segment_close(flow_builder *b, weft_flow_steps *steps, int next
     if (b->n_open == 0)
         return WEFT_OK;
     TRY(segment_script(b, is_loop_body(b, steps, next), &script));
-    graph_builder graph = {.arena = b->arena, .library = b->compilation->library, .script = script};
+    weft_graph_builder graph = {.arena = b->arena, .library = b->compilation->library, .script = script};
     TRY(weft_graph_statements(&graph, b->error));
     names = weft_arena_alloc(b->arena, (size_t)b->n_open, sizeof *names);
     if (names == NULL)

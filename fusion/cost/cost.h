@@ -106,7 +106,7 @@ typedef struct weft_cost_source {
 } weft_cost_source;
 
 /** A roofline from nominal limits: bytes over bandwidth, flops over speed, each over what of it the
- *  threads that the point leaves resident can use (prediction.c says how). Knows everything.
+ *  threads that the point leaves resident can use (fusion/cost/analytic.c says how). Knows everything.
  *  limits  borrowed: `user` of the source that comes back */
 weft_cost_source weft_cost_analytic(const weft_limits *limits);
 

@@ -1,9 +1,23 @@
 /* What both plans do with a script: kernels and their traffic, what stays on chip, and for each
  * pair of calls why they share a kernel or do not. */
-#include "fusion/explain/private.h"
+#include "core/weft_core.h"
+#include "fusion/base/target.h"
 #include "fusion/control/program.h"
-#include "fusion/library/private.h"
+#include "fusion/explain/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/print.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
 #include "fusion/plan/print_counts.h"
+#include "fusion/script/locale.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <string.h>

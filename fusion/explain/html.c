@@ -1,8 +1,17 @@
 /* The page: what was compiled for what, the graph and the kernels of each segment with predicted
  * and measured times, the script beside the generated source, lines in the colours of their
  * kernels. */
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/html.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/script/locale.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -1,10 +1,11 @@
-/** A page for a browser: page.c writes it, page_graph.c makes and draws the graph of a segment. Where
- *  its boxes and edges go is said by Graphviz (page_dot.c), or by page_layout.c where that is not
+/** A page for a browser: fusion/explain/html.c writes it, fusion/explain/html_graph.c makes and draws the graph of a segment. Where
+ *  its boxes and edges go is said by Graphviz (fusion/explain/html_dot.c), or by fusion/explain/html_layout.c where that is not
  *  there. */
 #ifndef PAGE_INTERNAL_H
 #define PAGE_INTERNAL_H
 
-#include "fusion/graph/print.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 
 /* Pixels. Text is set to its width by the SVG, whatever the browser's font. */
 enum { PAGE_LETTER = 7, PAGE_LINE = 16, PAGE_MARGIN = 12, PAGE_TITLE = 18 };

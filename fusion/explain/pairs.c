@@ -1,6 +1,15 @@
 /* Why two calls share a kernel or do not, with the bytes that it spares or would spare. */
+#include "core/weft_core.h"
 #include "fusion/explain/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/print.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/weft_compile.h"
 
 enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
 

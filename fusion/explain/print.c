@@ -1,7 +1,11 @@
 /* The stages of a flow: those of each segment, in the order of the program, with the steps between
  * them as comments. */
+#include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/plan/print_counts.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 

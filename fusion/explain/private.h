@@ -2,7 +2,11 @@
 #ifndef EXPLAIN_INTERNAL_H
 #define EXPLAIN_INTERNAL_H
 
-#include "fusion/graph/print.h"
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
 
 typedef struct explanation {
     const weft_compilation *compilation;
@@ -16,12 +20,12 @@ typedef struct explanation {
 
 /** Both plans; that of the kind that was compiled is the compilation's own. */
 weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error);
-/** explain_why.c: the least time of a cover in which calls a and b are together, or apart; *found
+/** fusion/explain/why.c: the least time of a cover in which calls a and b are together, or apart; *found
  *  false: there is none. */
 weft_status explain_best_with(const weft_compilation *c, int a, int b, bool together, bool *found,
                               double *seconds, weft_error *error);
 
-/** explain_pairs.c: for each pair of calls fused, or why not, and the bytes it is about. */
+/** fusion/explain/pairs.c: for each pair of calls fused, or why not, and the bytes it is about. */
 void explain_pairs(const explanation *e);
 /** "fused: ..." or "not fused: ...", with a line's end; a is before b. */
 void explain_pair(const explanation *e, const weft_call *a, const weft_call *b);

@@ -1,6 +1,13 @@
 /* What fusion spares in a script, against a kernel per call. */
-#include "fusion/explain/private.h"
+#include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/explain/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/script/locale.h"
+#include "fusion/weft_compile.h"
 
 #include <stdio.h>
 #include <string.h>

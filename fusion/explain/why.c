@@ -1,7 +1,17 @@
 /* Why two calls share a kernel or do not, and what the plan would take the other way: the best
  * cover of those that have them together against the best of those that have them apart. */
-#include "fusion/explain/private.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
+#include "fusion/explain/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/print.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/script/locale.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 

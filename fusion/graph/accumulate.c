@@ -1,5 +1,12 @@
 /* Accumulating stores: target[map] += source and target[map,map] += source. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
@@ -11,7 +18,7 @@ static int map_named(const weft_graph *graph, const char *name) {
 }
 
 /* The target of an accumulation: a new list (or matrix), or an input that goes on. */
-static weft_status accumulation_target(graph_builder *builder,
+static weft_status accumulation_target(weft_graph_builder *builder,
                                        const weft_script_statement *statement, int map,
                                        const weft_shape *shape, int *target, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -74,7 +81,7 @@ done:
     return status;
 }
 
-static weft_status accumulation_shape(const graph_builder *builder,
+static weft_status accumulation_shape(const weft_graph_builder *builder,
                                       const weft_script_statement *statement, int map,
                                       const weft_operand *source, weft_shape *target,
                                       weft_error *error) {
@@ -105,7 +112,7 @@ static weft_status accumulation_shape(const graph_builder *builder,
     return WEFT_OK;
 }
 
-weft_status weft_graph_accumulate(graph_builder *builder, const weft_script_statement *statement,
+weft_status weft_graph_accumulate(weft_graph_builder *builder, const weft_script_statement *statement,
                                   int *capacity, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;

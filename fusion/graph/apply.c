@@ -1,21 +1,28 @@
 /* y = apply(A, v): a call whose rows each need v at other rows too. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
-static const weft_script_operator *find_operator(const graph_builder *builder, const char *name) {
+static const weft_script_operator *find_operator(const weft_graph_builder *builder, const char *name) {
     for (int i = 0; i < builder->script->n_operators; ++i)
         if (strcmp(builder->script->operators[i].name, name) == 0)
             return &builder->script->operators[i];
     return NULL;
 }
 
-bool weft_is_apply(const graph_builder *builder, const weft_node *node) {
+bool weft_is_apply(const weft_graph_builder *builder, const weft_node *node) {
     return node->kind == NODE_CALL && strcmp(node->name, "apply") == 0 &&
            builder->script->n_operators > 0;
 }
 
-static weft_status unknown_operator(const graph_builder *builder, const weft_node *node,
+static weft_status unknown_operator(const weft_graph_builder *builder, const weft_node *node,
                                     weft_error *error) {
     const char *names[16];
     size_t n = 0;
@@ -32,7 +39,7 @@ static weft_status unknown_operator(const graph_builder *builder, const weft_nod
 }
 
 /* The operator's number in the graph. */
-static weft_status operator_number(graph_builder *builder, const char *name, int *out,
+static weft_status operator_number(weft_graph_builder *builder, const char *name, int *out,
                                    weft_error *error) {
     weft_graph *graph = builder->graph;
     for (*out = 0; *out < graph->n_operators; ++*out)
@@ -49,7 +56,7 @@ static weft_status operator_number(graph_builder *builder, const char *name, int
 
 /* v as a list that can be read at any row: scalar, direct, over the operator's index set. A
  * component of a list of vectors, or what is seen through a connectivity, becomes one. */
-static weft_status operand(graph_builder *builder, const weft_node *node,
+static weft_status operand(weft_graph_builder *builder, const weft_node *node,
                            const weft_script_operator *op, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = builder->graph;
@@ -69,7 +76,7 @@ done:
     return status;
 }
 
-weft_status weft_graph_apply(graph_builder *builder, const weft_node *node, value *out,
+weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node, value *out,
                              weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_shape scalar = {0};

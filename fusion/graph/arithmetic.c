@@ -1,14 +1,21 @@
 /* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call.
  */
-#include "fusion/graph/private.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
-weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node, int *out,
+weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error) {
     void *grown = weft_array_grow(builder->arena, t->nodes, t->n, &t->capacity, sizeof *t->nodes);
     if (grown == NULL)
@@ -19,7 +26,7 @@ weft_status weft_tree_add(graph_builder *builder, tree *t, weft_arithmetic node,
     return WEFT_OK;
 }
 
-weft_status weft_tree_widen(const graph_builder *builder, tree *t, const weft_shape *shape,
+weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const weft_shape *shape,
                             int index_set, weft_place place, weft_error *error) {
     if (t->shape.rank == 0)
         t->shape = *shape;
@@ -48,7 +55,7 @@ weft_status weft_tree_widen(const graph_builder *builder, tree *t, const weft_sh
     return WEFT_OK;
 }
 
-weft_status weft_tree_operand(graph_builder *builder, tree *t, const weft_operand *operand,
+weft_status weft_tree_operand(weft_graph_builder *builder, tree *t, const weft_operand *operand,
                               weft_place place, int *root, weft_error *error) {
     const weft_graph *graph = builder->graph;
     int set =
@@ -82,7 +89,7 @@ void weft_arithmetic_move(weft_arithmetic *node, const int *moved) {
 }
 
 /* A value inside arithmetic: pending arithmetic is copied in. */
-static weft_status tree_value(graph_builder *builder, tree *t, const value *v, weft_place place,
+static weft_status tree_value(weft_graph_builder *builder, tree *t, const value *v, weft_place place,
                               int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     if (v->arithmetic == NULL)
@@ -108,7 +115,7 @@ done:
 }
 
 /* As it would be written: numbers of the language have no sign. */
-static weft_status tree_integer(graph_builder *builder, tree *t, int number, int *root,
+static weft_status tree_integer(weft_graph_builder *builder, tree *t, int number, int *root,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_tree_add(
@@ -124,7 +131,7 @@ done:
     return status;
 }
 
-static weft_status tree_name(graph_builder *builder, const name_scope *scope, const weft_node *node,
+static weft_status tree_name(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
                              tree *t, int *root, weft_error *error) {
     value v = {0};
     const weft_script_expression *expression = scope->expression;
@@ -156,7 +163,7 @@ static weft_status tree_name(graph_builder *builder, const name_scope *scope, co
 }
 
 /* values[0] where the condition holds, else values[1]: `a and b` selects twice. */
-static weft_status tree_select(graph_builder *builder, const name_scope *scope,
+static weft_status tree_select(weft_graph_builder *builder, const name_scope *scope,
                                const weft_node *condition, tree *t, const int values[2], int *root,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -181,7 +188,7 @@ done:
     return status;
 }
 
-static weft_status tree_call(graph_builder *builder, const name_scope *scope, const weft_node *node,
+static weft_status tree_call(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
                              tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_arguments = weft_formula_arguments(node->name);
@@ -223,7 +230,7 @@ done:
     return status;
 }
 
-static weft_status tree_binary(graph_builder *builder, const name_scope *scope,
+static weft_status tree_binary(weft_graph_builder *builder, const name_scope *scope,
                                const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arithmetic made = {.a = -1, .b = -1};
@@ -251,7 +258,7 @@ done:
     return status;
 }
 
-weft_status weft_tree_build(graph_builder *builder, const name_scope *scope, const weft_node *node,
+weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope, const weft_node *node,
                             tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
     value v = {0};
@@ -286,7 +293,7 @@ done:
     return status;
 }
 
-weft_status weft_tree_make_call(graph_builder *builder, const tree *t, int index_set,
+weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int index_set,
                                 weft_place place, weft_operand *out, weft_error *error) {
     int n_operations = 0;
     for (int i = 0; i < t->n; ++i)

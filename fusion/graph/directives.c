@@ -1,11 +1,18 @@
 /* What the statements of a script ask of the plan, in its graph: variants of calls, and the blocks
  * of the kernels that fuse blocks become. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>
 
-weft_status weft_graph_fuses(graph_builder *builder, weft_error *error) {
+weft_status weft_graph_fuses(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
     weft_fuse *fuses = weft_arena_alloc(builder->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
@@ -28,7 +35,7 @@ done:
 }
 
 /* What the statement has made: the result of its outermost call, maybe copied. */
-static int made_by(const graph_builder *builder, const weft_script_statement *statement) {
+static int made_by(const weft_graph_builder *builder, const weft_script_statement *statement) {
     const weft_graph *graph = builder->graph;
     if (statement->accumulate)
         return graph->accumulations[graph->n_accumulations - 1].source;
@@ -36,7 +43,7 @@ static int made_by(const graph_builder *builder, const weft_script_statement *st
     return b != NULL && b->value.arithmetic == NULL ? b->value.operand.datum : -1;
 }
 
-static weft_call *outermost_call(const graph_builder *builder,
+static weft_call *outermost_call(const weft_graph_builder *builder,
                                  const weft_script_statement *statement) {
     weft_graph *graph = builder->graph;
     const bool called =
@@ -73,7 +80,7 @@ static weft_status no_such_variant(const weft_call *call, weft_place place, int 
     return WEFT_ERROR_TYPE;
 }
 
-weft_status weft_graph_variant(graph_builder *builder, const weft_script_statement *statement,
+weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_statement *statement,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_place place = statement->variant->place;

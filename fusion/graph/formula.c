@@ -1,10 +1,17 @@
 /* A script's own formulas, `expression f(a, b) = ...`, written out in the arithmetic that calls
  * them. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
-const weft_script_expression *weft_formula_find(const graph_builder *builder, const char *name) {
+const weft_script_expression *weft_formula_find(const weft_graph_builder *builder, const char *name) {
     for (int i = 0; i < builder->script->n_expressions; ++i)
         if (strcmp(builder->script->expressions[i].name, name) == 0)
             return &builder->script->expressions[i];
@@ -19,7 +26,7 @@ static weft_status wrong_count(const weft_node *node, const weft_script_expressi
 }
 
 /* A list, a part of one, or what an elementary function makes: it may be a tensor of rows. */
-static bool is_whole(const graph_builder *builder, const weft_node *node) {
+static bool is_whole(const weft_graph_builder *builder, const weft_node *node) {
     return (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0) ||
            node->kind == NODE_SUBSCRIPT ||
            (node->kind == NODE_CALL && weft_is_function(builder, node->name));
@@ -27,7 +34,7 @@ static bool is_whole(const graph_builder *builder, const weft_node *node) {
 
 /* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
  * it values for the last names. Those from *n_bound to before *first_last get none. */
-static weft_status formula_arguments(graph_builder *builder, const name_scope *outer,
+static weft_status formula_arguments(weft_graph_builder *builder, const name_scope *outer,
                                      const weft_node *node,
                                      const weft_script_expression *expression, value *arguments,
                                      int *n_bound, int *first_last, weft_error *error) {
@@ -76,7 +83,7 @@ done:
     return status;
 }
 
-weft_status weft_formula_inline(graph_builder *builder, const name_scope *outer,
+weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *outer,
                                 const weft_node *node, const weft_script_expression *expression,
                                 tree *t, int *root, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,32 +1,24 @@
 /* From script to graph: declarations become index sets, maps and inputs, statements become calls,
  * data and accumulations. Equal calls are merged as they are made. */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-weft_status weft_no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
-}
-
-void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size) {
-    if (n < *capacity)
-        return array;
-    int wanted = *capacity == 0 ? 8 : 2 * *capacity;
-    void *grown = weft_arena_alloc(arena, (size_t)wanted, size);
-    if (grown == NULL)
-        return NULL;
-    if (n > 0)
-        memcpy(grown, array, (size_t)n * size);
-    *capacity = wanted;
-    return grown;
-}
 
 const char *weft_index_set_name(const weft_graph *graph, int index_set) {
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
-weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int *id,
+weft_status weft_datum_add(weft_graph_builder *builder, const weft_datum *datum, int *id,
                            weft_error *error) {
     weft_graph *graph = builder->graph;
     if (weft_shape_count(&datum->shape) > WEFT_ELEMENTS_MAX)
@@ -46,7 +38,7 @@ weft_status weft_datum_add(graph_builder *builder, const weft_datum *datum, int 
     return WEFT_OK;
 }
 
-weft_status weft_binding_add(graph_builder *builder, const char *name, const value *v,
+weft_status weft_binding_add(weft_graph_builder *builder, const char *name, const value *v,
                              weft_place place, weft_error *error) {
     builder->names = weft_array_grow(builder->arena, builder->names, builder->n_names,
                                      &builder->name_capacity, sizeof *builder->names);
@@ -97,7 +89,7 @@ static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_c
     return a->instance != NULL ? instance_equal(a->instance, b->instance) : arithmetic_equal(a, b);
 }
 
-weft_status weft_call_add(graph_builder *builder, weft_call *call, const weft_shape *shape,
+weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const weft_shape *shape,
                           weft_operand *out, weft_error *error) {
     weft_graph *graph = builder->graph;
     int id = -1;
@@ -144,7 +136,7 @@ static int index_set_find(const weft_graph *graph, const char *name) {
     return -1;
 }
 
-static weft_status size_of(const graph_builder *builder, const weft_node *node, int *out,
+static weft_status size_of(const weft_graph_builder *builder, const weft_node *node, int *out,
                            weft_error *error) {
     weft_status status = weft_script_integer(builder->script, node, out, error);
     if (status == WEFT_OK && (*out < 1 || *out > WEFT_ELEMENTS_MAX))
@@ -153,7 +145,7 @@ static weft_status size_of(const graph_builder *builder, const weft_node *node, 
     return status;
 }
 
-static weft_status declare_maps(graph_builder *builder, weft_error *error) {
+static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
     weft_graph *graph = builder->graph;
@@ -180,7 +172,7 @@ done:
     return status;
 }
 
-static weft_status declare_inputs(graph_builder *builder, weft_error *error) {
+static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < builder->script->n_inputs; ++i) {
         const weft_script_input *input = &builder->script->inputs[i];
@@ -216,7 +208,7 @@ done:
 
 /* ---- statements ------------------------------------------------------------------------- */
 
-static weft_status assign(graph_builder *builder, const weft_script_statement *statement,
+static weft_status assign(weft_graph_builder *builder, const weft_script_statement *statement,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     value v = {0};
@@ -243,7 +235,7 @@ static bool is_named_otherwise(const weft_graph *graph, const weft_datum *datum,
     return (datum->returned || datum->storage >= 0) && strcmp(own, name) != 0;
 }
 
-static weft_status mark_return(graph_builder *builder, const weft_script_return *ret,
+static weft_status mark_return(weft_graph_builder *builder, const weft_script_return *ret,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
@@ -279,7 +271,7 @@ done:
     return status;
 }
 
-weft_status weft_graph_statements(graph_builder *builder, weft_error *error) {
+weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
     int capacity = 0;
@@ -309,7 +301,7 @@ done:
 weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
                             const weft_script *script, weft_graph **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    graph_builder builder = {.arena = arena, .library = library, .script = script};
+    weft_graph_builder builder = {.arena = arena, .library = library, .script = script};
     TRY(weft_graph_statements(&builder, error));
     for (int i = 0; i < script->n_returns; ++i)
         TRY(mark_return(&builder, &script->returns[i], error));

@@ -3,7 +3,9 @@
 #ifndef GRAPH_PRINT_INTERNAL_H
 #define GRAPH_PRINT_INTERNAL_H
 
-#include "fusion/graph/private.h"
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
 
 /** A datum's name; one that we gave gets '_' appended until nothing else has it. */
 void print_name(const weft_graph *graph, int datum, weft_text *out);
@@ -11,7 +13,7 @@ void print_name(const weft_graph *graph, int datum, weft_text *out);
 void print_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out);
 /** "jacobian(x[dofs])", "2*a + b" */
 void print_call(const weft_graph *graph, const weft_call *call, weft_text *out);
-/** graph_print_like.c: does a call's text need a list to be like? Declare what that takes; write
+/** fusion/graph/print_like.c: does a call's text need a list to be like? Declare what that takes; write
  * it. */
 bool print_needs_like(const weft_graph *graph, const weft_call *call);
 void print_like_declarations(const weft_graph *graph, weft_text *out);

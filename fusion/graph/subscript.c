@@ -1,5 +1,12 @@
 /* Subscripts: a load through a connectivity, x[dofs], or components, P[0,1]. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
@@ -11,7 +18,7 @@ static int map_find(const weft_graph *graph, const char *name) {
 }
 
 /* x[dofs]: the load is [width, shape...] over the map's source. */
-static weft_status operand_gather(graph_builder *builder, const weft_node *node, int map,
+static weft_status operand_gather(weft_graph_builder *builder, const weft_node *node, int map,
                                   weft_operand *operand, weft_error *error) {
     const weft_graph *graph = builder->graph;
     const weft_datum *datum = &graph->data[operand->datum];
@@ -47,7 +54,7 @@ static weft_status operand_gather(graph_builder *builder, const weft_node *node,
 }
 
 /* P[0], P[0,1]: the leading subscripts fixed. */
-static weft_status operand_component(graph_builder *builder, const weft_node *node,
+static weft_status operand_component(weft_graph_builder *builder, const weft_node *node,
                                      weft_operand *operand, weft_error *error) {
     weft_shape shape = operand->shape;
     int offset = 0;
@@ -90,7 +97,7 @@ static bool is_parameter(const weft_script *script, const char *name) {
     return false;
 }
 
-static weft_status unknown_map(graph_builder *builder, const weft_node *node, weft_error *error) {
+static weft_status unknown_map(weft_graph_builder *builder, const weft_node *node, weft_error *error) {
     const weft_graph *graph = builder->graph;
     const weft_script *script = builder->script;
     const size_t n = (size_t)(graph->n_maps + script->n_parameters);
@@ -113,7 +120,7 @@ static weft_status unknown_map(graph_builder *builder, const weft_node *node, we
 
 /* A component of arithmetic on uniforms that is still pending: the same of its tensors' components.
  */
-static weft_status tree_component(graph_builder *builder, const weft_node *node, const tree *base,
+static weft_status tree_component(weft_graph_builder *builder, const weft_node *node, const tree *base,
                                   value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operand whole = {.map = -1, .shape = base->shape};
@@ -142,7 +149,7 @@ done:
 }
 
 /* x[dofs], P[0,1] */
-weft_status weft_value_subscript(graph_builder *builder, const name_scope *scope,
+weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *scope,
                                  const weft_node *node, value *out, weft_error *error) {
     weft_status status = WEFT_OK;
     value base = {0};

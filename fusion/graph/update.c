@@ -1,7 +1,15 @@
 /* update name = value: a list gets its next value in its own memory. The value is a call of its
- * own, the last one so far, so that every reader of the old value stands before it (fusions.c keeps
+ * own, the last one so far, so that every reader of the old value stands before it (fusion/plan/candidates.c keeps
  * that order). */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 static weft_status check_target(const weft_graph *graph, const binding *known,
                                 const weft_script_statement *statement, weft_error *error) {
@@ -43,7 +51,7 @@ static weft_status check_value(const weft_graph *graph, const weft_datum *target
 
 /* Other names for the old value, or for parts and loads of it, keep it: each gets a copy, made
  * before the update (and dropped again where nothing after it reads that name). */
-static weft_status keep_old_values(graph_builder *builder, const binding *updated,
+static weft_status keep_old_values(weft_graph_builder *builder, const binding *updated,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const int storage = updated->value.operand.datum;
@@ -70,7 +78,7 @@ static bool reads_around(const weft_graph *graph, int call, int list) {
     return false;
 }
 
-weft_status weft_graph_update(graph_builder *builder, const weft_script_statement *statement,
+weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_statement *statement,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;

@@ -1,17 +1,24 @@
 /* From expressions to calls: name resolution, indirect loads, shapes, function calls. */
-#include "fusion/graph/private.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
+#include "fusion/graph/builder.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/private.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
-const binding *weft_binding_find(const graph_builder *builder, const char *name) {
+const binding *weft_binding_find(const weft_graph_builder *builder, const char *name) {
     for (int i = 0; i < builder->n_names; ++i)
         if (strcmp(builder->names[i].name, name) == 0)
             return &builder->names[i];
     return NULL;
 }
 
-weft_status weft_nearest_binding(const graph_builder *builder, const char *name, const char **near,
+weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name, const char **near,
                                  weft_error *error) {
     const char **names =
         weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
@@ -23,7 +30,7 @@ weft_status weft_nearest_binding(const graph_builder *builder, const char *name,
     return WEFT_OK;
 }
 
-static weft_status unknown_name(graph_builder *builder, const weft_node *node, weft_error *error) {
+static weft_status unknown_name(weft_graph_builder *builder, const weft_node *node, weft_error *error) {
     const char *near = NULL;
     weft_status status = weft_nearest_binding(builder, node->name, &near, error);
     if (status != WEFT_OK)
@@ -37,7 +44,7 @@ static weft_status unknown_name(graph_builder *builder, const weft_node *node, w
     return WEFT_ERROR_TYPE;
 }
 
-weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, value *out,
+weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *node, value *out,
                                  weft_error *error) {
     const binding *b = weft_binding_find(builder, node->name);
     if (b == NULL)
@@ -59,7 +66,7 @@ weft_status weft_operand_of_name(graph_builder *builder, const weft_node *node, 
 
 /* ---- calls of elementary functions ------------------------------------------------------ */
 
-weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
+weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *node,
                                   weft_error *error) {
     size_t n = 0;
     const char *const *names = weft_library_names(builder->library, &n);
@@ -90,7 +97,7 @@ weft_status weft_unknown_function(graph_builder *builder, const weft_node *node,
 }
 
 /* The one index set of a call's operands; uniform when all are. */
-static weft_status common_index_set(const graph_builder *builder, const weft_operand *operands,
+static weft_status common_index_set(const weft_graph_builder *builder, const weft_operand *operands,
                                     int n, weft_place place, int *out, weft_error *error) {
     const weft_graph *graph = builder->graph;
     int common = UNIFORM, from = 0;
@@ -114,7 +121,7 @@ static weft_status common_index_set(const graph_builder *builder, const weft_ope
     return WEFT_OK;
 }
 
-weft_status weft_function_call(graph_builder *builder, const weft_node *node, value *out,
+weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node, value *out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_function *function = weft_library_find(builder->library, node->name);
@@ -185,7 +192,7 @@ static weft_status nothing_to_map_over(weft_place place, weft_error *error) {
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-weft_status weft_value_materialise(graph_builder *builder, const value *v, int index_set,
+weft_status weft_value_materialise(weft_graph_builder *builder, const value *v, int index_set,
                                    weft_place place, weft_operand *out, weft_error *error) {
     if (v->arithmetic == NULL) {
         *out = v->operand;
@@ -197,7 +204,7 @@ weft_status weft_value_materialise(graph_builder *builder, const value *v, int i
     return weft_tree_make_call(builder, v->arithmetic, index_set, place, out, error);
 }
 
-weft_status weft_operand_copy(graph_builder *builder, const weft_operand *operand, weft_place place,
+weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand, weft_place place,
                               weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     tree t = {.index_set = UNIFORM};
@@ -208,7 +215,7 @@ done:
     return status;
 }
 
-weft_status weft_value_copy(graph_builder *builder, const value *v, weft_place place,
+weft_status weft_value_copy(weft_graph_builder *builder, const value *v, weft_place place,
                             weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
@@ -222,12 +229,12 @@ done:
     return status;
 }
 
-bool weft_is_function(const graph_builder *builder, const char *name) {
+bool weft_is_function(const weft_graph_builder *builder, const char *name) {
     return weft_library_find(builder->library, name) != NULL ||
            weft_library_find_reduction(builder->library, name) != NULL;
 }
 
-weft_status weft_value_make(graph_builder *builder, const weft_node *node, value *out,
+weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node, value *out,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const name_scope script = {0};

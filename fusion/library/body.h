@@ -2,7 +2,9 @@
 #ifndef BODY_INTERNAL_H
 #define BODY_INTERNAL_H
 
-#include "fusion/library/private.h"
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
 
 /* Components of a local or result that are followed one by one; larger ones as a whole. */
 enum { BODY_COMPONENTS_MAX = 1024 };
@@ -41,7 +43,7 @@ bool body_constant(const body_writer *w, const weft_term *term, double *out);
 /** Subscripts that are known must lie inside. */
 weft_status body_check(body_writer *w, const weft_term *term);
 
-/* ---- values (body_values.c) ---- */
+/* ---- values (fusion/library/body_values.c) ---- */
 
 /** A local is declared, with a value or without. */
 void body_value_forget(body_writer *w, int local, bool assigned);

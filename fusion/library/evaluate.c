@@ -1,4 +1,4 @@
-#include "fusion/library/private.h"
+#include "fusion/library/function.h"
 
 const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out) {
     bool overflow = false;

@@ -1,5 +1,9 @@
 /* `//@ example` lines: a call with numbers, and what it gives. */
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
 #include "fusion/library/private.h"
+#include "fusion/script/script.h"
 
 #include <string.h>
 
@@ -82,7 +86,7 @@ done:
 /* key := name "=" ["-"] integer */
 static weft_status read_key(kernel_reader *reader, weft_example *example) {
     weft_status status = WEFT_OK;
-    if (example->n_keys == WEFT_NAMES_MAX)
+    if (example->n_keys == WEFT_FUNCTION_NAMES_MAX)
         return wrong(reader, "fewer parameters");
     const char *name = reader->token->text;
     ++reader->token;

@@ -1,5 +1,10 @@
 /* The `//@` lines of kernel files, one reader each. */
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
 #include "fusion/library/private.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_library.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -108,7 +113,7 @@ weft_status reader_parameter(kernel_reader *reader, const meta_line *meta) {
                               "'%s' is used twice", name);
         goto done;
     }
-    if (index < 0 && function->n_names == WEFT_NAMES_MAX) {
+    if (index < 0 && function->n_names == WEFT_FUNCTION_NAMES_MAX) {
         status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
                               "more than 32 sizes and parameters");
         goto done;
@@ -367,7 +372,7 @@ static weft_status check_bound(kernel_reader *reader, const weft_term *term, con
 weft_status reader_check_names(kernel_reader *reader) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
-    bool bound[WEFT_NAMES_MAX] = {false};
+    bool bound[WEFT_FUNCTION_NAMES_MAX] = {false};
     for (int i = 0; i < function->n_names; ++i)
         bound[i] = function->names[i].is_parameter;
     for (int i = 0; i < function->n_arguments; ++i)

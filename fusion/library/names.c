@@ -1,5 +1,10 @@
 /* Names in terms: data with its subscripts, sizes, the thread, intrinsics. */
+#include "core/weft_core.h"
+#include "fusion/base/intrinsics.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
 #include "fusion/library/private.h"
+#include "fusion/script/script.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +98,7 @@ static bool is_data(kernel_reader *reader, const char *name) {
 
 static weft_status unknown_name(kernel_reader *reader) {
     const weft_function *function = reader->function;
-    const char *names[WEFT_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX + WEFT_TABLES_MAX +
+    const char *names[WEFT_FUNCTION_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX + WEFT_TABLES_MAX +
                       WEFT_INTRINSICS_MAX];
     size_t n = 0;
     for (int i = 0; i < function->n_names; ++i)
@@ -195,7 +200,7 @@ weft_status reader_name(kernel_reader *reader, weft_term **out) {
         if (!term)
             return reader_memory(reader);
         TRY(reader_new_name(reader, "a size's name", &fresh));
-        if (function->n_names == WEFT_NAMES_MAX)
+        if (function->n_names == WEFT_FUNCTION_NAMES_MAX)
             return type_error(reader, term, "more than 32 sizes in one function");
         term->index = function->n_names;
         function->names[function->n_names++].name = fresh;

@@ -1,4 +1,9 @@
-#include "fusion/library/private.h"
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,8 +39,8 @@ typedef struct binder {
     weft_instance *instance;
     weft_place place;
     weft_error *error;
-    bool bound[WEFT_NAMES_MAX];
-    const char *origin[WEFT_NAMES_MAX]; /* what gave a size its value */
+    bool bound[WEFT_FUNCTION_NAMES_MAX];
+    const char *origin[WEFT_FUNCTION_NAMES_MAX]; /* what gave a size its value */
 } binder;
 
 typedef struct shape_text {
@@ -80,7 +85,7 @@ static weft_status out_of_memory(binder *b) {
 static weft_status take_parameters(binder *b, const char *const *keys, const int *key_values,
                                    int n_keys) {
     const weft_function *function = b->function;
-    const char *names[WEFT_NAMES_MAX];
+    const char *names[WEFT_FUNCTION_NAMES_MAX];
     size_t n = 0;
     weft_status status;
     for (int i = 0; i < function->n_names; ++i) {

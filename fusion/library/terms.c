@@ -1,4 +1,6 @@
 /* Expressions of metadata and bodies. */
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
 #include "fusion/library/private.h"
 
 #include <string.h>

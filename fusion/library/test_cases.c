@@ -1,5 +1,11 @@
 /* What a test of a function calls: sizes that it allows, its examples, and plain C references. */
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
 #include "fusion/library/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +19,7 @@ typedef struct trial_maker {
     weft_trials *out;
     const weft_instance *instances[WEFT_TRIALS_MAX];
     weft_error *error;
-    int free[WEFT_NAMES_MAX]; /* names that may be chosen: sizes, parameters without a value */
+    int free[WEFT_FUNCTION_NAMES_MAX]; /* names that may be chosen: sizes, parameters without a value */
     int n_free;
 } trial_maker;
 
@@ -89,8 +95,8 @@ static bool values_of(const trial_maker *m, int attempt, int *values) {
 static weft_status try_values(trial_maker *m, const int *values, weft_arena *arena,
                               weft_instance **out) {
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
-    const char *keys[WEFT_NAMES_MAX];
-    int key_values[WEFT_NAMES_MAX];
+    const char *keys[WEFT_FUNCTION_NAMES_MAX];
+    int key_values[WEFT_FUNCTION_NAMES_MAX];
     weft_error ignored;
     *out = NULL;
     if (!shapes_at(m->function, values, shapes))
@@ -128,7 +134,7 @@ static void prefer(const trial_maker *m, const int *values, int attempt, int bes
 static weft_status choose(trial_maker *m, int best[CHOICES]) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
-    int values[WEFT_NAMES_MAX], scores[CHOICES] = {0};
+    int values[WEFT_FUNCTION_NAMES_MAX], scores[CHOICES] = {0};
     for (int attempt = 0; attempt < ATTEMPTS && values_of(m, attempt, values); ++attempt) {
         weft_instance *instance = NULL;
         TRY(weft_arena_make(&scratch, m->error));
@@ -172,7 +178,7 @@ static weft_trial *add_trial(trial_maker *m, const weft_instance *instance) {
 
 static weft_status add_sizes(trial_maker *m, int attempt) {
     weft_status status = WEFT_OK;
-    int values[WEFT_NAMES_MAX];
+    int values[WEFT_FUNCTION_NAMES_MAX];
     weft_instance *instance = NULL;
     values_of(m, attempt, values);
     TRY(try_values(m, values, m->arena, &instance));

@@ -1,3 +1,5 @@
+#include "core/weft_core.h"
+#include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 
 #include <ctype.h>

@@ -1,8 +1,11 @@
-/** The blocks in which the implementations of a fusion may run on a GPU (block_shapes.c). */
+/** The blocks in which the implementations of a fusion may run on a GPU (fusion/plan/block_shapes.c). */
 #ifndef BLOCK_SHAPES_H
 #define BLOCK_SHAPES_H
 
-#include "fusion/compile/compile.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 
 enum {
     WEFT_BLOCK_THREADS = 1024, /* of a block, at most */

@@ -3,7 +3,12 @@
  * other instances of u have made: through a connectivity, a sum over all, an accumulated list. A
  * path with a barrier edge in it, or over another index set, keeps its ends apart whatever else is
  * fused. */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/fusions.h"
 
 static uint64_t *row(uint64_t *matrix, const weft_relations *r, int call) {
     return matrix + (size_t)call * (size_t)r->words;

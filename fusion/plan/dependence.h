@@ -1,9 +1,11 @@
-/** What the order of execution asks of calls, two by two (relations.c), and sets of calls as bits.
+/** What the order of execution asks of calls, two by two (fusion/plan/dependence.c), and sets of calls as bits.
  */
 #ifndef RELATIONS_H
 #define RELATIONS_H
 
-#include "fusion/graph/private.h"
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/fusions.h"
 
 struct weft_relations {
     int n, words;     /* calls; 64-bit words of a set of them */
@@ -54,11 +56,11 @@ bool weft_relations_convex(const weft_relations *r, const uint64_t *set);
 /** Are two of the set apart? */
 bool weft_relations_barred(const weft_relations *r, const uint64_t *set);
 
-/** fusions.c: does fusing two calls spare traffic: one uses the other's result, or both read the
+/** fusion/plan/candidates.c: does fusing two calls spare traffic: one uses the other's result, or both read the
  *  same datum or map, or accumulate through one? Does a call accumulate? */
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b);
 bool weft_call_accumulates(const weft_graph *graph, int call);
-/** fusions.c: does a set that is convex and not barred keep the rules of rows calls: one a kernel,
+/** fusion/plan/candidates.c: does a set that is convex and not barred keep the rules of rows calls: one a kernel,
  * no accumulating store beside it, and what it folds in made of what is complete before? */
 bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set);
 

@@ -1,9 +1,17 @@
-/* What the script asks of the plan (script_wishes.c). A fuse block is one kernel: its calls are a
+/* What the script asks of the plan (fusion/script/directives.c). A fuse block is one kernel: its calls are a
  * candidate, and nothing is one that has some of them and not all. No kernel has calls from both
  * sides of a split. The unfused plan is as ever, and a forced one is as it says. */
-#include "fusion/plan/directives.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/directives.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 

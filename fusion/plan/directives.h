@@ -2,7 +2,8 @@
 #ifndef WISHES_H
 #define WISHES_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 
 /** Blocks become candidates of c->fusions.
  *  Errors  WEFT_ERROR_TYPE at the block: its calls cannot share a kernel, and which; no kernel on
@@ -12,7 +13,7 @@ weft_status weft_wishes_add(weft_compilation *c, weft_error *error);
  *  Errors  WEFT_ERROR_TYPE: nothing is left of a fuse block with the block that it asks for */
 weft_status weft_wishes_prune(weft_compilation *c, weft_error *error);
 
-/* ---- wishes_block.c ---- */
+/* ---- fusion/plan/directives_block.c ---- */
 
 /** Can what fuse block `fuse`, from 1, asks of its block be, by itself? */
 weft_status weft_wishes_check_block(const weft_compilation *c, int fuse, weft_error *error);

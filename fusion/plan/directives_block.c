@@ -1,8 +1,17 @@
 /* Whether a block that the script asks for can be: by the device, by the calls in it, and, where
  * nothing is kept that has it, by trying others. What can be is said. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/graph/graph.h"
 #include "fusion/plan/block_shapes.h"
-#include "fusion/graph/private.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/plan/directives.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 

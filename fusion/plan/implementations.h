@@ -1,11 +1,16 @@
-/** What the search for implementations is made of: the order of calls (linearise.c), what must move
- *  (traffic.c), where data live (placement.c), and what it takes (predict.c). */
+/** What the search for implementations is made of: the order of calls (fusion/plan/order.c), what must move
+ *  (fusion/plan/traffic.c), where data live (fusion/plan/placement.c), and what it takes (fusion/plan/predict.c). */
 #ifndef IMPLEMENTATIONS_H
 #define IMPLEMENTATIONS_H
 
-#include "fusion/plan/dependence.h"
+#include "core/weft_core.h"
+#include "fusion/cost/cost.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/weft_compile.h"
 
-/* ---- order (linearise.c) ----------------------------------------------------------------------
+/* ---- order (fusion/plan/order.c) ----------------------------------------------------------------------
  */
 
 enum { WEFT_ORDER_CALLS = 62 /* of a fusion whose order is looked for; more keep the script's */ };
@@ -36,7 +41,7 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
 /** Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
 int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n);
 
-/* ---- shared memory (onchip.c) -----------------------------------------------------------------
+/* ---- shared memory (fusion/plan/allocate.c) -----------------------------------------------------------------
  */
 
 /** An element in shared memory: alive from one position of the order to another, both among them.
@@ -52,7 +57,7 @@ int weft_onchip_bound(const weft_onchip_life *lives, int n);
  *  possible where *proved. */
 int weft_onchip_allocate(weft_onchip_life *lives, int n, bool *proved);
 
-/* ---- placement (placement.c) ------------------------------------------------------------------
+/* ---- placement (fusion/plan/placement.c) ------------------------------------------------------------------
  */
 
 typedef struct weft_placer weft_placer;
@@ -74,7 +79,7 @@ bool weft_arrange(const weft_placer *placer, weft_implementation *made, weft_arr
 /** The last of it: nothing else of an arrangement depends on block, warps or iterations. */
 bool weft_arrangement_fits(const weft_placer *placer, const weft_implementation *made);
 
-/* ---- traffic (traffic.c) ----------------------------------------------------------------------
+/* ---- traffic (fusion/plan/traffic.c) ----------------------------------------------------------------------
  */
 
 bool weft_fusion_contains(const weft_fusion *fusion, int call);
@@ -86,11 +91,9 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
 void weft_traffic_count(const weft_graph *graph, const weft_compile_options *options,
                         weft_implementation *made);
 
-/* ---- prediction (predict.c) -------------------------------------------------------------------
+/* ---- prediction (fusion/plan/predict.c) -------------------------------------------------------------------
  */
 
-/** prediction.c: threads of a multiprocessor that run at once beside what a point takes of it. */
-double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point);
 
 typedef struct weft_predictor weft_predictor;
 

@@ -2,6 +2,9 @@
  * out, unless its error hook never returns; it keeps an environment a thread, prints, and leaks
  * what an abort leaves. So each solution has a thread of its own, whose environment ends with it:
  * nothing is shared with a caller that uses GLPK too, and the hook leaves by longjmp. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/graph/graph.h"
 #include "fusion/plan/partition.h"
 
 #include <glpk.h>

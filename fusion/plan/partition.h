@@ -1,8 +1,8 @@
-/** The set partition behind a cover, by GLPK (partition.c). */
+/** The set partition behind a cover, by GLPK (fusion/plan/partition.c). */
 #ifndef COVER_INTERNAL_H
 #define COVER_INTERNAL_H
 
-#include "fusion/plan/dependence.h"
+#include "core/weft_core.h"
 
 /** Choose columns so that each of n_rows rows is in one of them, at least cost. */
 typedef struct weft_partition weft_partition;

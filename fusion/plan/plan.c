@@ -1,5 +1,16 @@
 /* From a cover to kernels, their arguments, buffers and launches in order. */
-#include "fusion/codegen/private.h"
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -371,7 +382,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
     p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
-    p.plan->guarded = options->guarded && weft_source_backend(p.plan->lanes, limits)->is_threaded;
+    p.plan->guarded = options->guarded && weft_target_is_simt(p.plan->lanes, limits);
     p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES ? WEFT_CUDA_CHUNK / WEFT_CUDA_LANES
                                                                 : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),

@@ -1,6 +1,15 @@
 /* Fusions, implementations, cover and plan as text. */
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
 #include "fusion/plan/print_counts.h"
+#include "fusion/weft_compile.h"
 
 enum { NUMBER_COLUMN_MAX = 80 };
 

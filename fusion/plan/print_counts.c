@@ -1,7 +1,11 @@
 /* What the planner has looked at and why it left it out, by reason: of one script, or summed over
  * the segments of one with loops. */
+#include "core/weft_core.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
 #include "fusion/plan/print_counts.h"
-#include "fusion/plan/implementations.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
-/** How much the planner has looked at, and why it left out what it left out (plan_print_counts.c).
+/** How much the planner has looked at, and why it left out what it left out (fusion/plan/print_counts.c).
  */
 #ifndef PLAN_PRINT_COUNTS_H
 #define PLAN_PRINT_COUNTS_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 
 enum { WEFT_PRUNE_REASONS = 8 };
 

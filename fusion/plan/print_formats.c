@@ -1,5 +1,10 @@
 /* The plan for other programs: Graphviz and JSON (docs/compiler.md has the keys). */
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
 
 /* ---- Graphviz: the graph, with a cluster a kernel ---- */
 

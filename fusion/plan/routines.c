@@ -1,6 +1,15 @@
 /* The routines that a compilation's kernels may be made of, named as a cost source knows them: what
  * each datum takes to load and to store, each call in each variant to compute. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/cost/cost.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/implementations.h"
 #include "fusion/plan/routines.h"
+#include "fusion/weft_compile.h"
 
 enum { PLACES = PREDICTOR_PLACES };
 

@@ -1,9 +1,13 @@
-/** A predictor: the routines of a compilation (predictor.c), by which its implementations are
- *  predicted (predict.c). */
+/** A predictor: the routines of a compilation (fusion/plan/routines.c), by which its implementations are
+ *  predicted (fusion/plan/predict.c). */
 #ifndef PREDICTOR_H
 #define PREDICTOR_H
 
+#include "core/weft_core.h"
+#include "fusion/cost/cost.h"
+#include "fusion/graph/graph.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/weft_compile.h"
 
 enum { PREDICTOR_PLACES = 2 /* registers, shared */ };
 

@@ -2,10 +2,20 @@
  * kernels are the candidates, one implementation each, and all of them the cover. Only which calls
  * a kernel has, their variants and its block are read: the rest follows. What does not fit is
  * refused. */
-#include "fusion/plan/saved_plan.h"
-#include "fusion/plan/block_shapes.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/implementations.h"
+#include "fusion/plan/block_shapes.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/dependence.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/saved_plan.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 
 #include <jansson.h>
 #include <limits.h>

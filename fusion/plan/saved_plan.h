@@ -2,7 +2,8 @@
 #ifndef PLAN_FORCE_H
 #define PLAN_FORCE_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 
 /** c has its graph, fusions and implementations; the cover, and the implementations that it is made
  *  of, become those of the plan.

@@ -1,10 +1,15 @@
-/** What implementations.c (from fusions to what is kept) and implementer.c (the choices of variants
+/** What fusion/plan/implementations.c (from fusions to what is kept) and fusion/plan/variants.c (the choices of variants
  * and blocks of one fusion) share. */
 #ifndef IMPLEMENTER_H
 #define IMPLEMENTER_H
 
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
 #include "fusion/plan/block_shapes.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/weft_compile.h"
 
 typedef struct implementer {
     weft_arena *arena;

@@ -1,5 +1,7 @@
 /* Why two calls share no kernel. */
+#include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/fusions.h"
 
 /* The datum that has to be complete between a and b, or -1: one that leads from a to b, or with
  * `any` one that keeps b at its level whatever a has to do with it. */

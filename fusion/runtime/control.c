@@ -1,5 +1,13 @@
 /* A flow on a device: one memory for each of its names, shared by the segments that have it. */
+#include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

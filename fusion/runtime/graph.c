@@ -1,8 +1,15 @@
 /* Loops as graphs of the device: recorded once, with a WHILE node for each loop, and run without
  * the host. A turn of the node is several iterations; those after the last one do nothing, for
  * their kernels look at `go` first. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/plan.h"
 #include "fusion/runtime/private.h"
-#include "fusion/codegen/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +34,7 @@ static int count_loops(const weft_program *p) {
 }
 
 bool weft_program_flow_threaded(const weft_program *p) {
-    return weft_source_backend(weft_program_lanes(p), &p->compilation->limits)->is_threaded;
+    return weft_target_is_simt(weft_program_lanes(p), &p->compilation->limits);
 }
 
 weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {

@@ -1,6 +1,12 @@
 /* Running a flow step by step: segments launch, uniform arithmetic and conditions are the host's.
  */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,36 +1,16 @@
-/** What program.c (making and binding), program_prepare.c and program_run.c (running) share. */
+/** What fusion/runtime/program.c (making and binding), fusion/runtime/prepare.c and fusion/runtime/run.c (running) share. */
 #ifndef PROGRAM_INTERNAL_H
 #define PROGRAM_INTERNAL_H
 
+#include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
-struct weft_program {
-    weft_device *device;
-    const weft_compilation *compilation;
-    weft_module *module; /* NULL: there is no kernel */
-    bool own_module;
-    weft_memory *go;                /* of a guarded plan (weft_plan), borrowed; NULL: `always` */
-    weft_memory *always;            /* a 1, own; NULL: nobody has asked for it */
-    struct weft_program_flow *flow; /* NULL: straight */
-    int64_t *sizes;                 /* [n_index_sets], -1: unknown */
-    weft_memory **data;             /* [n_data] bound or own */
-    bool *own;                      /* [n_data] */
-    weft_memory **positions;        /* [n_data] of matrices, borrowed */
-    weft_matrix_rows *matrix_rows;  /* [n_data] of matrices made row by row */
-    weft_connectivity **maps;       /* [n_maps], borrowed */
-    weft_memory **buffers;          /* [n_buffers] of intermediates */
-    weft_memory **partials;         /* [n_data] of reductions' results, own */
-    weft_schedule **chunks;         /* [n_kernels] of those with reductions: their ranges, own */
-    weft_memory **twins;     /* [n_data] of lists whose next value alternates with them, own */
-    bool *swapped;           /* [n_data] is the list's value in its twin? */
-    const weft_rows **rows;  /* [n_operators], borrowed */
-    weft_memory **arguments; /* for one launch */
-    bool ready;
-    bool leaves_join; /* the kernel that joins its last reductions is not launched: another does it
-                       */
-};
 
-/** program_rows.c: tables, and what kernels with rows routines and joined reductions need besides.
+/** fusion/runtime/product.c: tables, and what kernels with rows routines and joined reductions need besides.
  */
 weft_status weft_program_rows_allocate(weft_program *p, weft_error *error);
 void weft_program_rows_free(weft_program *p);
@@ -61,7 +41,7 @@ typedef struct weft_program_flow {
     weft_memory *histories[WEFT_RECORDS_MAX];
     int64_t capacities[WEFT_RECORDS_MAX];
     int64_t turns;                 /* of the last of the outermost loops, in the last run */
-    struct weft_loop_graph *graph; /* program_record.c; NULL: none yet */
+    struct weft_loop_graph *graph; /* fusion/runtime/graph.c; NULL: none yet */
 } weft_program_flow;
 
 /** A program of its own module, or (module not NULL, borrowed) of another's. */
@@ -73,7 +53,7 @@ weft_status weft_program_no_such(weft_error *error, const char *what, const char
 /** The graph's datum that has this name outside, or -1. */
 int weft_program_datum(const weft_graph *graph, const char *name);
 
-/* program_flow.c: what the functions of weft_fusion.h do with a flow. */
+/* fusion/runtime/control.c: what the functions of weft_fusion.h do with a flow. */
 weft_status weft_program_flow_make(weft_program *program, weft_error *error);
 void weft_program_flow_free(weft_program *program);
 weft_status weft_program_flow_size(weft_program *program, const char *index_set, int64_t n,
@@ -91,27 +71,25 @@ weft_memory *weft_program_flow_result(const weft_program *program, const char *n
 /** Memory for every name, bound to every segment that has it. */
 weft_status weft_program_flow_prepare(weft_program *program, weft_error *error);
 
-/* program_loop.c: step by step, loops on the host. */
+/* fusion/runtime/loop.c: step by step, loops on the host. */
 weft_status weft_program_flow_run(weft_program *program, weft_error *error);
 weft_status weft_program_flow_step(weft_program *program, const weft_flow_step *step,
                                    weft_error *error);
 
-/* program_prepare.c */
+/* fusion/runtime/prepare.c */
 weft_status weft_program_prepare(weft_program *program, weft_error *error);
 /** Blocks of lanes of an index set; chunks of them, each a partial result of a reduction. */
 int64_t weft_program_blocks(const weft_program *program, int index_set);
 int64_t weft_program_chunks(const weft_program *program, int index_set);
 
-/* program_run.c */
+/* fusion/runtime/run.c */
 /** What a segment's launches would make when first needed. */
 weft_status weft_program_touch(weft_program *program, weft_error *error);
-/** Run one kernel of a program without a flow, prepared, whatever the others have left for it. */
-weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error);
 /** The arguments of a kernel, into out [n_arguments]. */
 weft_status weft_program_kernel_arguments(weft_program *program, const weft_plan_kernel *kernel,
                                           weft_memory **out, weft_error *error);
 
-/* program_record.c: loops as graphs of the device. */
+/* fusion/runtime/graph.c: loops as graphs of the device. */
 
 /** On devices with threads: what says whether a loop goes on, for the kernels in it. */
 weft_status weft_program_graph_prepare(weft_program *program, weft_error *error);
@@ -127,7 +105,7 @@ weft_status weft_program_graph_go(const weft_program *program, int loop, weft_er
 weft_status weft_program_graph_run(weft_program *program, const weft_flow_step *loop,
                                    int64_t *turns, weft_error *error);
 
-/* program_colours.c: accumulating stores by colours of cells. */
+/* fusion/runtime/scatter_colours.c: accumulating stores by colours of cells. */
 
 /** The cells of the first colour; NULL where there is no cell. */
 weft_status weft_program_colours_argument(const weft_program *p, const weft_argument *argument,
@@ -136,12 +114,12 @@ weft_status weft_program_colours_argument(const weft_program *p, const weft_argu
 weft_status weft_program_colours_launch(weft_program *p, const weft_plan_kernel *kernel,
                                         const weft_launch *whole, weft_error *error);
 
-/* program_matrix.c */
+/* fusion/runtime/scatter_matrix.c */
 /** Does a kernel make this matrix row by row, so that no positions are needed? */
 bool weft_program_makes_rows(const weft_program *p, int matrix);
 weft_status weft_program_matrix_argument(const weft_program *p, const weft_argument *argument,
                                          weft_memory **out, weft_error *error);
-/** program_stars.c: an argument of a kernel that accumulates by stars; a block a patch, whose
+/** fusion/runtime/scatter_patches.c: an argument of a kernel that accumulates by stars; a block a patch, whose
  * staged data must fit in its shared memory. Errors  WEFT_ERROR_UNSUPPORTED: they do not; what
  * making stars gives */
 weft_status weft_program_star_argument(const weft_program *p, const weft_argument *argument,

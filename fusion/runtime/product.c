@@ -1,7 +1,18 @@
 /* What a program holds for kernels with rows routines: what operators work on, twins of lists that
  * alternate between two memories. And the grids of kernels that have one of their own. */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
 #include "fusion/runtime/private.h"
-#include "fusion/codegen/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

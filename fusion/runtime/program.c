@@ -1,5 +1,12 @@
 /* A compilation bound to data on a device. */
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
 #include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

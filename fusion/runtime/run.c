@@ -1,6 +1,14 @@
 /* Running a program: every launch of its plan. */
+#include "core/base/fault.h"
+#include "core/weft_core.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/plan.h"
 #include "fusion/runtime/private.h"
-#include "fusion/codegen/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
 
 #include <stdio.h>
 

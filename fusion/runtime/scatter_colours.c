@@ -1,7 +1,11 @@
 /* Kernels whose accumulating stores go by colours of cells: a launch a colour, so that each is
  * complete before the next begins. */
-#include "fusion/connectivity/private.h"
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/plan/plan.h"
 #include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
 
 weft_status weft_program_colours_argument(const weft_program *p, const weft_argument *argument,
                                           weft_memory **out, weft_error *error) {

@@ -1,7 +1,14 @@
 /* Matrices whose rows are made by their owners: what is bound for them, and their launches. */
-#include "fusion/control/program.h"
+#include "core/weft_core.h"
+#include "fusion/base/target.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
 #include "fusion/runtime/private.h"
-#include "fusion/codegen/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
 
 #include <string.h>
 

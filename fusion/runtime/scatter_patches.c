@@ -1,8 +1,16 @@
 /* What kernels that accumulate by stars work on, and their launches. */
-#include "fusion/runtime/private.h"
-
+#include "core/weft_core.h"
+#include "fusion/base/target.h"
 #include "fusion/connectivity/edge_patches.h"
-#include "fusion/codegen/private.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
+
 
 /* Does any kernel ask for the numbers of the cells? Then all share what has them. */
 static bool stars_read_cells(const weft_program *p, int map, int part) {

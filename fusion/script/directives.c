@@ -1,5 +1,8 @@
 /* What a script asks of the plan: split, fuse with its block, and variants of calls. */
+#include "core/weft_core.h"
 #include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
@@ -27,7 +30,7 @@ weft_status script_parse_using(script_parser *parser, weft_script_statement *sta
     const weft_place place = script_token(parser)->place;
     if (script_accept(parser, "variant")) {
         TRY(parse_choice(parser, "the number of a variant", &statement->variant));
-        if (script_is_apply(statement->value))
+        if (weft_node_is_apply(statement->value))
             status = weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
                                    "the product with an operator has no variants");
         goto done;

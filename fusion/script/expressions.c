@@ -1,4 +1,8 @@
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +131,7 @@ static weft_status grow_height(const script_parser *parser, weft_node *node,
 
 static weft_status add_child(script_parser *parser, weft_node *node, weft_node *child) {
     weft_node **children =
-        script_grow(parser->arena, node->children, node->n_children, sizeof *children);
+        weft_array_room(parser->arena, node->children, node->n_children, sizeof *children);
     if (!children)
         return script_no_memory(parser->error);
     children[node->n_children++] = child;
@@ -137,8 +141,8 @@ static weft_status add_child(script_parser *parser, weft_node *node, weft_node *
 
 static weft_status add_key(script_parser *parser, weft_node *node, const char *key,
                            weft_node *value) {
-    const char **keys = script_grow(parser->arena, node->keys, node->n_keys, sizeof *keys);
-    weft_node **values = script_grow(parser->arena, node->key_values, node->n_keys, sizeof *values);
+    const char **keys = weft_array_room(parser->arena, node->keys, node->n_keys, sizeof *keys);
+    weft_node **values = weft_array_room(parser->arena, node->key_values, node->n_keys, sizeof *values);
     if (!keys || !values)
         return script_no_memory(parser->error);
     keys[node->n_keys] = key;

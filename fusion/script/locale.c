@@ -1,6 +1,8 @@
 /* Numbers are written with a point, whatever the caller's locale: generated source, scripts and
  * JSON are read by programs. */
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/script/locale.h"
+#include <locale.h>
 
 weft_status weft_numbers_begin(weft_numbers *numbers, weft_error *error) {
     numbers->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,5 +1,8 @@
 /* Loops and operators: what is written, and what can be said about it without types. */
+#include "core/weft_core.h"
 #include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
@@ -95,7 +98,7 @@ done:
     return status;
 }
 
-bool script_is_apply(const weft_node *node) {
+bool weft_node_is_apply(const weft_node *node) {
     return node->kind == NODE_CALL && strcmp(node->name, "apply") == 0;
 }
 
@@ -129,7 +132,7 @@ static weft_status check_operator(const script_parser *parser, const weft_node *
 static weft_status check_applies(const script_parser *parser, const weft_node *node) {
     weft_status status = WEFT_OK;
     int first = 0;
-    if (script_is_apply(node)) {
+    if (weft_node_is_apply(node)) {
         if (node->n_children != 2 || node->n_keys > 0)
             return weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
                                  "'apply' takes an operator and a list: apply(A, v)");

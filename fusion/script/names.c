@@ -1,5 +1,9 @@
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 
 #include <string.h>
 
@@ -77,7 +81,7 @@ weft_status script_declare(script_parser *parser, const weft_token *token, scrip
     if (parser->n_names >= WEFT_NAMES_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                              "more than %d names in one script", WEFT_NAMES_MAX);
-    script_name *names = script_grow(parser->arena, parser->names, parser->n_names, sizeof *names);
+    script_name *names = weft_array_room(parser->arena, parser->names, parser->n_names, sizeof *names);
     if (!names)
         return script_no_memory(parser->error);
     names[parser->n_names++] = (script_name){token->text, kind, token->place, parser->loop};

@@ -1,7 +1,12 @@
 /* Each apply gets a statement of its own, q = apply(A, p); where the options have the script of A,
  * that script is written out there: its declarations join, v becomes p, y becomes q, and what it
  * assigns besides gets names of its own. */
+#include "core/weft_core.h"
 #include "fusion/script/operators.h"
+#include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 
@@ -145,7 +150,7 @@ static weft_status lift_applies(operator_writer *w, const weft_script_statement 
     for (int i = 0; i < (*node)->n_children; ++i)
         TRY(lift_applies(w, statement, &(*node)->children[i]));
     const bool own = *node == statement->value && !statement->update && !statement->accumulate;
-    if (!script_is_apply(*node) || own)
+    if (!weft_node_is_apply(*node) || own)
         goto done;
     weft_script_statement lifted = {
         .value = *node, .loop = statement->loop, .place = (*node)->place};
@@ -219,7 +224,7 @@ weft_status script_write_operators(script_parser *parser, const weft_compile_opt
         moved[i] = w.n_made;
         parser->loop = statement->loop;
         TRY(lift_applies(&w, statement, &statement->value));
-        if (script_is_apply(statement->value))
+        if (weft_node_is_apply(statement->value))
             TRY(add_apply(&w, statement));
         else
             TRY(append(&w, *statement));

@@ -1,9 +1,13 @@
-/** What script_operator.c (where operators are applied) and script_join.c (what their scripts
+/** What fusion/script/operators.c (where operators are applied) and fusion/script/operator_inline.c (what their scripts
  * declare) share. */
 #ifndef SCRIPT_OPERATOR_H
 #define SCRIPT_OPERATOR_H
 
+#include "core/weft_core.h"
 #include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 typedef struct script_renaming {
     const char *from, *to;

@@ -1,26 +1,28 @@
 /** What the files that make a script share: the parser, the names declared so far, limits.
  *
- *      script.c              fragments, options, integer expressions
- *      script_parse.c        statements
- *      script_loop.c         loops and operators
- *      script_operator.c     operators whose script is known: written out
- *      script_join.c         what such a script declares
- *      script_expression.c   expressions
- *      script_condition.c    comparisons
- *      script_names.c        names, reserved words
- *      script_check.c        what is checked once everything is read
- *      script_print.c        back to text
- *      script_outline.c      what a script says, for programs that do not compile it yet */
+ *      fusion/script/script.c              fragments, options, integer expressions
+ *      fusion/script/statements.c        statements
+ *      fusion/script/loops.c         loops and operators
+ *      fusion/script/operators.c     operators whose script is known: written out
+ *      fusion/script/operator_inline.c         what such a script declares
+ *      fusion/script/expressions.c   expressions
+ *      fusion/script/conditions.c    comparisons
+ *      fusion/script/names.c        names, reserved words
+ *      fusion/script/check.c        what is checked once everything is read
+ *      fusion/script/print.c        back to text
+ *      fusion/script/outline.c      what a script says, for programs that do not compile it yet */
 #ifndef SCRIPT_INTERNAL_H
 #define SCRIPT_INTERNAL_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 enum {
     WEFT_TEXT_MAX = 256 * 1024, /* bytes of one text */
     WEFT_NAME_MAX = 63,         /* characters of a name */
-    WEFT_NAMES_MAX = 4096,      /* names that one script declares, assigns or returns */
-    WEFT_STATEMENTS_MAX = 4096, /* assignments and accumulating stores */
     WEFT_NODES_MAX = 65536,     /* nodes of all expressions of one script */
     WEFT_NESTING_MAX = 200,     /* parentheses, signs and powers inside one another */
     WEFT_LOOPS_MAX = 64,        /* loops of one script */
@@ -59,7 +61,7 @@ typedef struct script_parser {
     weft_error *error;
 } script_parser;
 
-/** script_wishes.c */
+/** fusion/script/directives.c */
 weft_status script_parse_split(script_parser *parser);
 weft_status script_parse_fuse(script_parser *parser);
 /** After 'using', behind the value of a statement. */
@@ -73,13 +75,11 @@ void script_print_wishes_start(const weft_script *script, int statement, weft_te
 weft_status script_no_memory(weft_error *error);
 /** Read texts into parser->script, which is empty. */
 weft_status script_read_texts(script_parser *parser, const weft_fragment *fragments, int n);
-/** Room for one more element in an array of the arena that has n; NULL: no memory. */
-void *script_grow(weft_arena *arena, void *array, int n, size_t size);
 
 /** Append one element to an array of the script; needs `status` and the label done. */
 #define SCRIPT_APPEND(parser, array, n, element)                                                   \
     do {                                                                                           \
-        void *grown = script_grow((parser)->arena, (array), (n), sizeof *(array));                 \
+        void *grown = weft_array_room((parser)->arena, (array), (n), sizeof *(array));                 \
         if (!grown) {                                                                              \
             status = script_no_memory((parser)->error);                                            \
             goto done;                                                                             \
@@ -88,7 +88,7 @@ void *script_grow(weft_arena *arena, void *array, int n, size_t size);
         (array)[(n)++] = (element);                                                                \
     } while (0)
 
-/* ---- reading tokens (script_expression.c) ---- */
+/* ---- reading tokens (fusion/script/expressions.c) ---- */
 
 const weft_token *script_token(const script_parser *parser);
 bool script_at(const script_parser *parser, const char *symbol_or_word);
@@ -119,14 +119,14 @@ weft_status script_make_binary(script_parser *parser, const weft_token *symbol, 
 weft_status script_node_make(script_parser *parser, weft_node_kind kind, weft_place place,
                              weft_node **out);
 
-/* ---- statements (script_parse.c) ---- */
+/* ---- statements (fusion/script/statements.c) ---- */
 
 /** All statements up to the end of the text. */
 weft_status script_parse_statements(script_parser *parser);
 /** One of them. */
 weft_status script_parse_statement(script_parser *parser);
 
-/* ---- loops and operators (script_loop.c, script_operator.c) ---- */
+/* ---- loops and operators (fusion/script/loops.c, fusion/script/operators.c) ---- */
 
 /** After 'repeat' and 'operator'. */
 weft_status script_parse_repeat(script_parser *parser);
@@ -136,9 +136,8 @@ weft_status script_check_applies(const script_parser *parser);
 /** Give each apply a statement of its own, NAME = apply(A, LIST), and write out the operators that
  * options have a script for. */
 weft_status script_write_operators(script_parser *parser, const weft_compile_options *options);
-bool script_is_apply(const weft_node *node);
 
-/* ---- names (script_names.c) ---- */
+/* ---- names (fusion/script/names.c) ---- */
 
 const char *script_kind_words(script_name_kind kind); /* "an index set" */
 bool script_reserved(const char *name);
@@ -154,7 +153,7 @@ void script_suggest(weft_error *error, const char *name, const char *const *name
 /** Names of the statements, for suggestions. */
 const char *const *script_statement_words(size_t *n);
 
-/* ---- checks (script_check.c) ---- */
+/* ---- checks (fusion/script/check.c) ---- */
 
 /** The body of an expression: its arguments, pi, numbers and intrinsics only. */
 weft_status script_check_body(const weft_script_expression *expression, weft_error *error);

@@ -1,4 +1,8 @@
+#include "core/weft_core.h"
 #include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -6,18 +10,6 @@
 
 weft_status script_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while reading a script");
-}
-
-/* The capacity follows from n: it doubles at 8, 16, 32, ... */
-void *script_grow(weft_arena *arena, void *array, int n, size_t size) {
-    size_t count = (size_t)n;
-    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
-    if (!full)
-        return array;
-    void *grown = weft_arena_alloc(arena, count == 0 ? 8 : 2 * count, size);
-    if (grown && count > 0)
-        memcpy(grown, array, count * size);
-    return grown;
 }
 
 static weft_status source_set(weft_arena *arena, weft_source *source, const char *name,

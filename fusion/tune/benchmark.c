@@ -1,10 +1,17 @@
 /* Kernels that hold one routine each: what it reads or writes is there, and what it gives is joined
  * into a sum that is never what would be stored, so that no compiler drops it. The routines are
- * those of the backends' preludes, as the generator calls them (source.c, source_threads.c). */
+ * those of the backends' preludes, as the generator calls them (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
+#include "core/weft_core.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/cost/cost.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 #include "fusion/tune/benchmark.h"
+#include "fusion/weft_library.h"
 
-#include "fusion/library/private.h"
-#include "fusion/codegen/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +125,8 @@ static bool read_shapes(const weft_function *function, const int *values, weft_s
 weft_status weft_probe_instance(weft_arena *arena, const weft_library *library,
                                 const weft_cost_routine *routine, weft_instance **out,
                                 weft_error *error) {
-    int values[WEFT_NAMES_MAX], key_values[WEFT_NAMES_MAX], n_keys = 0;
-    const char *keys[WEFT_NAMES_MAX];
+    int values[WEFT_FUNCTION_NAMES_MAX], key_values[WEFT_FUNCTION_NAMES_MAX], n_keys = 0;
+    const char *keys[WEFT_FUNCTION_NAMES_MAX];
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     *out = NULL;
     const weft_function *function = weft_library_find(library, routine->function);

@@ -2,7 +2,12 @@
 #ifndef PROBE_H
 #define PROBE_H
 
-#include "fusion/codegen/private.h"
+#include "core/weft_core.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/cost/cost.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_library.h"
 
 /** Arguments of every probe, in this order. */
 typedef enum probe_argument {

@@ -1,7 +1,11 @@
 /* Measuring many routines within a time: what is known already is left out, coarse points of all
  * routines come before fine ones of any, and what was measured is kept from time to time, so that
  * who is stopped goes on where he was. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/cost/cost.h"
 #include "fusion/tune/calibrate.h"
+#include "fusion/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
-/** What calibrate.c, which decides what is measured when, and calibrate_device.c, which measures on
+/** What fusion/tune/calibrate.c, which decides what is measured when, and fusion/tune/measure.c, which measures on
  *  a device, share. */
 #ifndef CALIBRATE_H
 #define CALIBRATE_H
 
-#include "fusion/tune/benchmark.h"
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/tune/tune.h"
 
 /** weft_calibrate without a device: options->measure is there. device: its identity. */
 weft_status weft_calibrate_run(const weft_limits *limits, const weft_monitor *monitor,

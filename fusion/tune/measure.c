@@ -1,8 +1,17 @@
 /* Measuring routines on a device: kernels of a few routines a module, which are compiled several at
  * once, memory that all of them share, and batches of launches between two marks of the device's
  * timer. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/cost/cost.h"
+#include "fusion/script/locale.h"
+#include "fusion/tune/benchmark.h"
 #include "fusion/tune/calibrate.h"
 #include "fusion/tune/stopwatch.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

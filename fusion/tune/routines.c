@@ -1,8 +1,15 @@
 /* Which routines are measured: those that functions of the library come with, at sizes that they
- * allow, and the gathers and accumulating stores of simplices. The names are as predict.c makes
+ * allow, and the gathers and accumulating stores of simplices. The names are as fusion/plan/predict.c makes
  * them; what a script has besides is added from its compilation. */
-#include "fusion/graph/private.h"
-#include "fusion/library/private.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/cost/cost.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +79,7 @@ static weft_status add_move(const set_maker *m, weft_cost_kind kind, weft_cost_f
     weft_cost_routine routine = {
         .kind = kind, .form = form, .components = components, .width = width};
     char stem[80];
-    /* as predict.c counts them */
+    /* as fusion/plan/predict.c counts them */
     routine.bytes = real_bytes * count + 4.0 * width;
     if (form == WEFT_COST_ADD)
         routine.bytes += real_bytes * count;

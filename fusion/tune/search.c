@@ -1,10 +1,18 @@
 /* The best covers of a script, measured: in the order of their predictions, several compiled at
  * once, until what is left cannot win. The script is compiled once; of each cover only plan and
  * source are made, and given back when it has been measured. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/compile/compile.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/tune/benchmark.h"
-#include "fusion/runtime/private.h"
 #include "fusion/tune/synthetic_data.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Rounds of the same work between two marks of the device's timer. */
+#include "core/weft_core.h"
 #include "fusion/tune/stopwatch.h"
 
 #include <math.h>

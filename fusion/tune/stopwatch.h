@@ -1,8 +1,8 @@
-/** How long a piece of work takes that may be done again and again (stopwatch.c). */
+/** How long a piece of work takes that may be done again and again (fusion/tune/stopwatch.c). */
 #ifndef STOPWATCH_H
 #define STOPWATCH_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
 
 typedef struct weft_stopwatch {
     weft_device *device; /* borrowed, as is the timer */

@@ -1,8 +1,10 @@
-/** Running a script's plans on data of our own making (rehearsal.c). */
+/** Running a script's plans on data of our own making (fusion/tune/synthetic_data.c). */
 #ifndef REHEARSAL_H
 #define REHEARSAL_H
 
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 typedef struct weft_rehearsal weft_rehearsal;
 /** Data for a script, as one of its compilations has it: n instances of each index set, fewer of

@@ -4,16 +4,16 @@
 #ifndef WEFT_CALIBRATION_H
 #define WEFT_CALIBRATION_H
 
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
 #include "fusion/cost/cost.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct weft_library weft_library;
-typedef struct weft_compilation weft_compilation;
-typedef struct weft_compile_options weft_compile_options;
-typedef struct weft_fragment weft_fragment;
 
 /** Routines without repetition. Their texts are in the arena. */
 typedef struct weft_routine_set {
@@ -76,23 +76,7 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
                            const weft_calibration_options *options, weft_calibration_result *out,
                            weft_error *error);
 
-/** The source of costs that has measured: psi by interpolation between measured points (linear in
- *  the logarithms), inside of their range alone. Where a point or a routine is outside it knows
- *  nothing, and the analytic source is asked. */
-typedef struct weft_measured_costs weft_measured_costs;
-/** All that the database has of a device. tuning and limits are borrowed for the call. */
-weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
-                                     const weft_limits *limits, weft_measured_costs **out,
-                                     weft_error *error);
-void weft_measured_costs_free(weft_measured_costs **costs);
-/** How many routines it knows. */
-int weft_measured_costs_size(const weft_measured_costs *costs);
-/** With the terms that `weft calibrate --check` has found to help. It must outlive the source's
- * uses.
- */
-weft_cost_source weft_measured_costs_source(weft_measured_costs *costs);
-
-/* ---- the best covers, measured (search.c) ------------------------------------------------------
+/* ---- the best covers, measured (fusion/tune/search.c) ------------------------------------------------------
  */
 
 typedef struct weft_search_trial {
@@ -134,7 +118,7 @@ weft_status weft_search_covers(weft_device *device, const weft_library *library,
 weft_status weft_search_kernels(weft_device *device, const weft_compilation *compilation,
                                 double *seconds, weft_error *error);
 
-/* ---- how good predictions are (prediction_fit.c) ----------------------------------------------
+/* ---- how good predictions are (fusion/tune/fit.c) ----------------------------------------------
  */
 
 /** Seconds of a run by equation 3 and these terms. */

@@ -1,9 +1,11 @@
 /* labels: quick */
 /* Wrong loops and operators, and the exact message each gets. What is right prints and reads back.
  */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,10 @@
 /* Bad meshes and bad places for results: each is refused with a status that ends programs with exit
  * code 2, and with one message that names the file, the place in it, and what to do. The files are
  * in tests/bad/data: good.msh with one thing wrong each, named for it. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,11 @@
 /* Mesh files with bytes, numbers and lines changed at random, from a fixed seed: the checks of
  * weft-gmsh answer with one of their statuses, and what they pass is read or refused by Gmsh, in
  * bounded time. What is read is a mesh that weft_mesh_make has checked. */
-#include "test_support.h"
-
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "test_support.h"
 #include "apps/gmsh/weft_gmsh.h"
+
 
 #include <dirent.h>
 #include <stdio.h>

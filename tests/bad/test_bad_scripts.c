@@ -1,9 +1,11 @@
 /* labels: quick */
 /* Wrong scripts and the exact message each gets: file, line, column, the line, a caret, what was
  * expected, the nearest name. */
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
 
-#include "fusion/script/private.h"
 
 #include <stdlib.h>
 #include <string.h>

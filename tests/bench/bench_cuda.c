@@ -1,5 +1,9 @@
 /* The GPU's figures, each against its rival and the copy bandwidth in one run: ratios count.
  *      bench_cuda [--targets] [--cells 1e6,1e7] [--tiles DIR] ...          see --help */
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_library.h"
 #include "bench_cuda.h"
 #include "bench_cuda_rival.h"
 

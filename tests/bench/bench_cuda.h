@@ -2,8 +2,11 @@
 #ifndef BENCH_CUDA_H
 #define BENCH_CUDA_H
 
-#include "apps/common/support.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 /* ---- options (bench_cuda_options.c) ----------------------------------------------------------
  */

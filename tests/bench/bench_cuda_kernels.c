@@ -1,4 +1,6 @@
 /* The rivals' own kernels, for double and float, by NVRTC. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 #include "bench_cuda_rival_internal.h"
 
 #include <stdlib.h>

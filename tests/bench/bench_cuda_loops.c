@@ -1,4 +1,6 @@
 /* Conjugate gradients as the rivals write them, without a preconditioner. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 #include "bench_cuda_rival_internal.h"
 
 #include <math.h>

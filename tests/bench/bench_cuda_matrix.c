@@ -1,4 +1,6 @@
 /* A matrix of the rivals, and cuSPARSE's product. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "bench_cuda_rival_internal.h"
 
 #include <stdlib.h>

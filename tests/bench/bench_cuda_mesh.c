@@ -1,4 +1,6 @@
 /* Meshes of any size from four tiles; shuffled; ordered. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "bench_cuda.h"
 
 #include <math.h>

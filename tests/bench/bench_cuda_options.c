@@ -1,3 +1,6 @@
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "bench_cuda.h"
 
 #include <stdlib.h>

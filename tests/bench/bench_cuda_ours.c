@@ -1,4 +1,7 @@
 /* Weft's operators on one mesh, in double, through the public interface. */
+#include "apps/common/support.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "bench_cuda.h"
 
 #include <math.h>

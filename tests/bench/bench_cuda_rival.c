@@ -1,3 +1,5 @@
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 #include "bench_cuda_rival_internal.h"
 
 #include <dlfcn.h>

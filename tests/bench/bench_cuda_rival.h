@@ -3,6 +3,8 @@
 #ifndef BENCH_CUDA_RIVAL_H
 #define BENCH_CUDA_RIVAL_H
 
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "bench_cuda.h"
 
 typedef struct bench_rival bench_rival;

@@ -1,3 +1,5 @@
+#include "apps/common/support.h"
+#include "core/weft_core.h"
 #include "bench_cuda.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+#include "core/weft_core.h"
 #include "bench_cuda.h"
 
 #include <stdlib.h>

@@ -2,7 +2,10 @@
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H
 
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 
 #define REPEATS 15
 

@@ -1,5 +1,8 @@
 /* Local stiffness matrices: against an FFCx-style loop, against the bytes that must move, fused
  * against unfused. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "bench_host.h"
 #include "bench_host_rivals.h"
 

@@ -1,4 +1,6 @@
 /* Products, assembly into CSR, set-up of the pattern, and conjugate gradients. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "bench_host.h"
 #include "bench_host_rivals.h"
 

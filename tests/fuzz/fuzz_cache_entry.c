@@ -1,7 +1,8 @@
 /* labels: quick */
 /* Any bytes as a cache entry: refused in words, or sound in every part. The hashes are put right
  * first where the input is long enough, so that the checks behind them are reached. */
-#include "core/core_internal.h"
+#include "core/cache/cache.h"
+#include "core/weft_core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,11 @@
 /* labels: full */
 /* Any text as a script, compiled in both plans and both scatters: it ends with a compilation or an
  * error that says something, everything prints, and a printed graph makes the same graph again. */
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,12 @@
 /* labels: quick */
 /* Any text as a kernel file: an error that is placed in the text, or functions whose instances of
  * small sizes are errors in words or bodies that can be emitted. */
-#include "fusion/library/private.h"
+#include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* labels: quick */
 /* Any bytes as a mesh file of each format: passed or refused, nothing else. */
+#include "core/weft_core.h"
 #include "apps/gmsh/weft_gmsh.h"
 
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 /* labels: quick */
 /* Any bytes as the stream of weft-gmsh, then as a mesh: read or refused, nothing else. */
-#include "fem/base/private.h"
+#include "core/weft_core.h"
+#include "fem/io/read.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 
 #include <string.h>
 

@@ -1,7 +1,11 @@
 /* Prints what a product by stars takes on the GPU in patches of each size, as it stands, guarded
  * and wanted, and guarded and not wanted (a turn behind its loop's end). No test: run it by hand.
  */
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef WEFT_GPU_SUPPORT_H
 #define WEFT_GPU_SUPPORT_H
 
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

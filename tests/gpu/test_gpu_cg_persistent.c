@@ -3,11 +3,15 @@
  * solution. The kernel adds in another order and takes the curvature from a recurrence: 1e-10 of
  * the largest for solutions, two iterations.
  */
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/solve/persistent.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "gpu_support.h"
-
 #include "../unit/operator_fixture.h"
 #include "cg_lattice.h"
-#include "fem/solve/persistent.h"
+
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 

@@ -3,9 +3,13 @@
  * those of plain loops here to the bit; sums of real numbers are the same bits in each of 20 runs,
  * and those of plain loops to a few last digits of what is added up. Vectors and matrices, double
  * and float, a node of many cells (more than there are colours), and in a loop that is recorded. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "gpu_support.h"
-
 #include "../unit/program_support.h"
+
 
 enum { TIMES = 20 };
 

@@ -1,9 +1,12 @@
 /* labels: gpu */
 /* csr on the GPU against csr on the host: values, diagonal, products. The terms are the same, their
  * order is not: 1e-13 of the largest leaves room for some tens of them. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "gpu_support.h"
-
 #include "../unit/operator_fixture.h"
+
 
 static const double tolerance = 1e-13;
 

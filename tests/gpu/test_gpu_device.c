@@ -1,5 +1,6 @@
 /* labels: gpu */
 /* The cuda device on a GPU: limits, memory, launches. All numbers are exact in double. */
+#include "core/weft_core.h"
 #include "gpu_support.h"
 
 static void limits(void **state) {

@@ -2,10 +2,14 @@
 /* The assembly edge on the GPU: any symmetric matrix against the product by rows (1e-13 of the sum
  * of the sizes of the terms), Poisson and Robin against the host (1e-12 of the largest), the same
  * bits every time. */
+#include "core/weft_core.h"
+#include "fem/sparse/symmetric.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "gpu_support.h"
-
 #include "../unit/edge_support.h"
 #include "../unit/operator_fixture.h"
+
 
 static const double tolerance = 1e-13, tolerance_forms = 1e-12;
 

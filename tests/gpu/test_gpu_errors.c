@@ -1,6 +1,7 @@
 /* labels: gpu */
 /* Modules and what goes wrong on a GPU: cache, wrong sources and launches, no memory left, and an
  * error after which nothing is done any more. */
+#include "core/weft_core.h"
 #include "gpu_support.h"
 
 #include <dirent.h>

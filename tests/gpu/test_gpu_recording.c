@@ -1,6 +1,7 @@
 /* labels: gpu */
 /* Recordings on a GPU: loops that the device counts, loops in loops, zeroes and copies, large
  * shared memory, cooperative grids, and what is refused. All numbers are exact. */
+#include "core/weft_core.h"
 #include "gpu_support.h"
 
 static const char source[] =

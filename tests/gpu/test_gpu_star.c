@@ -2,9 +2,14 @@
 /* Matrix-free products by stars on a GPU: those of the host to 1e-13 of the product's norm (each is
  * a sum of some 25 terms with errors of a few last digits), the same bits every time, and stores in
  * place where stars are none. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "gpu_support.h"
-
 #include "../unit/operator_fixture.h"
+
 
 enum { TIMES = 20 };
 

@@ -28,7 +28,7 @@ for word in "gcc | clang | c-compiler" libc6-dev libglpk40 libmetis5 libsqlite3-
     grep -qF "$word" depends || fail "the package does not depend on $word: $(cat depends)"
 done
 dpkg-deb -c "$deb" | awk '{ print $6 }' >content
-for file in ./usr/bin/poisson ./usr/bin/weft ./usr/include/weft/weft_fem.h ./usr/share/weft/meshes/unit_square.geo \
+for file in ./usr/bin/poisson ./usr/bin/weft ./usr/include/weft/fem/weft_fem.h ./usr/share/weft/meshes/unit_square.geo \
     ./usr/share/bash-completion/completions/weft ./usr/share/doc/weft/README.md; do
     grep -qxF "$file" content || fail "$file is not in the package"
 done

@@ -66,7 +66,7 @@ expect "after the failure" yes yes
 
 # A build shows its progress on a terminal.
 if command -v script >/dev/null; then
-    TERM=xterm script -qec "bash '$WEFT_SOURCE/cmake/build.sh' release CMakeFiles/weft_core.dir/core/clock.c.o" \
+    TERM=xterm script -qec "bash '$WEFT_SOURCE/cmake/build.sh' release CMakeFiles/weft_core.dir/core/base/clock.c.o" \
         /dev/null </dev/null >"$scratch/log"
     if ! grep -qE "\[[0-9]+/[0-9]+\] Building" "$scratch/log"; then
         echo "FAILED: no progress on a terminal:"

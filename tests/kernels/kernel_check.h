@@ -4,14 +4,18 @@
 #ifndef KERNEL_CHECK_H
 #define KERNEL_CHECK_H
 
+#include "core/weft_core.h"
 #include "fem/element/tables.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+#include "test_support.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_support.h"
 
 enum { CHECK_ARGUMENTS = 6, CHECK_RANK = 2, CHECK_COMPONENTS = 512 };
 

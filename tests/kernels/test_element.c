@@ -5,6 +5,8 @@
  * the points and weights are right is tests/unit/test_tables.c). Tolerances, relative to the
  * largest component of a result (or 0.1): 1e-12 in double, 2e-4 in float. Sums have up to 64 terms
  * of one sign in the weights, Jacobians have condition numbers below 10. */
+#include "core/weft_core.h"
+#include "fem/element/tables.h"
 #include "kernel_check.h"
 
 static double factorial(int n) {

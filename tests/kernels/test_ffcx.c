@@ -3,6 +3,7 @@
  * (ffcx_forms.py), on random cells: an independent implementation, by people who know the field.
  * Skipped where python3-ffcx is missing. Tolerances as in test_element.c: both sides sum a few
  * terms and divide by one determinant. */
+#include "core/weft_core.h"
 #include "kernel_check.h"
 
 #include <dlfcn.h>

@@ -4,7 +4,11 @@
  * reduced. In double and float, with every instruction set of this processor, for whole blocks and
  * partial ones of every size. Tolerance: none. All numbers are whole and small, so that every order
  * of additions is exact. */
-#include "core/core_internal.h"
+#include "core/host/compiler.h"
+#include "core/weft_core.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "unit/program_support.h"
 
 enum { MOST_COMPONENTS = 9, WIDTH = 3, MATRIX = WIDTH * WIDTH };

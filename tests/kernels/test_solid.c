@@ -5,6 +5,8 @@
  * 1e-12 in double, 4e-4 in float, for products of up to six numbers of size one, 81 of them in a
  * sum. That residual and tangent are derivatives of the energy is in tests/unit/test_solid_forms.c.
  */
+#include "core/weft_core.h"
+#include "fem/element/tables.h"
 #include "kernel_check.h"
 
 enum { D_MAX = 3 };

@@ -2,9 +2,13 @@
 #ifndef PLAN_INVARIANTS_H
 #define PLAN_INVARIANTS_H
 
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
 
-#include "fusion/compile/compile.h"
 
 #include <stdlib.h>
 

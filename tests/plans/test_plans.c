@@ -16,10 +16,18 @@
  *      #! single, scatter gathered, parameter NAME N, expression NAME TEXT      how to compile
  *
  * The numbers are counted by hand from the script; the comments there say how. */
+#include "core/weft_core.h"
+#include "fusion/base/target.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "../random/random_script.h"
 #include "plan_invariants.h"
 
-#include "fusion/compile/compile.h"
 
 #include <glob.h>
 #include <stdio.h>

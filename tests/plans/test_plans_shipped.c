@@ -3,10 +3,12 @@
  * moves its inputs and results and nothing else. Per cell of d dimensions: x[dofs] d (d + 1)
  * numbers of 8 bytes, a nodal list d + 1, dofs d + 1 indices of 4 bytes, a local matrix (d + 1)^2.
  */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fem/weft_fem.h"
-#include "fusion/weft_fusion.h"
 
 #include <string.h>
 

@@ -2,7 +2,8 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include "core/core_internal.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,9 @@
 /* The collected text as one shared object. */
+#include "core/cache/cache.h"
+#include "core/host/compiler.h"
+#include "core/weft_core.h"
+#include "fusion/codegen/codegen.h"
 #include "batch.h"
-#include "fusion/compile/compile.h"
-#include "fusion/codegen/private.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
+#include "core/weft_core.h"
 #include "device_batch.h"
 #include "batch.h"
-#include "fusion/compile/compile.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
 /* Random scripts, each by several plans and devices, against 64-bit integers. Scripts are tried
  * many at once, a group in a process of its own, so that a compiler starts once for all of it and
  * a script that crashes is found too. What fails is made smaller before it is shown. */
-#include "core/core_internal.h"
+#include "core/host/compiler.h"
+#include "core/weft_core.h"
+#include "fusion/weft_library.h"
 #include "device_batch.h"
 #include "shrink.h"
 #include "trial.h"

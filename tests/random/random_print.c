@@ -1,4 +1,5 @@
 /* A random script as text. */
+#include "core/weft_core.h"
 #include "random_script.h"
 
 static const char *const functions[RANDOM_FUNCTIONS] = {

@@ -1,7 +1,12 @@
-#include "trial.h"
-
-#include "device_batch.h"
+#include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+#include "trial.h"
+#include "device_batch.h"
+
 
 #include <stdlib.h>
 #include <string.h>

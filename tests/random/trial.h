@@ -2,9 +2,12 @@
 #ifndef TRIAL_H
 #define TRIAL_H
 
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "random_script.h"
 
-#include "fusion/weft_fusion.h"
 
 typedef struct trial_way {
     const char *device; /* batch, optimised, emulated, or a device of Weft's */
@@ -49,7 +52,7 @@ weft_status trial_make(weft_library *library, weft_device *device, const random_
 weft_status trial_run(trial *trial, const random_values *values, weft_error *error);
 void trial_free(trial *trial);
 
-/** partition.c: cover a compilation's calls otherwise than the planner did, as state says: by any
+/** fusion/plan/partition.c: cover a compilation's calls otherwise than the planner did, as state says: by any
  *  legal sets of calls, in any legal order, or by one of the best covers that the planner knows. */
 weft_status partition_make(weft_compilation *compilation, uint64_t state, bool best,
                            weft_error *error);

@@ -1,8 +1,9 @@
 /* labels: full */
 /* The sizes that meshes/markall_square.geo tells are those that it makes, within 1 % of what
  * Markall et al. name: another release of Gmsh may place its nodes a little differently. */
-#include "test_support.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "test_support.h"
 
 #include <math.h>
 #include <stdio.h>

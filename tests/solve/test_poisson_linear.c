@@ -1,8 +1,9 @@
 /* labels: quick */
 /* A linear field lies in the space, so every assembly reproduces it on a distorted mesh up to
  * what CG leaves: 1e-10, with residuals of 1e-12. */
-#include "poisson_run.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "poisson_run.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,9 @@
 /* labels: full */
 /* Solids: the patch test, a cantilever against Timoshenko's beam, homogeneous large deformations
  * whose formulas are known, and Newton's method that converges quadratically. */
-#include "solve_run.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "solve_run.h"
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
 #ifndef WEFT_CACHE_SUPPORT_H
 #define WEFT_CACHE_SUPPORT_H
 
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <dirent.h>
 #include <stdio.h>

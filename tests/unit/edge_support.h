@@ -3,7 +3,9 @@
 #ifndef EDGE_SUPPORT_H
 #define EDGE_SUPPORT_H
 
+#include "core/weft_core.h"
 #include "fem/sparse/symmetric.h"
+#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

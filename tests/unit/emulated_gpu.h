@@ -5,7 +5,8 @@
 #ifndef EMULATED_GPU_H
 #define EMULATED_GPU_H
 
-#include "core/core_internal.h"
+#include "core/device/device.h"
+#include "core/weft_core.h"
 #include "cuda_emulation.h"
 
 #include <stddef.h>

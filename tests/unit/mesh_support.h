@@ -2,9 +2,11 @@
 #ifndef WEFT_MESH_SUPPORT_H
 #define WEFT_MESH_SUPPORT_H
 
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
-#include "fem/base/private.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,10 @@
 #ifndef NVRTC_SUPPORT_H
 #define NVRTC_SUPPORT_H
 
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 #include "test_support.h"
 
-#include "core/cuda/cuda.h"
 
 static inline void nvrtc_open_or_skip(weft_nvrtc *nvrtc) {
     weft_error error = {0};

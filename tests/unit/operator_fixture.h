@@ -3,7 +3,11 @@
 #ifndef OPERATOR_FIXTURE_H
 #define OPERATOR_FIXTURE_H
 
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,15 @@
 #ifndef PROGRAM_SUPPORT_H
 #define PROGRAM_SUPPORT_H
 
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fusion/compile/compile.h"
 
 #include <math.h>
 #include <stdio.h>

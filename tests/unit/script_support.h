@@ -2,9 +2,11 @@
 #ifndef SCRIPT_SUPPORT_H
 #define SCRIPT_SUPPORT_H
 
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
 
-#include "fusion/script/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,13 @@
 /* The words of rows made by owners against the cells: each cell stands once at each of its
  * vertices, in ascending order, evenly renumbered, with the right entries; and matrices summed up
  * by them are those of a dense sum. Small whole numbers, so that sums are exact. */
+#include "core/weft_core.h"
+#include "fem/sparse/addto.h"
+#include "fem/sparse/sell.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fem/sparse/addto.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,14 @@
 /* labels: full */
 /* The time stepper, measures of a field, series and checkpoints, rerun with their n-th allocation
  * failing. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "allocation.h"
 #include "test_support.h"
-
 #include "operator_fixture.h"
+
 
 typedef struct stepper_case {
     fixture *f;

@@ -1,9 +1,11 @@
 /* labels: quick */
 /* Colours of cells, made with their n-th allocation failing. "null:h200" has memory of its own. */
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/weft_program.h"
 #include "allocation.h"
 #include "test_support.h"
 
-#include "fusion/connectivity/private.h"
 
 enum { CELLS = 300 }; /* all at node 0, so that one thread has a rest to do */
 

@@ -1,5 +1,7 @@
 /* labels: quick */
 /* Every public function of core that allocates, rerun with its n-th allocation failing. */
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
 #include "allocation.h"
 #include "test_support.h"
 

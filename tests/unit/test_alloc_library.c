@@ -1,14 +1,17 @@
 /* labels: quick */
 /* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every
  * n. */
-#include "allocation.h"
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
 #include "fem/element/tables.h"
+#include "fusion/library/library.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
+#include "allocation.h"
+#include "test_support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_support.h"
 
 static weft_status use_library(void *user, weft_error *error) {
     (void)user;

@@ -1,10 +1,14 @@
 /* labels: full */
 /* Assemblies that store a matrix on a GPU (here one that computes nothing), and edges on the host,
  * rerun with the n-th allocation failing. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "allocation.h"
 #include "test_support.h"
-
 #include "operator_fixture.h"
+
 
 typedef struct operator_case {
     fixture f;

@@ -1,10 +1,15 @@
 /* labels: full */
 /* Stars, and what is applied in loops, made with their n-th allocation failing. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "allocation.h"
 #include "test_support.h"
 
-#include "fusion/connectivity/edge_patches.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 

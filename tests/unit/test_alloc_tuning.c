@@ -1,5 +1,7 @@
 /* labels: quick */
 /* The tuning database's functions, rerun with their n-th allocation failing. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
 #include "allocation.h"
 #include "test_support.h"
 

@@ -1,11 +1,13 @@
 /* labels: quick */
 /* Scripts that ask for variants and blocks, those that ask for what cannot be, and the search for
  * the best covers, with their n-th allocation failing. */
-#include "allocation.h"
+#include "core/weft_core.h"
 #include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "allocation.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 static const char wishes[] = "index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
                              "fuse block 96 threads 3 {\n    C = mmul(A, B) using variant 1;\n"

@@ -2,6 +2,7 @@
 /* JSON stays valid whatever the numbers, files are whole or not there, and the log keeps its level.
  */
 #include "apps/common/support.h"
+#include "core/weft_core.h"
 #include "test_support.h"
 
 #include <dirent.h>

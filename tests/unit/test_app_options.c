@@ -2,6 +2,7 @@
 /* Options: what argp would refuse is refused in one message with the nearest name, and values are
  * read strictly with the place of the mistake. */
 #include "apps/common/support.h"
+#include "core/weft_core.h"
 #include "test_support.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* labels: quick */
 /* Lists of expressions in options, split without the compiler. */
 #include "apps/common/fem.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* labels: quick */
 /* Ctrl-C: the first is remembered, the second ends the program at once; one that is ignored stays
  * ignored; and afterwards all is as it was. */
+#include "apps/common/support.h"
 #include "test_support.h"
 
-#include "apps/common/support.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,7 +1,8 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

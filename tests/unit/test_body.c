@@ -1,13 +1,18 @@
 /* labels: quick */
 /* Bodies as generated code: the text for hand-made functions, and its meaning with every compiler
  * there is. */
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/library/library.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+#include "test_support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_support.h"
 
 #define HEAD(signature) "//@ function f" signature "\n//@ kind map\n//@ flops 1\n//@ source none\n"
 

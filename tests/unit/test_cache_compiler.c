@@ -1,6 +1,7 @@
 /* labels: quick */
 /* The compiler: missing, refusing, odd; what it says reaches the user, and sources are kept on
  * request. */
+#include "core/weft_core.h"
 #include "cache_support.h"
 
 #include <sys/wait.h>

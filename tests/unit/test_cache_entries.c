@@ -1,6 +1,7 @@
 /* labels: quick */
 /* Entries: found warm without a process; and truncated, damaged, foreign ones are seen, named and
  * made anew, never run. */
+#include "core/weft_core.h"
 #include "cache_support.h"
 
 static void a_warm_start_spawns_nothing(void **state) {

@@ -1,6 +1,7 @@
 /* labels: quick */
 /* Where the cache lies, and what happens where it cannot: no home, read-only, links, other people's
  * folders. Kernels run all the same, and the reason is said once. */
+#include "core/weft_core.h"
 #include "cache_support.h"
 
 #include <fcntl.h>

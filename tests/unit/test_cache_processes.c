@@ -1,6 +1,7 @@
 /* labels: quick */
 /* Many processes at one cache: one compiles and the others take its entry; one that is killed
  * leaves nothing that harms or stays. */
+#include "core/weft_core.h"
 #include "cache_support.h"
 
 #include <pthread.h>

@@ -1,7 +1,14 @@
 /* labels: quick */
 /* What calibration measures when, with a clock and a device that are made up: every psi is known, a
  * measurement takes one second. And what is predicted from it. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/cost/cost.h"
+#include "fusion/cost/measured.h"
 #include "fusion/tune/calibrate.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "tuning_support.h"
 
 #include <math.h>

@@ -1,9 +1,12 @@
 /* labels: quick */
 /* Cells in colours: no two of a colour share a target, whatever the connectivity; how many colours
  * there must be; and what plan, source and launches of a GPU make of them. */
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
 
-#include "fusion/connectivity/private.h"
 
 typedef struct shape {
     int64_t n, n_to;

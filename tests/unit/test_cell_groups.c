@@ -2,6 +2,8 @@
 /* Groups of cells keep their members, overlapping ones too, from Gmsh's files through ordering,
  * refinement, repetition, VTKHDF and back. A member is known by its centre, which no numbering
  * changes; where the members must lie is what the geometry says. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

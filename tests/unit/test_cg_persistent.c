@@ -2,9 +2,12 @@
 /* The layout of conjugate gradients in one kernel, worked through by the host as the blocks would:
  * a product by it must be the matrix's. Tolerance: entries are small whole numbers and so is
  * everything made of them: exact. */
-#include "fem/solve/persistent.h"
 #include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 #include "fem/embedded_solvers.h"
+#include "fem/operator/operator.h"
+#include "fem/solve/persistent.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
 #include <stdlib.h>

@@ -6,9 +6,13 @@
  *
  * Springs that jump by 1e8, units of 1e-12 and 1e+12, chains that hardly hang on anything. What is
  * reported as converged must be right, after however many iterations it is reported. */
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/solve/private.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fem/solve/private.h"
 
 #include <math.h>
 #include <stdio.h>

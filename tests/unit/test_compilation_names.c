@@ -1,8 +1,11 @@
 /* labels: quick */
 /* What weft_compilation_name tells of a script, in the order that its header says. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fem/weft_fem.h"
 
 #include <string.h>
 

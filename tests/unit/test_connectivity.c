@@ -1,7 +1,9 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fusion/compile/compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* The text of an error: place, line, caret, hint; at any length and in any script of UTF-8. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <string.h>
 

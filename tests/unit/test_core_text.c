@@ -1,7 +1,8 @@
 /* labels: quick */
 /* Growing text, arenas, padded arrays, whole files, hashes, nearest names. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "core/weft_escape.h"
+#include "test_support.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,10 @@
 /* labels: quick */
 /* Covers in order, and a cover that is asked for by its text. Listing 1 of Fousek et al. 2011 has
  * six calls of which many may be fused, so that there are many covers. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "tuning_support.h"
-#include "fusion/weft_fusion.h"
 
 static const char listing[] = "index N;\n"
                               "input A, B : real[3,3] over N;\n"

@@ -1,9 +1,10 @@
 /* labels: quick */
 /* NVRTC alone: source to CUBIN for an H200 where there is no GPU, the figures that are read from it
  * against what ptxas prints, and what a wrong source, a cut file and a missing driver say. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 #include "test_support.h"
 
-#include "core/cuda/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,16 @@
 /* Generated CUDA text run on the host, thread by thread (cuda_on_host.h), against plain loops over
  * small integers: reductions, several threads an instance, rows routines with what is folded into
  * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
+#include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
 #include "program_support.h"
-#include "fusion/codegen/private.h"
-
 #include "cuda_emulation.h"
+
 
 enum { LISTS = 64, ARGUMENTS = 24 };
 

@@ -1,10 +1,13 @@
 /* labels: quick */
 /* What loops become for a GPU, compiled by NVRTC where there is no GPU: kernels that look at `go`
  * first, and the two kernels of one thread of each loop. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "core/cuda/cuda.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

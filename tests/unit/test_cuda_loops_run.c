@@ -2,10 +2,13 @@
 /* Loops as a GPU runs them, recorded with a WHILE node each and some turns too many, on an emulated
  * one (emulated_gpu.h): what products, their zeroing and everything else in a loop do after its end
  * is nothing. Solutions are those of the host, to the solver's tolerance. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
-
 #include "emulated_gpu.h"
 #include "operator_fixture.h"
+
 
 #define TOLERANCE 1e-7
 #define APART 1e-5 /* against the largest value: the tolerance times what the matrices magnify */

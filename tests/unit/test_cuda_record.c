@@ -2,10 +2,11 @@
 /* The cuda device on a stand-in for the driver (fake_cuda.c), which runs recordings as lists: what
  * is recorded, what is refused, and what every failing function of the driver leads to. Kernels are
  * compiled by NVRTC, and the stand-in knows them by name. */
-#include "test_support.h"
-
 #include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "test_support.h"
 #include "fake_cuda.h"
+
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -2,9 +2,13 @@
 /* The scripts that solve ships compile for a GPU, by NVRTC to a CUBIN for sm_90, where there is no
  * GPU: their vectors, local matrices, products, diagonals and Addto, in the plane and in space, in
  * both plans; those with components with the blocks' scripts behind them. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "nvrtc_support.h"
 
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,13 @@
  * shipped scripts in both plans, scatters and precisions, in the plane and in space. Every
  * elementary function at every granularity is compiled for the GPU by the kernel tests run with
  * WEFT_TEST_DEVICE=cuda on one. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "core/cuda/cuda.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

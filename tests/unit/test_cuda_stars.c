@@ -5,13 +5,21 @@
  * a few last digits, in another order), the same bits for both orders of threads, and for every
  * list over cells its own value. Guarded kernels do the same where they are wanted, and else
  * nothing. */
-#include "test_support.h"
-
-#include "cuda_emulation.h"
-#include "fusion/connectivity/edge_patches.h"
-#include "fusion/plan/plan.h"
-#include "fusion/codegen/private.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
+#include "fusion/base/target.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+#include "test_support.h"
+#include "cuda_emulation.h"
+
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* labels: quick */
 /* What the options of generated code mean for numbers: infinities, signed zeros and subnormals are
  * kept inside of kernels, and loading one leaves the process's floating-point mode alone. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <fenv.h>
 #include <float.h>

@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Forecasts of memory: what is added up, what is logged, what is refused and in which words. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

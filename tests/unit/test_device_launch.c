@@ -1,8 +1,8 @@
 /* labels: quick */
 /* Launches: every block once, in the schedule's order, and so bitwise the same on any number of
  * threads; wrong launches are refused. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

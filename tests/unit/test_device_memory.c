@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Device memory: bounds, padding, wrapping, counts; the null device holds nothing. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <stdlib.h>
 #include <string.h>

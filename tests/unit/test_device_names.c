@@ -1,8 +1,8 @@
 /* labels: quick */
 /* Which devices there are, what is said of names that are none, and what each says of itself. */
 #define _GNU_SOURCE 1
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <pthread.h>
 #include <sched.h>

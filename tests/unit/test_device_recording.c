@@ -1,8 +1,8 @@
 /* labels: quick */
 /* What devices without recordings say of them, copies between memories, timers by the clock, grids
  * on an H200's limits, and the figures of kernels that NVRTC tells where there is no GPU. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <math.h>
 #include <stdlib.h>

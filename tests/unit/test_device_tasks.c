@@ -1,8 +1,8 @@
 /* labels: quick */
 /* weft_device_for: each task once, on several threads at the same time, nested and from several
  * callers; the source of races that the thread sanitizer looks at. */
-#include "test_support.h"
 #include "core/weft_core.h"
+#include "test_support.h"
 
 #include <pthread.h>
 #include <sched.h>

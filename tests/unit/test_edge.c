@@ -3,9 +3,13 @@
  * product by rows, whose terms are the same in another order: 1e-13 of the sum of their sizes
  * leaves room for 40 units in the last place; the sums have up to some thousand terms (the hub's
  * row). */
+#include "core/weft_core.h"
+#include "fem/sparse/csr.h"
+#include "fem/sparse/symmetric.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
-
 #include "edge_support.h"
+
 
 static const double tolerance = 1e-13;
 

@@ -1,11 +1,19 @@
 /* labels: quick */
 /* The assembly edge: against csr, whose sums are the same terms in another order (1e-12 of the
  * largest leaves room for cancellation); symmetric forms alone; on a device with a GPU's limits. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fem/form/form.h"
+#include "fem/operator/operator.h"
+#include "fem/sparse/symmetric.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
-
 #include "edge_support.h"
 #include "nvrtc_support.h"
 #include "operator_fixture.h"
+
 
 #include <stdio.h>
 

@@ -2,10 +2,13 @@
 /* Edge stars against the connectivity they are made from: in every patch each cell that touches it
  * is evaluated once, with its own four vertices, and no two lanes of a row give to the same own
  * node at the same time. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fusion/connectivity/edge_patches.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,10 @@
  * generated from scripts with hostile names, which must have the structure that it has for a
  * harmless name: the same C without its comments, the same tags, and JSON that gives the name back.
  */
+#include "core/weft_core.h"
+#include "core/weft_escape.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "script_support.h"
 
 #include <jansson.h>

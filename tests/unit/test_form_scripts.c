@@ -1,7 +1,10 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
-
 #include "operator_fixture.h"
+
 
 #include <stdio.h>
 

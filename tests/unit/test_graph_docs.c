@@ -1,8 +1,10 @@
 /* labels: quick */
 /* docs/compiler.md shows what each stage prints: it must be what each stage prints. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

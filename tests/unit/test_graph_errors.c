@@ -1,8 +1,10 @@
 /* labels: quick */
 /* Scripts that parse but make no sense: the exact message, place, caret and advice. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

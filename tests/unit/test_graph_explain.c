@@ -1,8 +1,10 @@
 /* labels: quick */
 /* An explanation says what was counted by hand, in lines of words that are split at spaces. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

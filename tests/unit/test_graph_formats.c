@@ -1,6 +1,9 @@
 /* labels: quick */
 /* Graph and plan as JSON and for Graphviz are what they claim; every stage prints, twice the same.
  */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "script_support.h"
 
 #include <jansson.h>

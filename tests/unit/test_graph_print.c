@@ -1,5 +1,11 @@
 /* labels: quick */
 /* A graph printed as text is a script that makes the same graph. */
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "../random/random_script.h"
 #include "script_support.h"
 

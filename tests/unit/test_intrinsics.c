@@ -5,10 +5,12 @@
  * comparisons, bits and correctly rounded operations alone is exact. Of the others the C library's
  * variants for vectors promise 4 units in the last place, its own functions 1 or 2: 40 are allowed,
  * so that no library's last digit decides. */
-#include "test_support.h"
-
+#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/codegen/private.h"
+#include "fusion/weft_compile.h"
+#include "test_support.h"
+
 
 #include <dlfcn.h>
 #include <float.h>

@@ -1,14 +1,19 @@
 /* labels: quick */
 /* docs/kernel-files.md: its kernel file reads, its script compiles with it, its results are right,
  * and the code it shows is the code that is written. */
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
+#include "fusion/library/library.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+#include "test_support.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_support.h"
 
 /* The first block that starts with ```KIND, malloc'd. */
 static char *block_of(const char *page, const char *kind) {

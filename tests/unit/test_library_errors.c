@@ -1,11 +1,12 @@
 /* labels: quick */
 /* Wrong kernel files: each is refused with status, line, column, what is wrong and what to do.
  * Lines and columns are counted by hand in the texts below. */
-#include "fusion/weft_fusion.h"
+#include "core/weft_core.h"
+#include "fusion/weft_library.h"
+#include "test_support.h"
 
 #include <string.h>
 
-#include "test_support.h"
 
 /* Five lines, so that bodies begin on line 6. */
 #define HEAD                                                                                       \

@@ -1,14 +1,17 @@
 /* labels: quick */
 /* The library as a collection, and instances: what a call means once its sizes are known. */
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
 #include "fem/element/tables.h"
+#include "fusion/library/library.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
+#include "test_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "test_support.h"
 
 #define FUNCTION(name, flops)                                                                      \
     "//@ function " name "(x: real[n]) -> y: real[n]\n//@ kind map\n//@ flops " flops              \

@@ -2,6 +2,9 @@
 /* Files of other programs, read through Gmsh: the unit square and cube, which Weft makes itself, in
  * each format as its own manual has it, written here without Gmsh. Numbers are written with 17
  * digits, so sums agree to 1e-12. A file that was cut is refused. */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* labels: quick */
 /* .geo and .msh files through weft-gmsh, against what the geometry says: areas and volumes, lengths
  * of groups. Sums of a few thousand terms: 1e-12. Files of 16 digits give coordinates to 1e-14. */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <dirent.h>

@@ -1,5 +1,7 @@
 /* labels: quick */
 /* Groups by name, their facets and nodes, and the cell of a point. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 static void test_found(void **state) {

@@ -1,6 +1,9 @@
 /* labels: quick */
 /* A checked mesh from any numbering: what is mended is mended and counted, the boundary is that
  * which sorting all facets gives, and groups find their facets. */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

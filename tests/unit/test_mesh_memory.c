@@ -2,6 +2,8 @@
 /* What weft_mesh_make takes beyond the arrays that it is given, at its peak: two cell numbers a
  * cell (8 bytes), a start a node (4 of them for 5.8 cells), and at last the boundary: at most 12
  * bytes a tetrahedron. Peak resident memory, of a process of its own, since it has no way back. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

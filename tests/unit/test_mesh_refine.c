@@ -2,6 +2,9 @@
 /* Refined meshes: counts by formula, volume, conformity, Euler's number, groups, shapes, threads,
  * and what is refused. Midpoints of these coordinates have few rounding errors, sums of some
  * thousand cells some more: 1e-13. */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

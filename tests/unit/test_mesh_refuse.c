@@ -1,5 +1,7 @@
 /* labels: quick */
 /* Each mesh that weft_mesh_make refuses, with its exact message. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 /* The unit square of 2 triangles, or the unit cube of 6 tetrahedra, to be spoilt. */

@@ -1,6 +1,9 @@
 /* labels: quick */
 /* The built-in meshes: counts, volumes, boundary, groups, and names that are none. Sums of a few
  * thousand terms of size 1: 1e-12 leaves room for their rounding. */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 /* A square and a cube can be shrunk to a point: vertices - edges + faces - cells = 1. */

@@ -2,6 +2,9 @@
 /* Repeated meshes: counts, volume, Euler's number, conformity, groups, and meshes that do not fit
  * beside themselves. Sums of some thousand terms of size 1: 1e-12 leaves room for their rounding.
  */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

@@ -1,7 +1,10 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
-
 #include "operator_fixture.h"
+
 
 /* Sums of some tens of terms of size one differ by a few units in the last place: 1e-11 leaves room
  * for the cancellation of gradients on distorted cells. */

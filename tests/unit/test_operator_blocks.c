@@ -3,9 +3,12 @@
  * springs on one component of a side, on a distorted mesh, by every assembly and plan, against the
  * dense matrix that this file assembles from the elasticity tensor. And the solution of a system
  * with constrained components against elimination. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
-
 #include "operator_fixture.h"
+
 
 #include <stdio.h>
 

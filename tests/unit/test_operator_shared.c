@@ -1,9 +1,12 @@
 /* labels: quick */
 /* Threads that share a device, a library and a mesh, as docs/using-the-library.md allows: each
  * compiles, assembles and applies operators of its own. What the thread sanitizer looks at. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,11 +1,17 @@
 /* labels: quick */
 /* csr on a device with a GPU's limits, which computes nothing: what is made and launched; and the
  * kernels' text compiles, where NVRTC is. Numbers are in tests/gpu/test_gpu_csr.c. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/sparse/sell.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
-
 #include "nvrtc_support.h"
 #include "operator_fixture.h"
-#include "fem/sparse/sell.h"
+
 
 #include <stdio.h>
 

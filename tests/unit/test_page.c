@@ -2,6 +2,8 @@
 /* The graph of a page is laid out by what the caller gives, or by the library where that fails:
  * with the same page then, whatever the answer was. Names of the script are not part of the
  * question. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 #include "program_support.h"
 
 #include <stdio.h>

@@ -1,7 +1,10 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fem/sparse/csr.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fem/operator/private.h"
 
 #include <stdlib.h>
 #include <string.h>

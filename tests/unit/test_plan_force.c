@@ -2,6 +2,9 @@
 /* Plans that are saved, edited and forced; refused in words where they do not fit. Questions about
  * two calls, and the page for a browser. What kernels there must be is what the edited text says.
  */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "program_support.h"
 
 static const char SCRIPT[] = "index cells, nodes;\n"

@@ -1,7 +1,17 @@
 /* labels: quick */
 /* What the planner finds exactly, against every possibility tried one by one: fusions, the order of
  * least need on chip, offsets in shared memory, the best covers. */
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/dependence.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
 #include <stdio.h>

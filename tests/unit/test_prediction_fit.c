@@ -1,8 +1,9 @@
 /* labels: quick */
 /* Rank correlation by hand, and which terms of a prediction are found to help: times that are made
  * up by a known law. */
+#include "fusion/cost/cost.h"
+#include "fusion/tune/tune.h"
 #include "test_support.h"
-#include "fusion/weft_fusion.h"
 
 #include <math.h>
 #include <string.h>

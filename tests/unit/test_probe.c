@@ -2,7 +2,15 @@
 /* Kernels of one routine do what they stand for: on the host stores write what is said, loads and
  * computes give the sum that mathematics says (the sink is written to when it is met); for cuda
  * every routine of the library compiles. */
-#include "fusion/tune/calibrate.h"
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
+#include "fusion/cost/cost.h"
+#include "fusion/cost/measured.h"
+#include "fusion/tune/benchmark.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "nvrtc_support.h"
 #include "tuning_support.h"
 

@@ -2,6 +2,7 @@
 /* Child programs: what they print and how they end, and each limit, which ends the child and what
  * it has started. The child is this program, or /bin/sh. */
 #include "core/base/process.h"
+#include "core/weft_core.h"
 #include "test_support.h"
 
 #include <errno.h>

@@ -2,6 +2,9 @@
 /* Accumulating stores end to end on the host, against plain loops in C.
  * Tolerance: targets sum up to some dozens of terms of size 1 in another order, so 1e-13; results
  * of different numbers of threads are compared bit by bit. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
 
 static const double TOLERANCE = 1e-13;

@@ -2,6 +2,9 @@
 /* Elementwise arithmetic end to end on the host against C: + - * / and comparisons are exactly
  * rounded, so bitwise the same up to contraction into fused multiply-adds (one rounding less);
  * transcendental functions are the C library's, within a few units in the last place. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
 
 enum { N = 1037 };

@@ -1,5 +1,8 @@
 /* labels: quick */
 /* What a program refuses, with the exact message; and that it then runs once it is put right. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
 
 static const char *const script = "index cells, nodes;\n"

@@ -3,6 +3,9 @@
  * uniform values that a kernel uses; and of uniform values that the program computes by itself. A
  * library of functions is trusted to 4 units in the last place, ten times as much is allowed. With
  * WEFT_TEST_DEVICE=cuda the same on a GPU. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
 
 enum { N = 1037 };

@@ -1,6 +1,10 @@
 /* labels: quick */
 /* Programs that look first whether they are wanted, on devices that compute nothing: what is
  * launched, and who is told of a loop's end. (test_cuda_loops_run.c: what such launches do.) */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
 
 typedef struct told {

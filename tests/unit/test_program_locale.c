@@ -1,5 +1,7 @@
 /* labels: quick */
 /* A caller whose locale writes numbers with a comma gets the same source, texts and results. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
 #include "program_support.h"
 
 #include <locale.h>

@@ -1,8 +1,11 @@
 /* labels: quick */
 /* Programs with loops, uniform updates and operators, against what they compute by mathematics. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 #include <math.h>
 #include <stdio.h>

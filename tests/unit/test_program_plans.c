@@ -2,6 +2,10 @@
 /* Both plans, every variant and both precisions of one script give what C gives.
  * Tolerance: chains of a dozen operations on numbers of size 1, contracted or not, so 1e-13
  * (double) and 2e-4 (float). */
+#include "core/weft_core.h"
+#include "fusion/library/library.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "program_support.h"
 
 static const double DOUBLE = 1e-13, SINGLE = 2e-4;

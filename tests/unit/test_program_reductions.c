@@ -2,6 +2,9 @@
 /* Reductions over index sets and updates of lists, against sums of integers that doubles hold
  * exactly, so that every order of additions gives the same number. Where sums round, results are
  * compared bitwise between thread counts and plans: the tree depends on the size alone. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "program_support.h"
 
 static const int64_t sizes[] = {0, 1, 7, 8, 9, 2047, 2048, 2049, 100003};

@@ -2,10 +2,15 @@
 /* A list that a kernel both reads at other rows and gives its next value has two memories in turn.
  * After a loop of any number of turns it is where its owner put it. An emulated GPU's, for the
  * host's kernels read no rows. */
-#include "program_support.h"
-
-#include "../random/device_batch.h"
+#include "core/weft_core.h"
 #include "fusion/control/program.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
+#include "program_support.h"
+#include "../random/device_batch.h"
+
 
 enum { N = 70, TURNS = 5 };
 

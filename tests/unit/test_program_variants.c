@@ -4,6 +4,7 @@
  * several threads share an instance through shared memory; on the null device of an H200 the
  * barriers are counted: one behind the loads, and one wherever a thread reads what another has
  * written. */
+#include "fusion/weft_compile.h"
 #include "program_support.h"
 
 #define LISTS                                                                                      \

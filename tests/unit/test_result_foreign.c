@@ -1,6 +1,9 @@
 /* labels: quick */
 /* VTKHDF files of other programs, written here with HDF5 itself: simplices are read, whatever the
  * number types are, and everything else is refused by name. */
+#include "core/weft_core.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #if __has_include(<hdf5.h>)

@@ -1,6 +1,8 @@
 /* labels: quick */
 /* Result files: what is written comes back bit for bit, a file is whole or not there, and a damaged
  * one gives an error, never a crash. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <dirent.h>

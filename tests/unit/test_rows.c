@@ -1,9 +1,15 @@
 /* labels: quick */
 /* Rows routines: what their files must hold, and how calls share a kernel with them. What a routine
  * reads at other rows is either complete before its kernel or computed there anew. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fusion/library/library.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_program.h"
 #include "program_support.h"
-
 #include "nvrtc_support.h"
+
 
 static weft_status read_text(const char *text, const weft_routine **out, weft_error *error) {
     weft_arena *arena = NULL;

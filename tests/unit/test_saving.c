@@ -1,8 +1,10 @@
 /* labels: quick */
 /* What fusion spares, counted by hand: kernels, and bytes per instance of the fused kernel. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "fusion/weft_fusion.h"
 
 static weft_saving saving_of(void **state, const char *script, weft_plan_kind plan) {
     weft_device *device = NULL;

@@ -1,8 +1,11 @@
 /* labels: quick */
 /* docs/language.md: every script in it reads, prints and compiles; its error texts are real. */
+#include "core/weft_core.h"
+#include "fem/element/tables.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "script_support.h"
 
-#include "fem/element/tables.h"
 
 #include <stdio.h>
 

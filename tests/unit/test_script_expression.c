@@ -1,5 +1,7 @@
 /* labels: quick */
 /* Expressions: precedence by value, calls, subscripts, limits. */
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
 #include "script_support.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* labels: quick */
 /* Fragments, bound parameters and expressions, integer expressions. */
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 #include "script_support.h"
 
 #include <limits.h>

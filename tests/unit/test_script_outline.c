@@ -1,7 +1,9 @@
 /* labels: quick */
 /* What the parser alone tells of a script, and its text without return statements. */
+#include "core/weft_core.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_outline.h"
 #include "test_support.h"
-#include "fusion/weft_fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* labels: quick */
 /* Canonical text: it reads back to the same script, and is then printed the same. */
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
 #include "script_support.h"
 
 #include <stdio.h>

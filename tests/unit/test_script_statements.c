@@ -1,5 +1,7 @@
 /* labels: quick */
 /* Every statement: what it becomes. */
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
 #include "script_support.h"
 
 static void poisson(void **state) {

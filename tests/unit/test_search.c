@@ -1,8 +1,11 @@
 /* labels: quick */
 /* The search over covers: with a device that is made up it measures in the order of predictions and
  * stops when what is left cannot win; on the host it runs. */
+#include "core/weft_core.h"
+#include "fusion/tune/tune.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "tuning_support.h"
-#include "fusion/weft_fusion.h"
 
 static const char script[] = "index N;\n"
                              "input A, B, C : real[3,3] over N;\n"

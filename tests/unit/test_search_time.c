@@ -6,9 +6,18 @@
  * process, the least of a few runs, so that what else the machine does counts little; builds that
  * are not optimised, are instrumented, or run under an emulator get as much more as they need.
  */
-#include "fem/time/private.h"
+#include "core/embedded.h"
+#include "core/weft_core.h"
 #include "fem/embedded_scripts.h"
+#include "fem/time/private.h"
+#include "fem/weft_fem.h"
 #include "fusion/control/program.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/fusions.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
 #include <dirent.h>

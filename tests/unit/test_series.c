@@ -1,6 +1,8 @@
 /* labels: quick */
 /* Time series: what is gone on with, what is refused and kept, and that both formats hold the same
  * steps. Temporaries of killed runs go, those of others stay; locked files are called locked. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 #include "mesh_support.h"
 
 #include <dirent.h>

@@ -2,9 +2,11 @@
 /* The sliced layout against the pattern it was made from: every entry once and where the layout
  * says, products by the walk that kernels/operators/sell.rows.cu does. Sums of the same terms in
  * another order differ by a few units in the last place. */
+#include "core/weft_core.h"
+#include "fem/sparse/sell.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
-#include "fem/sparse/sell.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,9 +6,12 @@
  * Central differences are wrong by h^2/6 |third derivative| + eps |value| / h: with h = 1e-4 and
  * values of order one some 1e-8 and 1e-12; the energy is a polynomial of degree 4 in u, so that its
  * third derivatives are of order one too. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
 #include "test_support.h"
-
 #include "operator_fixture.h"
+
 
 static const double step = 1e-4, allowed = 1e-7;
 

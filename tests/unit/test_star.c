@@ -2,10 +2,12 @@
 /* Stars against brute force: walked as a kernel walks them, every cell comes once a corner, evenly
  * renumbered; a product of integers is exact. Meshes: squares and cubes in order and shuffled, and
  * by hand hubs, isolated nodes, facets that three cells share, a cell twice, turned cells. */
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fusion/connectivity/vertex_patches.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +57,7 @@ static int32_t global(const weft_stars *stars, int64_t patch, int local) {
     return halo[start[patch] + local - stars->nodes];
 }
 
-/* The words of one slot, as the head of star_internal.h says. */
+/* The words of one slot, as the head of fusion/connectivity/vertex_patches.h says. */
 static void walk_slot(const weft_stars *stars, int64_t patch, int slot, walked *out) {
     const int turns = weft_star_turns(stars->nodes), n_warps = weft_star_warps(stars->nodes);
     const int turn = slot % turns, thread = slot / turns;

@@ -2,10 +2,13 @@
 /* The text of stars for what is shipped, in two and three dimensions, compiled by NVRTC for an
  * H200: nothing spills (but a formula in three dimensions, a little), and the other rows cost
  * nothing. And when stars are not taken. */
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "test_support.h"
 
-#include "core/cuda/cuda.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,14 @@
 /* What a loop reads, stored before it or made anew in every turn: the same numbers either way
  * (small integers, so exactly), chosen by predicted time and memory, and never where it would be
  * wrong. */
+#include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+#include "fusion/weft_program.h"
 #include "test_support.h"
 
-#include "fusion/control/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,12 +5,15 @@
  * to 1331 positive terms. One degree more is not integrated exactly by at least one monomial where
  * the number of points is least (a test that could not fail would let a table of higher degree
  * stand in for all). */
-#include "fusion/compile/compile.h"
+#include "core/weft_core.h"
 #include "fem/element/tables.h"
+#include "fusion/library/library.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
+#include "test_support.h"
 
 #include <math.h>
 
-#include "test_support.h"
 
 static double factorial(int n) {
     double f = 1;

@@ -1,7 +1,10 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fusion/script/private.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 #include "test_support.h"
 
-#include "fusion/script/private.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* labels: quick */
 /* A tuning database that is damaged, another program's, another format's, or where it may not be:
  * refused with the reason, and made anew or kept in memory. Never a crash, never a wrong number. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
 #include "tuning_support.h"
 
 #include <fcntl.h>

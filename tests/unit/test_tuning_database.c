@@ -1,5 +1,7 @@
 /* labels: quick */
 /* What is put into the tuning database comes back, by device; the file is the owner's alone. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
 #include "tuning_support.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* labels: quick */
 /* Many processes at one tuning database: none loses what another wrote, where it must be made and
  * where it must be made anew; one that is killed while it writes leaves a sound one. */
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
 #include "tuning_support.h"
 
 #include <signal.h>

@@ -2,9 +2,12 @@
 /* The size of generated code: a kernel of many or large products has a bounded number of
  * statements, for the host and for a GPU; small ones are straight-line code as before; and the
  * values are those of plain loops over the matrices. */
+#include "core/weft_core.h"
+#include "fusion/script/script.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "program_support.h"
 
-#include "fusion/codegen/private.h"
 
 /* A product of n matrices k x k: A B A B ... */
 static char *chain(int n, int k) {

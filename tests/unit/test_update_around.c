@@ -1,6 +1,7 @@
 /* labels: quick */
 /* A list that gets its next value from other members of itself: no member is overwritten before all
  * have read it. Each takes its neighbour's value, round a ring. */
+#include "fusion/weft_compile.h"
 #include "program_support.h"
 
 enum { N = 1000 };

@@ -1,7 +1,8 @@
 /* labels: quick */
+#include "core/weft_core.h"
+#include "fem/sparse/csr.h"
 #include "test_support.h"
 
-#include "fem/operator/private.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,10 @@
 /* labels: quick */
 /* fuse { } and split; in a script: the kernels that there are then, counted by hand; what cannot be
  * is refused at the block, with the calls that stand in each other's way. */
+#include "core/weft_core.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "program_support.h"
 
 #define HEAD                                                                                       \

@@ -2,6 +2,11 @@
 /* Variants of calls and blocks of kernels that a script asks for: the plan has them, text and
  * explanation show them, and what cannot be is refused at its place with what can. mmul of 3 x 3
  * has variants of 1, 3 and 9 threads, mvmul of 1 and 3. */
+#include "core/weft_core.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 #include "program_support.h"
 
 #define HEAD                                                                                       \

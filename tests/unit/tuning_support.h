@@ -3,6 +3,8 @@
 #ifndef WEFT_TUNING_SUPPORT_H
 #define WEFT_TUNING_SUPPORT_H
 
+#include "core/weft_core.h"
+#include "core/weft_tuning.h"
 #include "cache_support.h"
 
 #include <sqlite3.h>

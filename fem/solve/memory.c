@@ -1,8 +1,9 @@
 /* What an operator will hold on a device, before any of it is made: from the sizes of the mesh
  * alone, for simplices of degree 1. */
+#include "core/weft_core.h"
 #include "fem/solve/persistent.h"
-#include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
+#include "fem/weft_fem.h"
 
 static bool is_gpu(const weft_limits *limits) {
     return limits->lanes_double == WEFT_SLICE;

@@ -1,6 +1,15 @@
 /* The cover that a compilation takes: the one that is asked for by its text, which a search has
  * found best before; the n-th best, for that search; else the best. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,17 @@
  *  begin asks the condition before the first turn, turn joins the reductions and does the scalars
  * that end the body, counts and asks again. `go` says whether there is a next turn: kernels in the
  * loop do nothing where it is 0, so that a device may run several turns without asking. */
-#include "fusion/control/program.h"
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
+#include "fusion/control/program.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/compilation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/weft_compile.h"
 
 #include <string.h>
 
@@ -210,7 +219,7 @@ static weft_status segment_source(const weft_compilation *c, int i, weft_text *p
                                   weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *segment = c->flow->segments[i];
-    const bool is_threaded = weft_source_backend(segment->plan->lanes, &c->limits)->is_threaded;
+    const bool is_threaded = weft_target_is_simt(segment->plan->lanes, &c->limits);
     segment->plan->guarded = c->flow->segment_loops[i] >= 0 && is_threaded;
     TRY(weft_source_make(c->arena, segment->graph, segment->plan, &c->limits, &c->options,
                          &segment->source, error));

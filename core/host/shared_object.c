@@ -1,4 +1,7 @@
-#include "core/core_internal.h"
+#include "core/base/file.h"
+#include "core/cache/cache.h"
+#include "core/host/module.h"
+#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,0 +1,34 @@
+/* Arrays that grow in an arena. */
+#include "fusion/base/array.h"
+#include "core/weft_core.h"
+
+#include <string.h>
+
+weft_status weft_no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
+}
+
+void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size) {
+    if (n < *capacity)
+        return array;
+    int wanted = *capacity == 0 ? 8 : 2 * *capacity;
+    void *grown = weft_arena_alloc(arena, (size_t)wanted, size);
+    if (grown == NULL)
+        return NULL;
+    if (n > 0)
+        memcpy(grown, array, (size_t)n * size);
+    *capacity = wanted;
+    return grown;
+}
+
+/* The capacity follows from n: it doubles at 8, 16, 32, ... */
+void *weft_array_room(weft_arena *arena, void *array, int n, size_t size) {
+    size_t count = (size_t)n;
+    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
+    if (!full)
+        return array;
+    void *grown = weft_arena_alloc(arena, count == 0 ? 8 : 2 * count, size);
+    if (grown && count > 0)
+        memcpy(grown, array, count * size);
+    return grown;
+}

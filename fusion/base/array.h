@@ -1,0 +1,12 @@
+/** Arrays that grow in an arena. */
+#ifndef FUSION_BASE_ARRAY_H
+#define FUSION_BASE_ARRAY_H
+
+#include "core/weft_core.h"
+weft_status weft_no_memory(weft_error *error);
+/** Grow an arena array to hold one more element; NULL when out of memory. */
+void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size);
+/** Room for one more element in an array of the arena that has n; NULL: no memory. */
+void *weft_array_room(weft_arena *arena, void *array, int n, size_t size);
+
+#endif

@@ -1,0 +1,24 @@
+/** Sizes of kernels that all stages agree on. */
+#ifndef FUSION_BASE_TARGET_H
+#define FUSION_BASE_TARGET_H
+
+#include "core/weft_core.h"
+
+/** Blocks of lanes whose contributions a reduction joins into one partial result. With the lanes it
+ *  fixes the tree of a sum: partial results are the same whatever the threads, and are joined
+ *  pairwise. On cuda it is a thread block. */
+#define WEFT_REDUCTION_BLOCKS 256
+#define WEFT_CUDA_LANES 32      /* a warp */
+#define WEFT_CUDA_THREADS 128   /* a thread block */
+#define WEFT_CUDA_RESERVED 1024 /* bytes of shared memory that each block takes beside its own */
+#define WEFT_CUDA_WARPS_MAX 32
+#define WEFT_CUDA_CHUNK 512   /* instances whose contributions are one partial result */
+#define WEFT_STAR_NODES 512   /* of a patch (fusion/connectivity/vertex_patches.h) */
+#define WEFT_STAR_THREADS 128 /* each walks weft_star_turns stars */
+#define WEFT_EDGE_STAR_THREADS 256
+#define WEFT_STAR_MATRIX_THREADS 512
+
+/** Is each element a thread (CUDA, and the null device with the limits of one), or a lane of a vector? */
+bool weft_target_is_simt(int lanes, const weft_limits *limits);
+
+#endif

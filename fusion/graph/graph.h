@@ -1,0 +1,145 @@
+/** The dataflow graph: calls, data, dependencies. In: script and library. Out: weft_graph. */
+#ifndef FUSION_GRAPH_GRAPH_H
+#define FUSION_GRAPH_GRAPH_H
+
+#include "core/weft_core.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
+
+#define UNIFORM (-1) /* the index set of lists over nothing */
+#define WEFT_CALLS_MAX 512
+
+typedef struct weft_index_set {
+    const char *name;
+    bool plain;
+} weft_index_set;
+
+typedef struct weft_map {
+    const char *name;
+    int from, to; /* index sets */
+    int width;
+} weft_map;
+
+typedef enum weft_datum_kind {
+    DATUM_INPUT,
+    DATUM_RESULT,      /* made by a call */
+    DATUM_ACCUMULATED, /* target of accumulations */
+    DATUM_MATRIX       /* sparse target of A[dofs,dofs] += K */
+} weft_datum_kind;
+
+typedef struct weft_datum {
+    int id;
+    const char *name;
+    bool named; /* by the script, not by us */
+    weft_datum_kind kind;
+    weft_shape shape;
+    int index_set; /* -1: uniform */
+    int producer;  /* call, or -1 */
+    bool returned;
+    bool is_input; /* also of accumulated lists that continue an input */
+    int map;       /* DATUM_MATRIX: its connectivity */
+    bool updated;  /* an input whose memory gets a next value */
+    int storage;   /* the input that an update overwrites, or -1 */
+    weft_place place;
+} weft_datum;
+
+/** How a call sees a datum: directly or through a connectivity, whole or a leading part of it. */
+typedef struct weft_operand {
+    int datum;
+    int map;          /* -1: direct; else loaded as [width, shape...] */
+    int offset;       /* first component, after leading subscripts */
+    weft_shape shape; /* as the call sees it */
+} weft_operand;
+
+/** Elementwise arithmetic as a tree in an array; node i uses earlier nodes only. */
+typedef enum weft_arithmetic_op {
+    ARITHMETIC_NUMBER,
+    ARITHMETIC_OPERAND,
+    ARITHMETIC_NEGATE,
+    ARITHMETIC_ADD,
+    ARITHMETIC_SUBTRACT,
+    ARITHMETIC_MULTIPLY,
+    ARITHMETIC_DIVIDE,
+    ARITHMETIC_POWER,
+    ARITHMETIC_INTRINSIC,
+    ARITHMETIC_SELECT /* c where a and b compare as `name` says ("<"), else d */
+} weft_arithmetic_op;
+
+typedef struct weft_arithmetic {
+    weft_arithmetic_op op;
+    double number;
+    int operand;      /* ARITHMETIC_OPERAND */
+    const char *name; /* ARITHMETIC_INTRINSIC: sqrt, exp, ... */
+    int a, b;         /* -1: none */
+    int c, d;         /* ARITHMETIC_SELECT */
+} weft_arithmetic;
+
+typedef struct weft_call {
+    int id;
+    const char *label;             /* "jacobian", or "arithmetic" */
+    const weft_instance *instance; /* NULL: arithmetic */
+    weft_arithmetic *arithmetic;
+    int n_arithmetic;
+    weft_operand *operands;
+    int n_operands;
+    int result;    /* datum */
+    int index_set; /* -1: uniform only */
+    double flops;
+    weft_place place;
+    const weft_reduction *reduction; /* NULL: a map */
+    const weft_routine *routine; /* of `apply`: whole rows, from v at other rows too; else NULL */
+    int part, fuse;              /* of its statement; -1 and 0: of none */
+    int variant;                 /* that its statement asks for, or -1 */
+    weft_place variant_place;
+    int op; /* of `apply`: the operator in graph->operators */
+} weft_call;
+
+/** target[map] += source, or target[map,map] += source. */
+typedef struct weft_accumulation {
+    int source, target; /* data */
+    int map;
+    bool matrix;
+    int call; /* the producer of source, which stores it */
+    weft_place place;
+} weft_accumulation;
+
+/** What a fuse block asks of its kernel; 0: nothing. */
+typedef struct weft_fuse {
+    int choices[FUSE_CHOICES];
+    weft_place places[FUSE_CHOICES]; /* of what is not 0 */
+    weft_place place;
+} weft_fuse;
+
+typedef struct weft_graph {
+    weft_index_set *index_sets;
+    int n_index_sets;
+    weft_map *maps;
+    int n_maps;
+    weft_datum *data;
+    int n_data;
+    weft_call *calls; /* in script order, which is a topological order */
+    int n_calls;
+    weft_accumulation *accumulations;
+    int n_accumulations;
+    const char **operators; /* names */
+    int n_operators;
+    weft_fuse *fuses; /* weft_call.fuse counts them from 1 */
+    int n_fuses;
+    bool is_loop_body;
+} weft_graph;
+
+weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
+                            const weft_script *script, weft_graph **out, weft_error *error);
+
+/* printing */
+void weft_graph_print_text(const weft_graph *graph, weft_text *out);
+void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
+void weft_graph_print_json(const weft_graph *graph, weft_text *out);
+const char *weft_index_set_name(const weft_graph *graph, int index_set);
+/** The datum whose memory a datum lives in: itself, or the input that it updates. */
+int weft_datum_storage(const weft_graph *graph, int datum);
+weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);
+
+#endif

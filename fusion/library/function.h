@@ -1,0 +1,227 @@
+/** Elementary functions as they were read: signature, terms, statements, variants. */
+#ifndef FUSION_LIBRARY_FUNCTION_H
+#define FUSION_LIBRARY_FUNCTION_H
+
+#include "core/weft_core.h"
+#include "fusion/library/library.h"
+#include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_library.h"
+
+#define WEFT_FUNCTION_NAMES_MAX 32 /* sizes and parameters of one function */
+#define WEFT_TABLES_MAX 8
+#define WEFT_WHERES_MAX 8
+#define WEFT_VARIANTS_MAX 8
+#define WEFT_EXAMPLES_MAX 16
+#define WEFT_LOCALS_MAX 128
+#define WEFT_NESTING_MAX 64
+#define WEFT_CHAIN_MAX 400
+
+/* ---- terms (fusion/library/terms.c): expressions of metadata and bodies */
+
+typedef enum weft_term_kind {
+    TERM_INTEGER,
+    TERM_NUMBER,
+    TERM_SIZE,     /* index: a size or parameter of the function */
+    TERM_THREAD,   /* t */
+    TERM_LOCAL,    /* index: a local of the body; children: subscripts */
+    TERM_ARGUMENT, /* index: an argument; children: subscripts */
+    TERM_RESULT,
+    TERM_TABLE,
+    TERM_NEGATE,
+    TERM_NOT,
+    TERM_BINARY,
+    TERM_INTRINSIC /* index: into weft_intrinsics */
+} weft_term_kind;
+
+typedef enum weft_term_type {
+    TYPE_INT, /* sizes, thread and loop indices: known when code is emitted or shortly after */
+    TYPE_REAL,
+    TYPE_CONDITION, /* comparison of ints */
+    TYPE_MASK       /* comparison of reals: only inside select */
+} weft_term_type;
+
+typedef enum weft_binary {
+    BINARY_OR,
+    BINARY_AND,
+    BINARY_EQUAL,
+    BINARY_UNEQUAL,
+    BINARY_LESS,
+    BINARY_LESS_EQUAL,
+    BINARY_GREATER,
+    BINARY_GREATER_EQUAL,
+    BINARY_ADD,
+    BINARY_SUBTRACT,
+    BINARY_MULTIPLY,
+    BINARY_DIVIDE,
+    BINARY_MODULO
+} weft_binary;
+
+typedef struct weft_term weft_term;
+struct weft_term {
+    weft_term_kind kind;
+    weft_term_type type;
+    int line, column;
+    int64_t integer;
+    double number;
+    int index;
+    weft_binary binary;
+    weft_term *children[WEFT_RANK_MAX];
+    int n_children;
+};
+
+/* ---- statements (fusion/library/body_parse.c) */
+
+typedef enum weft_statement_kind {
+    STATEMENT_BLOCK,
+    STATEMENT_FOR,
+    STATEMENT_IF,
+    STATEMENT_DECLARE,
+    STATEMENT_ASSIGN
+} weft_statement_kind;
+
+typedef struct weft_statement weft_statement;
+struct weft_statement {
+    weft_statement_kind kind;
+    int line, column;
+    weft_statement *next;      /* in the same block */
+    weft_statement *body;      /* block, for, if */
+    weft_statement *otherwise; /* else */
+    int local;                 /* for, declare */
+    int64_t step;              /* for */
+    weft_binary compare;       /* for: local compare condition */
+    weft_term *target;         /* assign */
+    weft_term *value;          /* assign, declare (may be NULL), for: first value */
+    weft_term *condition;      /* if; for: the bound */
+    char op;                   /* assign: '=' or the + - * / of a compound one */
+};
+
+typedef struct weft_local {
+    const char *name;
+    bool real;
+    int rank;
+    weft_term *extents[WEFT_RANK_MAX];
+} weft_local;
+
+typedef struct weft_body {
+    weft_statement *first;
+    weft_local *locals;
+    int n_locals;
+} weft_body;
+
+/* ---- functions (fusion/library/read.c) */
+
+/** An argument, a result or a table: a name and a pattern of sizes. */
+typedef struct weft_formal {
+    const char *name;
+    int rank;
+    weft_term *sizes[WEFT_RANK_MAX];
+    int line, column;
+    bool shifts; /* `//@ shift NAME` */
+} weft_formal;
+
+/** `//@ table w: real[q] = maker(d, degree)` */
+typedef struct weft_formal_table {
+    weft_formal formal;
+    const char *maker;
+    weft_term *arguments[WEFT_RANK_MAX];
+    int n_arguments;
+} weft_formal_table;
+
+/** How one thread sees an operand: for each subscript NULL (all of it, ':') or an expression in t.
+ */
+typedef struct weft_pattern {
+    weft_term *subscripts[WEFT_RANK_MAX];
+} weft_pattern;
+
+typedef struct weft_variant {
+    weft_term *threads;
+    const char *threads_text;
+    weft_pattern arguments[WEFT_ARGUMENTS_MAX], result;
+    weft_body body;
+    int line;
+} weft_variant;
+
+typedef struct weft_name {
+    const char *name;
+    bool is_parameter, has_value;
+    int value; /* the parameter's default */
+} weft_name;
+
+/** `//@ example f([1,2], 3, degree = 1) = 4` */
+typedef struct weft_example {
+    const char *text;
+    int line, column;
+    weft_shape arguments[WEFT_ARGUMENTS_MAX], result;
+    const double *values[WEFT_ARGUMENTS_MAX], *result_values;
+    int n_arguments;
+    const char *keys[WEFT_FUNCTION_NAMES_MAX];
+    int key_values[WEFT_FUNCTION_NAMES_MAX];
+    int n_keys;
+} weft_example;
+
+struct weft_function {
+    weft_source source;
+    weft_function_info info;
+    weft_formal arguments[WEFT_ARGUMENTS_MAX];
+    int n_arguments;
+    weft_formal result;
+    weft_name names[WEFT_FUNCTION_NAMES_MAX];
+    int n_names;
+    weft_formal_table tables[WEFT_TABLES_MAX];
+    int n_tables;
+    weft_term *wheres[WEFT_WHERES_MAX];
+    const char *where_texts[WEFT_WHERES_MAX];
+    int n_wheres;
+    bool is_reduction;
+    weft_reduction reduction;
+    weft_term *flops;
+    weft_variant *variants[WEFT_VARIANTS_MAX];
+    int n_variants;
+    weft_example *examples[WEFT_EXAMPLES_MAX];
+    int n_examples;
+};
+
+/** Hint at the signature, with the parameters: a size may come from one, as that of a table.
+ * (fusion/library/names.c) */
+void function_hint(const weft_function *function, weft_error *error);
+
+/* ---- evaluation (fusion/library/evaluate.c) */
+
+/** a op b; NULL: done; else what is wrong. */
+const char *weft_term_binary(weft_binary binary, int64_t a, int64_t b, int64_t *out);
+/** Evaluate an integer term in sizes. NULL: evaluated; else what is wrong ("overflow"). bound NULL:
+ * all are. */
+const char *weft_term_evaluate(const weft_term *term, const int *values, const bool *bound,
+                               int64_t *out);
+/** The same in doubles, for flops, which may also say select(n <= 3, few, many). */
+double weft_term_estimate(const weft_term *term, const int *values);
+/** name, or name + integer: the index of the name and the integer; else -1. */
+int weft_term_linear(const weft_term *term, int64_t *added);
+/** Does an integer division occur in it? */
+bool weft_term_divides(const weft_term *term);
+
+/* ---- the library */
+
+typedef struct weft_library_table {
+    const char *name;
+    int n_arguments;
+    weft_table_maker maker;
+    void *user;
+} weft_library_table;
+
+struct weft_library {
+    weft_arena *arena;
+    const weft_function **functions; /* by name */
+    const char **names;
+    size_t n, capacity;
+    weft_library_table *tables;
+    size_t n_tables, tables_capacity;
+};
+int weft_function_name_index(const weft_function *function, const char *name);
+/** weft_trials_make, with the instance of each trial. */
+weft_status weft_trials_instances(const weft_library *library, size_t function, weft_arena *arena,
+                                  weft_trials *out, const weft_instance *instances[WEFT_TRIALS_MAX],
+                                  weft_error *error);
+
+#endif

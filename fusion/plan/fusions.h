@@ -1,0 +1,75 @@
+/** Fusions: sets of calls that may share a kernel. */
+#ifndef FUSION_PLAN_FUSIONS_H
+#define FUSION_PLAN_FUSIONS_H
+
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/weft_compile.h"
+
+/** Why two calls may not be in one kernel. */
+typedef enum weft_split_reason {
+    SPLIT_NONE,      /* they may */
+    SPLIT_INDEX_SET, /* they range over different index sets */
+    SPLIT_BARRIER,   /* an accumulated list lies between them */
+    SPLIT_PATH,      /* a path between them leaves the kernel (not convex) */
+    SPLIT_NOTHING    /* they could, but share no data: no traffic would be spared */
+} weft_split_reason;
+
+typedef struct weft_fusion {
+    int *calls; /* ascending */
+    int n_calls;
+    int index_set;
+    int level;    /* global barriers before it: of its latest call */
+    bool crosses; /* its calls are of several levels */
+} weft_fusion;
+
+/** What the search for subgraphs has seen (fusion/plan/enumerate.c). */
+typedef struct weft_fusion_counts {
+    int64_t connected;  /* sets of two calls and more that share data, none of them apart */
+    int64_t not_convex; /* of these: a path leaves and comes back */
+    int64_t unfit;      /* of these: against the rules of rows calls */
+    bool stopped;       /* there were too many */
+} weft_fusion_counts;
+
+typedef struct weft_relations weft_relations; /* fusion/plan/dependence.h */
+
+typedef struct weft_fusions {
+    weft_fusion *list; /* candidates: every call alone first, then every convex subgraph that spares
+                          traffic, up to max_calls, then the maximal ones of a level beyond that */
+    int n, capacity;
+    int *level; /* [n_calls] global barriers before each call */
+    const weft_relations *relations;
+    int max_calls; /* of the subgraphs that were all listed */
+    bool shrunk;   /* it had to be less than what was asked for: too many candidates */
+    weft_fusion_counts counts;
+} weft_fusions;
+
+enum {
+    WEFT_FUSION_CALLS = 8,        /* max_calls where nothing is asked for */
+    WEFT_FUSION_CANDIDATES = 3000 /* subgraphs, at most */
+};
+
+weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
+                              const weft_compile_options *options, weft_fusions **out,
+                              weft_error *error);
+/** fusion/plan/enumerate.c: call `found` with each connected, convex, fitting set of 2 to max_calls calls.
+ * Ends early, counts->stopped, past WEFT_FUSION_CANDIDATES. */
+weft_status weft_fusion_sets(const weft_graph *graph, const weft_relations *relations,
+                             int max_calls, weft_fusion_counts *counts,
+                             weft_status (*found)(void *user, const uint64_t *set), void *user);
+/** SPLIT_NONE, or why; *through gets the datum or call in the way, or -1. */
+weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
+                                    int b, int *through);
+/** fusion/plan/levels.c: how many global barriers come before each call. */
+void weft_levels_make(const weft_graph *graph, int *level);
+/** May a call be computed anew at every row that the rows routine reads its result at? Then both
+ *  share a kernel. level [n_calls]: of its operands' producers. */
+bool weft_call_folds(const weft_graph *graph, const int *level, int call, int rows);
+/** The call that the rows call of this fusion folds in, or -1; the rows call, or -1. */
+int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion);
+int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion);
+/** fusion/plan/implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape
+ * behind an operand. */
+bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum);
+
+#endif

@@ -1,0 +1,190 @@
+/** The syntax tree of a script. In: fragments of text, compile options. Out: weft_script. */
+#ifndef FUSION_SCRIPT_SCRIPT_H
+#define FUSION_SCRIPT_SCRIPT_H
+
+#include "core/weft_core.h"
+#include "fusion/script/tokens.h"
+#include "fusion/weft_compile.h"
+
+enum {
+    WEFT_NAMES_MAX = 4096,      /* names that one script declares, assigns or returns */
+    WEFT_STATEMENTS_MAX = 4096, /* assignments and accumulating stores */
+};
+
+#define WEFT_ARGUMENTS_MAX 12
+#define WEFT_ELEMENTS_MAX 65536 /* components of one element; sizes are refused beyond */
+#define WEFT_RANK_MAX 4
+
+/** Abstract syntax of an expression. */
+typedef enum weft_node_kind {
+    NODE_NUMBER,
+    NODE_NAME,
+    NODE_CALL,     /* name(children...; keys) : function, intrinsic or script expression */
+    NODE_NEGATE,   /* -child */
+    NODE_BINARY,   /* child op child, op one of + - * / ^; in conditions COMPARE_* and CONDITION_AND
+                    */
+    NODE_SUBSCRIPT /* child 0 [ child 1, ... ] : x[dofs] or P[0] or A[dofs,dofs] (targets only) */
+} weft_node_kind;
+
+/** What conditions are made of: `op` of a NODE_BINARY. */
+enum {
+    COMPARE_LESS = '<',
+    COMPARE_GREATER = '>',
+    COMPARE_LESS_EQUAL = 'l',
+    COMPARE_GREATER_EQUAL = 'g',
+    CONDITION_AND = '&'
+};
+bool weft_op_compares(char op);
+/** "<", ">", "<=", ">=", "and", or the operator itself. */
+const char *weft_op_text(char op);
+
+typedef struct weft_node weft_node;
+struct weft_node {
+    weft_node_kind kind;
+    weft_place place; /* of the operator, the name or the number */
+    double number;
+    bool integer;
+    const char *name;
+    char op;
+    weft_node **children;
+    int n_children;
+    /* f(a, b, degree = 4): parameters of the function, integer expressions in parameters */
+    const char **keys;
+    weft_node **key_values;
+    int n_keys;
+};
+
+typedef struct weft_script_index {
+    const char *name;
+    bool plain; /* `index nodes plain;` or the target of a connectivity */
+    weft_place place;
+} weft_script_index;
+
+/** connectivity dofs : cells -> nodes[d+1]; */
+typedef struct weft_script_connectivity {
+    const char *name, *from, *to;
+    weft_node *width;
+    weft_place place, from_place, to_place;
+} weft_script_connectivity;
+
+/** input x, y : real[d] over nodes;   sizes are integer expressions in parameters; over NULL:
+ * uniform */
+typedef struct weft_script_input {
+    const char *name, *over;
+    weft_node *sizes[WEFT_RANK_MAX];
+    int rank;
+    weft_place place, over_place;
+} weft_script_input;
+
+/** parameter d = 2; */
+typedef struct weft_script_parameter {
+    const char *name;
+    int value;
+    weft_place place;
+} weft_script_parameter;
+
+/** expression source(x, y, z) = 1;   body is the bound text's when one is bound */
+typedef struct weft_script_expression {
+    const char *name;
+    const char **arguments;
+    int n_arguments;
+    weft_node *body;
+    weft_place place;
+} weft_script_expression;
+
+/** repeat at most MOST while (CONDITION) { statements [first, last) } */
+typedef struct weft_script_loop {
+    weft_node *most, *condition;
+    int first, last; /* its statements; never none */
+    int parent;      /* the loop that it stands in, or -1; loops are in the order of their starts */
+    weft_place place;
+} weft_script_loop;
+
+/** name = value;   target[maps] += value; */
+typedef struct weft_script_statement {
+    const char *name;
+    bool accumulate;
+    bool update;         /* update name = value; */
+    const char *maps[2]; /* of an accumulation */
+    weft_place map_places[2];
+    int n_maps;
+    weft_node *value;
+    int loop;           /* the innermost loop that it stands in, or -1 */
+    int part;           /* how many `split;` stand before it */
+    int fuse;           /* the `fuse { }` that it stands in, from 1; 0: none */
+    weft_node *variant; /* `using variant N` of its call; NULL: as the planner likes */
+    weft_place place;
+} weft_script_statement;
+
+/** fuse block 64 threads 9 iterations 4 { ... } */
+typedef enum weft_fuse_choice {
+    FUSE_BLOCK,      /* instances of a block */
+    FUSE_THREADS,    /* of an instance */
+    FUSE_ITERATIONS, /* turns of a block */
+    FUSE_CHOICES
+} weft_fuse_choice;
+typedef struct weft_script_fuse {
+    weft_node *choices[FUSE_CHOICES]; /* NULL: as the planner likes; so is 0 */
+    weft_place place;
+} weft_script_fuse;
+
+/** operator A over nodes; its use is `y = apply(A, v)` */
+typedef struct weft_script_operator {
+    const char *name, *over;
+    const char *routine; /* of the compile options: a rows routine; NULL: none */
+    weft_place place, over_place;
+} weft_script_operator;
+
+typedef struct weft_script_return {
+    const char *name;
+    weft_place place;
+} weft_script_return;
+
+typedef struct weft_script {
+    weft_script_index *indices;
+    int n_indices;
+    weft_script_connectivity *connectivities;
+    int n_connectivities;
+    weft_script_input *inputs;
+    int n_inputs;
+    weft_script_parameter *parameters;
+    int n_parameters;
+    weft_script_expression *expressions;
+    int n_expressions;
+    weft_script_operator *operators;
+    int n_operators;
+    weft_script_statement *statements; /* in the order of the text, those in loops among them */
+    int n_statements;
+    weft_script_loop *loops;
+    int n_loops;
+    weft_script_return *returns;
+    int n_returns;
+    int n_splits;
+    weft_script_fuse *fuses;
+    int n_fuses;
+    weft_source *sources; /* one a fragment */
+    int n_sources;
+    bool is_loop_body;  /* a segment inside `repeat`: its updates may alternate between two memories
+                         */
+    const char **names; /* of everything that is declared or made */
+    int n_names;
+} weft_script;
+
+/** Read fragments as one script. Values of options->parameters replace the defaults, texts of
+ *  options->expressions the bodies (each parsed with its own origin as source name, so that errors
+ * show the user's text). Checks what needs no types: every name declared once and before use where
+ * it is a declaration (index sets, connectivities), unknown parameters and expressions in options
+ * refused with the nearest name. `return` may stand anywhere; several add up. */
+weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, int n_fragments,
+                             const weft_compile_options *options, weft_script **out,
+                             weft_error *error);
+/** Evaluate an integer expression in parameters (sizes, subscripts, keys). */
+weft_status weft_script_integer(const weft_script *script, const weft_node *node, int *out,
+                                weft_error *error);
+/** Print tokens as a table; a script as canonical text that reads back. */
+void weft_tokens_print(const weft_token *tokens, int n, weft_text *out);
+void weft_script_print(const weft_script *script, weft_text *out);
+void weft_node_print(const weft_node *node, weft_text *out);
+bool weft_node_is_apply(const weft_node *node);
+
+#endif

@@ -1,0 +1,41 @@
+/** Texts, places in them, and tokens. */
+#ifndef FUSION_SCRIPT_TOKENS_H
+#define FUSION_SCRIPT_TOKENS_H
+
+#include "core/weft_core.h"
+
+/** A named text; tokens and places point into it. */
+typedef struct weft_source {
+    const char *name, *text;
+} weft_source;
+
+typedef struct weft_place {
+    const weft_source *source;
+    int line, column; /* from 1 */
+} weft_place;
+
+typedef enum weft_token_kind {
+    TOKEN_END,
+    TOKEN_NAME,
+    TOKEN_NUMBER, /* 1, 1.5, 1e-3, .5 */
+    TOKEN_SYMBOL, /* ( ) [ ] { } , ; : = + - * / ^ < > and -> += <= >= */
+} weft_token_kind;
+
+typedef struct weft_token {
+    weft_token_kind kind;
+    weft_place place;
+    const char *text; /* terminated copy, in the arena */
+    double number;
+    bool integer; /* a number without point or exponent */
+} weft_token;
+
+/** Set message and place at once; returns status. */
+weft_status weft_error_at(weft_error *error, weft_status status, weft_place place,
+                          const char *format, ...) WEFT_PRINTF(4, 5);
+
+/** Split a text into tokens, ending with one TOKEN_END. `#` starts a comment to the end of the
+ * line. */
+weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
+                             weft_error *error);
+
+#endif

@@ -1,0 +1,243 @@
+/** Compiling a script: text, a library and the limits of a device in; a plan and the source text of
+ *  its kernels out. The language is described in docs/language.md. */
+#ifndef WEFT_COMPILE_H
+#define WEFT_COMPILE_H
+
+#include "core/weft_core.h"
+#include "fusion/weft_library.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A piece of script text; several are read one after the other as one script. */
+typedef struct weft_fragment {
+    const char *name; /* for messages: a file name, or "--source" */
+    const char *text;
+} weft_fragment;
+
+/** The functions that formulas may call. */
+#define WEFT_FORMULA_FUNCTIONS                                                                     \
+    "sqrt exp log sin cos tan abs min max pow asin acos atan atan2 sinh cosh tanh "                \
+    "asinh acosh atanh exp2 expm1 log2 log10 log1p cbrt hypot erf erfc sign floor ceil round "     \
+    "trunc"
+
+/** A function of formulas; domain: of its arguments x and y. */
+typedef struct weft_formula_info {
+    const char *name, *domain;
+    int n_arguments;
+} weft_formula_info;
+/** False: there is none of this name. */
+bool weft_formula_tell(const char *name, weft_formula_info *out);
+
+/** What --help says of formulas. */
+#define WEFT_FORMULA_HELP                                                                          \
+    "+ - * / ^, pi, " WEFT_FORMULA_FUNCTIONS ", and select(a < b, v, w), which is v where a < b "  \
+    "and w elsewhere: comparisons are < > <= >=, several are joined by and"
+
+/** The text for a script's `expression NAME(...)`; origin is for messages ("--source"). */
+typedef struct weft_expression {
+    const char *name, *text, *origin;
+} weft_expression;
+
+/** The value for a script's `parameter NAME`. */
+typedef struct weft_parameter {
+    const char *name;
+    int value;
+} weft_parameter;
+
+/** Force the variant (granularity) of one function, for tests and experiments. */
+typedef struct weft_variant_choice {
+    const char *function;
+    int variant;
+} weft_variant_choice;
+
+/** What a script's `operator NAME over ...` stands for: a script of its own, whose fragments make
+ * `y` from an input `v` (a form's text and product.weft) and which is written out where NAME is
+ *  applied; a rows routine by name (cuda, weft_program_bind_rows); or with neither a function of
+ * the caller's (weft_program_bind_operator). */
+typedef struct weft_operator_choice {
+    const char *name;
+    const weft_fragment *fragments;
+    int n_fragments;
+    const char *routine;
+    bool brings_dot; /* opaque: it can also give the dot product of v and y */
+} weft_operator_choice;
+
+typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
+
+/** How an accumulating store avoids races: colours of cell ranges that share no target, or a store
+ *  per cell and a gather by the target's owner (transposed connectivity). Both are deterministic
+ *  on the host; on cuda stores are atomic in place of coloured. Stars: on cuda the owner of targets
+ *  evaluates the cells round them and keeps its rows; deterministic. Of a vector from tetrahedra,
+ *  stars of edges: a patch's owner evaluates each cell that touches it once, in a kernel whose
+ *  values do not depend on any renumbering of a cell's vertices. Of a vector from triangles, or
+ *  vertex stars: a target's owner evaluates each cell round it, renumbered so that it is local
+ *  vertex 0, and keeps row 0 alone; even renumberings. Of a matrix, whole rows of it
+ *  (weft_matrix_rows). For one accumulation from triangles or tetrahedra; what values depend on is
+ *  the caller's to know (see weft_kernel_info); where it cannot be done, and on the host, it is the
+ *  first. Cell colours: on cuda instances are coloured so that no two of
+ *  a colour share a target; a colour is one launch, whose stores are plain additions;
+ *  deterministic, as targets are added to in the order of the colours. For vectors and matrices, in
+ *  a kernel that accumulates through one map (into any number of lists), has no reduction and one
+ *  thread an instance; elsewhere, and on the host, it is the first. There are at least as many
+ *  launches as a target has instances, up to 256; what is left of more is added by one thread.
+ */
+typedef enum weft_scatter {
+    WEFT_SCATTER_COLOURED,
+    WEFT_SCATTER_GATHERED,
+    WEFT_SCATTER_STARS,
+    WEFT_SCATTER_CELL_COLOURS,
+    WEFT_SCATTER_VERTEX_STARS
+} weft_scatter;
+
+/** What a script makes before a loop and reads in it alone, such as local matrices: stored, or made
+ *  anew in every turn, where it may share a kernel with what reads it. auto: what is predicted to
+ *  take less in all, for the expected number of turns, and fits into half of the memory. */
+typedef enum weft_store { WEFT_STORE_AUTO, WEFT_STORE_ALWAYS, WEFT_STORE_NEVER } weft_store;
+
+/** fusion/cost/cost.h */
+typedef struct weft_cost_source weft_cost_source;
+
+typedef struct weft_compile_options {
+    weft_plan_kind plan;
+    weft_scatter scatter;
+    bool single; /* real is float, else double */
+    const weft_expression *expressions;
+    int n_expressions;
+    const weft_parameter *parameters;
+    int n_parameters;
+    const weft_variant_choice *variants;
+    int n_variants;
+    const weft_operator_choice *operators; /* those not named are opaque */
+    int n_operators;
+    weft_store store;
+    int turns;               /* of a loop, that `store` reckons with; 0: 100 */
+    int64_t instances;       /* of an index set, that plans are made for; 0: 10^6 */
+    const char *forced_plan; /* JSON that weft_compilation_print gave of a plan, maybe edited: its
+                                kernels and variants hold in place of the planner's choice. NULL:
+                                none. What does not fit the script is refused, WEFT_ERROR_INPUT */
+    int max_fusion; /* calls of a candidate, at most; 0: chosen by the number of candidates */
+    const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
+    int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
+    int star_nodes;    /* of a patch of stars of a vector: 128, 256 or 512 (0); fewer take as many
+                          threads, and less time where a device has room for more */
+    bool guarded;      /* see weft_program_guard; for scripts without loops */
+    const char *cover; /* weft_compilation_cover of a compilation of the same script: that one,
+                          where it is still among the implementations (weft_compilation_recalled) */
+} weft_compile_options;
+
+typedef struct weft_compilation weft_compilation;
+
+/** Compile a script for a device of these limits, up to its source text. Nothing runs.
+ *  fragments, options  borrowed for the call
+ *  library             borrowed; must outlive the compilation
+ *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _SHAPE, _UNSUPPORTED, each with file, line, column, caret;
+ * _MEMORY */
+weft_status weft_compile(const weft_library *library, const weft_limits *limits,
+                         const weft_fragment *fragments, int n_fragments,
+                         const weft_compile_options *options, weft_compilation **out,
+                         weft_error *error);
+void weft_compilation_free(weft_compilation **compilation);
+
+/** The cover that was chosen, as text for weft_compile_options.cover: a line for each graph. */
+weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
+                                   weft_error *error);
+/** The covers that were looked at for options.alternative: alternative + 1 unless there are fewer.
+ */
+int weft_compilation_alternatives(const weft_compilation *compilation);
+/** Seconds of a run for options.instances, predicted. */
+double weft_compilation_seconds(const weft_compilation *compilation);
+/** How many of its kernels are predicted by measured times alone; *n_kernels: of how many. */
+int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels);
+/** Is its cover the one that options.cover asked for? */
+bool weft_compilation_recalled(const weft_compilation *compilation);
+/** 32 digits for a script with its options and library: the key of weft_tuning_winner. */
+weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
+                             int n_fragments, const weft_compile_options *options, char out[33],
+                             weft_error *error);
+
+/** Print a stage: tokens, script, graph, fusions, implementations, cover, plan or source; as text,
+ *  and graph and plan also as dot or json. What is printed of script and graph as text reads back
+ * as a script. Errors WEFT_ERROR_USAGE (lists the stages and formats) */
+weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
+                                   const char *format, weft_text *out, weft_error *error);
+/** What both plans do with this script and why not more: kernels, bytes, flops, and for each pair
+ *  of calls fused or the reason why not. */
+weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
+                                     weft_error *error);
+/** The same of two calls, named by their results or by the lists that they accumulate into, with
+ *  the time predicted for the best plans that have them together and apart.
+ *  Errors  WEFT_ERROR_USAGE: no such call */
+weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
+                                 const char *second, weft_text *out, weft_error *error);
+/** What finds places for the boxes and edges of a drawn graph: run(user, dot) gives what
+ *  `dot -Tjson0` of Graphviz prints for this graph in its language, malloc'd; NULL: it cannot. */
+typedef struct weft_page_layout {
+    char *(*run)(void *user, const char *dot);
+    void *user;
+} weft_page_layout;
+/** A page for a browser that needs nothing else: the graph with its kernels drawn, what is
+ *  predicted and what was measured, and the script beside the generated source.
+ *  seconds  of a run, measured, by kernel [weft_compilation_kernels]; NULL: not measured. Entries
+ *           below 0 are not known
+ *  layout   NULL: the library's own, a kernel below the other */
+weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,
+                                  const weft_page_layout *layout, weft_text *out,
+                                  weft_error *error);
+
+/** What fusion spares: the kernels of the plan against those of a plan with a kernel per call. */
+typedef struct weft_saving {
+    int n_calls, n_kernels, n_unfused;
+    /* of the fused kernel that spares the most bytes per instance; "" and 0: none does */
+    char calls[256], index_set[64]; /* "jacobian, tform_dshape and dshape_dot_dshape", "cells" */
+    double bytes, bytes_unfused;    /* that it moves, and that its calls would move apart */
+} weft_saving;
+/** Makes the other plan, which takes about as long as the first.  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
+                                    weft_error *error);
+
+/** One kernel of the plan, counted per instance of its index set. */
+typedef struct weft_kernel_info {
+    const char *name, *index_set;
+    int n_calls;
+    double bytes_loaded, bytes_stored; /* that must move; indirect data counted once an access */
+    double flops;
+    double seconds;    /* of a launch over options.instances, predicted; 0: not known */
+    bool stars;        /* it accumulates by stars */
+    bool star_cells;   /* and reads lists over the cells, so that it needs their numbers */
+    bool cell_colours; /* it accumulates by colours of instances, a launch each */
+} weft_kernel_info;
+int weft_compilation_kernels(const weft_compilation *compilation);
+void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);
+const char *weft_compilation_source(const weft_compilation *compilation);
+
+typedef enum weft_name_kind {
+    WEFT_NAME_INDEX,
+    WEFT_NAME_CONNECTIVITY,
+    WEFT_NAME_INPUT,
+    WEFT_NAME_PARAMETER,
+    WEFT_NAME_EXPRESSION,
+    WEFT_NAME_VALUE,   /* assigned or accumulated, and not an input */
+    WEFT_NAME_OPERATOR /* of an outline alone */
+} weft_name_kind;
+/** A name that a script declares or makes. Borrowed from the compilation. */
+typedef struct weft_name_info {
+    const char *name;
+    weft_name_kind kind;
+    const char *over;   /* the index set of an input or value, NULL: uniform; where a connectivity
+                           starts */
+    const char *to;     /* of a connectivity */
+    int width;          /* the same */
+    int rank, sizes[4]; /* of an input or value; rank -1: a value whose shape nothing asked for */
+    bool returned, sparse; /* values; sparse: A[dofs,dofs] += K, its shape is a scalar's */
+    int value;             /* of a parameter */
+} weft_name_info;
+/** In the order: index sets, connectivities, inputs, parameters, expressions, values as written. */
+int weft_compilation_names(const weft_compilation *compilation);
+void weft_compilation_name(const weft_compilation *compilation, int i, weft_name_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# labels: quick
+# Includes run down the list of folders in cmake/layers.txt, are written from the project's root, and leave the
+# private.h of other folders alone. gmshc.h is included in apps/gmsh only, which uses nothing but core and the
+# format of the mesh stream.
+set -euo pipefail
+
+# check_tree FOLDER: print every include that breaks the rules as "file:line: header: rule", then how many
+# includes there are.
+check_tree() (
+    cd "$1"
+    grep -rnE --include='*.c' --include='*.h' '^[[:space:]]*#[[:space:]]*include' core fusion fem apps |
+        awk -F: -v layers=cmake/layers.txt '
+    BEGIN { while ((getline line < layers) > 0) if (line !~ /^(#|$)/) rank[line] = ++n_layers }
+    {
+        ++n
+        folder = $1; sub(/\/[^\/]*$/, "", folder)
+        if (!(folder in rank)) print $1 ":" $2 ": the folder is not in cmake/layers.txt"
+        if ($0 ~ /gmshc\.h/ && folder != "apps/gmsh") print $1 ":" $2 ": gmshc.h: only apps/gmsh may use Gmsh"
+        if (!match($0, /"[^"]*"/)) next
+        header = substr($0, RSTART + 1, RLENGTH - 2)
+        target = header
+        if (!sub(/\/[^\/]*$/, "", target)) {
+            if (folder != "apps/gmsh") print $1 ":" $2 ": " header ": not written from the root"
+            next
+        }
+        name = header; sub(/.*\//, "", name)
+        if (!(target in rank)) print $1 ":" $2 ": " header ": unknown folder"
+        else if (rank[target] > rank[folder]) print $1 ":" $2 ": " header ": " folder " is below " target
+        else if (name == "private.h" && target != folder) print $1 ":" $2 ": " header ": private to " target
+        else if (folder == "apps/gmsh" && target !~ /^(core|apps\/gmsh)/ && header != "fem/io/stream.h")
+            print $1 ":" $2 ": " header ": apps/gmsh may not use " target
+    }
+    END { print n + 0 " includes" }'
+)
+
+# The check itself: a tree with one mistake of each kind.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch"/{cmake,core/base,fusion/plan,fusion/other,fem/mesh,apps/gmsh}
+printf '# lowest first\ncore\ncore/base\nfusion/plan\nfem/mesh\napps/gmsh\n' >"$scratch/cmake/layers.txt"
+echo '#include "fusion/plan/plan.h"' >"$scratch/core/base/upwards.c"
+printf '#include "core/base/private.h"\n#include "fusion/plan/private.h"\n' >"$scratch/fusion/plan/private.c"
+echo '#include <stdio.h>' >"$scratch/fusion/other/unlisted.c"
+printf '#include <gmshc.h>\n#  include "mesh.h"\n#include "fusion/gone/gone.h"\n' >"$scratch/fem/mesh/gmsh.c"
+printf '#include <gmshc.h>\n#include "fem/io/stream.h"\n#include "fem/mesh/mesh.h"\n' >"$scratch/apps/gmsh/fem.c"
+found=$(check_tree "$scratch" | LC_ALL=C sort)
+expected='10 includes
+apps/gmsh/fem.c:2: fem/io/stream.h: unknown folder
+apps/gmsh/fem.c:3: fem/mesh/mesh.h: apps/gmsh may not use fem/mesh
+core/base/upwards.c:1: fusion/plan/plan.h: core/base is below fusion/plan
+fem/mesh/gmsh.c:1: gmshc.h: only apps/gmsh may use Gmsh
+fem/mesh/gmsh.c:2: mesh.h: not written from the root
+fem/mesh/gmsh.c:3: fusion/gone/gone.h: unknown folder
+fusion/other/unlisted.c:1: the folder is not in cmake/layers.txt
+fusion/plan/private.c:1: core/base/private.h: private to core/base'
+if [ "$found" != "$expected" ]; then
+    echo "The check does not find what it should. Found:"
+    echo "$found"
+    exit 1
+fi
+
+found=$(check_tree "$WEFT_SOURCE")
+echo "$found"
+n=$(tail -n 1 <<<"$found")
+[ "$(wc -l <<<"$found")" -eq 1 ] && [ "${n%% *}" -gt 500 ]
