@@ -1,12 +1,12 @@
-/* Mesh, groups of cells and fields into a .vtu file: the XML format of VTK with appended data in
- * base64. Raw data would be a third smaller, but is not XML: VTK 9.1 with expat 2.6, as in Ubuntu
- * 24.04, refuses it.
+/* Mesh, groups of cells and fields into a .vtu file: the XML format of VTK with inline data in
+ * base64. Appended data, raw or not, would be smaller or simpler to find, but VTK 9.1 with expat
+ * 2.6, as in Ubuntu 24.04, fails to find where they begin.
  *
- *      <VTKFile> ... <DataArray type= Name= format="appended" offset="CHARACTERS"/> ...
- *      <AppendedData encoding="base64">_  for each array: its bytes as uint64, then the values
+ *      <VTKFile> ... <DataArray type= Name= format="binary">  bytes as uint64, then the values
  *
  * Source  VTK User's Guide, "VTK File Formats", section XML file formats */
 #include "core/weft_core.h"
+#include "core/weft_escape.h"
 #include "fem/io/result.h"
 #include "fem/weft_fem.h"
 
@@ -27,7 +27,6 @@ typedef struct vtu_array {
     const void *bytes; /* all of it, or NULL: made by fill, piece by piece */
     void (*fill)(const weft_mesh *mesh, int group, int64_t first, int64_t n, void *out);
     int group;
-    uint64_t offset;
 } vtu_array;
 
 typedef struct vtu_writer {
@@ -37,6 +36,7 @@ typedef struct vtu_writer {
     int n_arrays, n_point_arrays, n_cell_arrays; /* point data, cell data, then points and cells */
     char (*names)[WEFT_MASK_NAME_BYTES];         /* of groups */
     weft_text head;
+    bool failed;           /* a text got no memory */
     unsigned char rest[3]; /* bytes that are not coded yet: fewer than three */
     int n_rest;
     char *coded; /* [CODED] */
@@ -122,63 +122,6 @@ static void list_arrays(vtu_writer *w) {
                                            .fill = fill_offsets};
     w->arrays[w->n_arrays++] = (vtu_array){
         .name = "types", .type = "UInt8", .row_bytes = 1, .n = mesh->n_cells, .fill = fill_types};
-    uint64_t offset = 0;
-    for (int i = 0; i < w->n_arrays; ++i) {
-        w->arrays[i].offset = offset;
-        const uint64_t bytes = sizeof(uint64_t) + (uint64_t)w->arrays[i].n * w->arrays[i].row_bytes;
-        offset += (bytes + 2) / 3 * 4;
-    }
-}
-
-/* ---- the head ---------------------------------------------------------------------------------
- */
-
-static void add_escaped(weft_text *out, const char *name) {
-    for (; *name; ++name) {
-        const char *entity = *name == '&'   ? "&amp;"
-                             : *name == '<' ? "&lt;"
-                             : *name == '>' ? "&gt;"
-                             : *name == '"' ? "&quot;"
-                                            : NULL;
-        if (entity)
-            weft_text_add(out, "%s", entity);
-        else /* control characters cannot stand in XML at all */
-            weft_text_add(out, "%c", (unsigned char)*name < 0x20 ? '?' : *name);
-    }
-}
-
-static void add_section(vtu_writer *w, const char *section, int first, int n) {
-    weft_text *out = &w->head;
-    weft_text_add(out, "      <%s>\n", section);
-    for (int i = first; i < first + n; ++i) {
-        const vtu_array *array = &w->arrays[i];
-        weft_text_add(out, "        <DataArray type=\"%s\" Name=\"", array->type);
-        add_escaped(out, array->name);
-        weft_text_add(out, "\"");
-        if (array->width > 0)
-            weft_text_add(out, " NumberOfComponents=\"%d\"", array->width);
-        weft_text_add(out, " format=\"appended\" offset=\"%" PRIu64 "\"/>\n", array->offset);
-    }
-    weft_text_add(out, "      </%s>\n", section);
-}
-
-static void write_head(vtu_writer *w) {
-    const weft_mesh *mesh = w->content->mesh;
-    const int n_data = w->n_point_arrays + w->n_cell_arrays;
-    const char *order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "LittleEndian" : "BigEndian";
-    weft_text_add(&w->head,
-                  "<?xml version=\"1.0\"?>\n"
-                  "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
-                  "header_type=\"UInt64\">\n"
-                  "  <UnstructuredGrid>\n"
-                  "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
-                  order, mesh->n_nodes, mesh->n_cells);
-    add_section(w, "PointData", 0, w->n_point_arrays);
-    add_section(w, "CellData", w->n_point_arrays, w->n_cell_arrays);
-    add_section(w, "Points", n_data, 1);
-    add_section(w, "Cells", n_data + 1, 3);
-    weft_text_add(&w->head, "    </Piece>\n  </UnstructuredGrid>\n"
-                            "  <AppendedData encoding=\"base64\">\n   _");
 }
 
 /* ---- the data ---------------------------------------------------------------------------------
@@ -240,8 +183,52 @@ static void write_array(vtu_writer *w, const vtu_array *array, void *piece) {
     w->n_coded = 0;
 }
 
+/* What the text holds goes to the file. */
+static void flush_text(vtu_writer *w) {
+    if (w->head.data)
+        write_bytes(w, w->head.data, w->head.length);
+    w->failed = w->failed || w->head.failed;
+    weft_text_free(&w->head);
+}
+
+static void write_section(vtu_writer *w, const char *section, int first, int n, void *piece) {
+    weft_text *out = &w->head;
+    weft_text_add(out, "      <%s>\n", section);
+    for (int i = first; i < first + n; ++i) {
+        const vtu_array *array = &w->arrays[i];
+        weft_text_add(out, "        <DataArray type=\"%s\" Name=\"", array->type);
+        weft_text_add_markup(out, array->name);
+        weft_text_add(out, "\"");
+        if (array->width > 0)
+            weft_text_add(out, " NumberOfComponents=\"%d\"", array->width);
+        weft_text_add(out, " format=\"binary\">\n");
+        flush_text(w);
+        write_array(w, array, piece);
+        weft_text_add(out, "\n        </DataArray>\n");
+    }
+    weft_text_add(out, "      </%s>\n", section);
+}
+
+static void write_all(vtu_writer *w, void *piece) {
+    const weft_mesh *mesh = w->content->mesh;
+    const int n_data = w->n_point_arrays + w->n_cell_arrays;
+    const char *order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "LittleEndian" : "BigEndian";
+    weft_text_add(&w->head,
+                  "<?xml version=\"1.0\"?>\n"
+                  "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
+                  "header_type=\"UInt64\">\n"
+                  "  <UnstructuredGrid>\n"
+                  "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
+                  order, mesh->n_nodes, mesh->n_cells);
+    write_section(w, "PointData", 0, w->n_point_arrays, piece);
+    write_section(w, "CellData", w->n_point_arrays, w->n_cell_arrays, piece);
+    write_section(w, "Points", n_data, 1, piece);
+    write_section(w, "Cells", n_data + 1, 3, piece);
+    weft_text_add(&w->head, "    </Piece>\n  </UnstructuredGrid>\n</VTKFile>\n");
+    flush_text(w);
+}
+
 weft_status weft_vtu_write(int file, const weft_result_content *content, weft_error *error) {
-    static const char end[] = "\n  </AppendedData>\n</VTKFile>\n";
     weft_status status = WEFT_OK;
     const size_t n_groups = (size_t)content->mesh->n_groups;
     vtu_writer w = {.content = content, .file = file};
@@ -253,13 +240,9 @@ weft_status weft_vtu_write(int file, const weft_result_content *content, weft_er
         goto no_memory;
     weft_mask_names(content, w.names);
     list_arrays(&w);
-    write_head(&w);
-    if (w.head.failed)
+    write_all(&w, piece);
+    if (w.failed)
         goto no_memory;
-    write_bytes(&w, w.head.data, w.head.length);
-    for (int i = 0; i < w.n_arrays; ++i)
-        write_array(&w, &w.arrays[i], piece);
-    write_bytes(&w, end, sizeof end - 1);
     if (w.number != 0)
         status = weft_cannot_write(content->path, w.number, error);
 done:
