@@ -1,4 +1,5 @@
 #include "apps/common/support.h"
+#include "core/base/file.h"
 #include "core/weft_core.h"
 
 #include <errno.h>
@@ -68,17 +69,9 @@ static weft_status open_beside(const char *path, char **temporary, int *descript
     return WEFT_OK;
 }
 
-static int write_all(int descriptor, const char *text, size_t length) {
-    while (length > 0) {
-        ssize_t n = write(descriptor, text, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        text += n;
-        length -= (size_t)n;
-    }
-    return 0;
+/* errno, or 0 */
+static int write_text(int descriptor, const char *text) {
+    return weft_write_all(descriptor, text, strlen(text)) == WEFT_OK ? 0 : errno;
 }
 
 /* The mode that open() would have given: mkstemp's is private. */
@@ -91,7 +84,7 @@ static void open_mode(int descriptor) {
 
 static weft_status write_special(const char *path, const char *text, weft_error *error) {
     int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    int cause = descriptor < 0 ? errno : write_all(descriptor, text, strlen(text));
+    int cause = descriptor < 0 ? errno : write_text(descriptor, text);
     if (descriptor >= 0 && close(descriptor) != 0 && !cause)
         cause = errno;
     return cause ? refuse_file(error, path, cause) : WEFT_OK;
@@ -109,7 +102,7 @@ weft_status app_file_write(const char *path, const char *text, weft_error *error
     if (is_special(path))
         return write_special(path, text, error);
     TRY(open_beside(path, &temporary, &descriptor, error));
-    int cause = write_all(descriptor, text, strlen(text));
+    int cause = write_text(descriptor, text);
     open_mode(descriptor);
     if (!cause && fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         cause = errno;

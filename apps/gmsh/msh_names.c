@@ -1,6 +1,7 @@
 /* The section $PhysicalNames, text in every file: a count, then lines of dimension, number and a
  * name in quotes. */
 #include "apps/gmsh/weft_gmsh.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,13 +32,8 @@ int msh_copy(const char *path, const msh_names *names, const char *lines, int ou
         number = errno;
     if (number == 0)
         number = copy_bytes(file, 0, names->start, out);
-    for (size_t left = strlen(lines); number == 0 && left > 0;) {
-        ssize_t n = write(out, lines, left);
-        if (n < 0 && errno != EINTR)
-            number = errno;
-        lines += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
-    }
+    if (number == 0 && weft_write_all(out, lines, strlen(lines)) != WEFT_OK)
+        number = errno;
     if (number == 0)
         number = copy_bytes(file, names->end, (size_t)info.st_size, out);
     if (file >= 0)

@@ -1,5 +1,6 @@
 #include "fem/io/stream.h"
 #include "apps/gmsh/weft_gmsh.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,18 +12,8 @@
 static pthread_mutex_t whole = PTHREAD_MUTEX_INITIALIZER;
 
 static void write_all(stream *out, const void *bytes, uint64_t length) {
-    const char *from = bytes;
-    while (length > 0 && !out->broken) {
-        ssize_t n = write(out->file, from, length < (1u << 30) ? (size_t)length : (1u << 30));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            out->broken = true;
-            return;
-        }
-        from += n;
-        length -= (uint64_t)n;
-    }
+    if (!out->broken)
+        out->broken = weft_write_all(out->file, bytes, (size_t)length) != WEFT_OK;
 }
 
 void stream_start(stream *out) {

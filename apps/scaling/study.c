@@ -1,4 +1,5 @@
 #include "apps/scaling/scaling.h"
+#include "core/base/file.h"
 #include "core/weft_core.h"
 
 #include <dirent.h>
@@ -68,16 +69,8 @@ static weft_status write_line(const scaling_study *study, const json_t *value, w
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
-    const char *at = line;
-    for (size_t left = strlen(line); left > 0;) {
-        ssize_t n = write(study->file, at, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            TRY(fail_file(study, "write", error));
-        at += n;
-        left -= (size_t)n;
-    }
+    if (weft_write_all(study->file, line, strlen(line)) != WEFT_OK)
+        TRY(fail_file(study, "write", error));
     if (fsync(study->file) != 0 && errno != EINVAL && errno != EROFS)
         TRY(fail_file(study, "write", error));
 done:

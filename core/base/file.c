@@ -1,3 +1,5 @@
+/* Files: reading a whole one, writing all of it, names that fit. */
+#include "core/base/file.h"
 #include "core/weft_core.h"
 
 #include <errno.h>
@@ -80,4 +82,20 @@ weft_status weft_file_read(const char *path, char **out, size_t *length, weft_er
                           error);
     close(file);
     return status;
+}
+
+weft_status weft_write_all(int file, const void *bytes, size_t size) {
+    const unsigned char *data = bytes;
+    while (size > 0) {
+        const ssize_t n = write(file, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ENOSPC;
+        if (n <= 0)
+            return WEFT_ERROR_IO;
+        data += n;
+        size -= (size_t)n;
+    }
+    return WEFT_OK;
 }

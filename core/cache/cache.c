@@ -1,5 +1,5 @@
-#include "core/base/file.h"
 #include "core/cache/cache.h"
+#include "core/base/file.h"
 #include "core/weft_core.h"
 #include <stdatomic.h>
 
@@ -223,20 +223,6 @@ void weft_temporary_name(const char *key, char *out, size_t size) {
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
         random = (uint64_t)getpid() ^ (uint64_t)(weft_clock() * 1e9) ^ (uint64_t)(uintptr_t)out;
     snprintf(out, size, "tmp-%s-%016llx", key, (unsigned long long)random);
-}
-
-weft_status weft_write_all(int file, const void *bytes, size_t size) {
-    const unsigned char *data = bytes;
-    while (size > 0) {
-        ssize_t n = write(file, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return WEFT_ERROR_IO;
-        data += n;
-        size -= (size_t)n;
-    }
-    return WEFT_OK;
 }
 
 /* Complete and on the disk before it gets its name, so that the name never stands for a part. */

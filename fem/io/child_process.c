@@ -1,6 +1,7 @@
 /* A call in a child process: forked, waited for, its end made a status. */
-#include "core/weft_core.h"
 #include "fem/io/child_process.h"
+#include "core/base/file.h"
+#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,16 +66,8 @@ __attribute__((noreturn)) static void run_child(weft_apart_call call, void *user
 }
 
 weft_status weft_apart_write(int out, const void *bytes, size_t n, weft_error *error) {
-    const char *from = bytes;
-    while (n > 0) {
-        const ssize_t written = write(out, from, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return weft_error_set(error, WEFT_ERROR_IO, "a pipe is closed: %s", strerror(errno));
-        from += written;
-        n -= (size_t)written;
-    }
+    if (weft_write_all(out, bytes, n) != WEFT_OK)
+        return weft_error_set(error, WEFT_ERROR_IO, "a pipe is closed: %s", strerror(errno));
     return WEFT_OK;
 }
 

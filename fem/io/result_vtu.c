@@ -5,6 +5,7 @@
  *      <VTKFile> ... <DataArray type= Name= format="binary">  bytes as uint64, then the values
  *
  * Source  VTK User's Guide, "VTK File Formats", section XML file formats */
+#include "core/base/file.h"
 #include "core/weft_core.h"
 #include "core/weft_escape.h"
 #include "fem/io/result.h"
@@ -128,18 +129,8 @@ static void list_arrays(vtu_writer *w) {
  */
 
 static void write_bytes(vtu_writer *w, const void *bytes, size_t n) {
-    const char *from = bytes;
-    while (n > 0 && w->number == 0) {
-        const ssize_t written = write(w->file, from, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            w->number = written < 0 ? errno : ENOSPC;
-            return;
-        }
-        from += written;
-        n -= (size_t)written;
-    }
+    if (w->number == 0 && weft_write_all(w->file, bytes, n) != WEFT_OK)
+        w->number = errno;
 }
 
 /* Three bytes as four characters (RFC 4648, section 4); of fewer bytes the last are '='. */
