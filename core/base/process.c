@@ -1,12 +1,12 @@
 /* Starts child programs, enforces their limits and collects them. */
 #include "core/base/process.h"
 #include "core/weft_core.h"
-#include <pthread.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

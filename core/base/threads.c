@@ -1,9 +1,9 @@
 #include "core/base/threads.h"
 #include "core/weft_core.h"
-#include <pthread.h>
-#include <stdatomic.h>
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 #include "core/cache/cache.h"
 #include "core/base/file.h"
 #include "core/weft_core.h"
-#include <stdatomic.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "core/cuda/cuda.h"
 #include "core/device/device.h"
 #include "core/weft_core.h"
-#include <pthread.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "core/cuda/cuda.h"
 #include "core/device/device.h"
 #include "core/weft_core.h"
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
-#include <pthread.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

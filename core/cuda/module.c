@@ -3,9 +3,9 @@
 #include "core/cuda/cuda.h"
 #include "core/device/source.h"
 #include "core/weft_core.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

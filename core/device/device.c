@@ -1,8 +1,8 @@
 #include "core/base/threads.h"
 #include "core/device/device.h"
 #include "core/weft_core.h"
-#include <stdatomic.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "core/device/device.h"
 #include "core/weft_core.h"
-#include <stdatomic.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,13 +5,13 @@
 #include "core/host/compiler.h"
 #include "core/host/module.h"
 #include "core/weft_core.h"
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

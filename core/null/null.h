@@ -3,6 +3,7 @@
 #define CORE_NULL_NULL_H
 
 #include "core/weft_core.h"
+
 weft_status weft_device_null_open(weft_device *device, const char *argument, weft_error *error);
 
 #endif

@@ -5,10 +5,10 @@
 #include "core/tuning/database.h"
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
-#include <pthread.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #include "core/cache/cache.h"
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
-#include <pthread.h>
 
 #include <limits.h>
+#include <pthread.h>
 #include <sqlite3.h>
 
 #define TUNING_FILE "tuning-1.sqlite" /* 1: WEFT_TUNING_FORMAT */

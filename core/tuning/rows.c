@@ -3,8 +3,8 @@
 #include "core/tuning/database.h"
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
-#include <pthread.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -21,14 +21,9 @@ void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size
     return grown;
 }
 
-/* The capacity follows from n: it doubles at 8, 16, 32, ... */
+/* The capacity follows from n: weft_array_grow has doubled it at 8, 16, 32, ... */
 void *weft_array_room(weft_arena *arena, void *array, int n, size_t size) {
-    size_t count = (size_t)n;
-    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
-    if (!full)
-        return array;
-    void *grown = weft_arena_alloc(arena, count == 0 ? 8 : 2 * count, size);
-    if (grown && count > 0)
-        memcpy(grown, array, count * size);
-    return grown;
+    const bool is_full = n == 0 || (n >= 8 && (n & (n - 1)) == 0);
+    int capacity = is_full ? n : n + 1;
+    return weft_array_grow(arena, array, n, &capacity, size);
 }

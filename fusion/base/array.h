@@ -3,10 +3,11 @@
 #define FUSION_BASE_ARRAY_H
 
 #include "core/weft_core.h"
+
 weft_status weft_no_memory(weft_error *error);
-/** Grow an arena array to hold one more element; NULL when out of memory. */
+/** Room for one more element in an array that has n; NULL: no memory. */
 void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size);
-/** Room for one more element in an array of the arena that has n; NULL: no memory. */
+/** The same where nobody keeps the capacity. */
 void *weft_array_room(weft_arena *arena, void *array, int n, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "core/weft_core.h"
 #include "fusion/cost/cost.h"
+
 /** fusion/cost/analytic.c: threads of a multiprocessor that run at once beside what a point takes of it. */
 double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point);
 

@@ -14,7 +14,7 @@ typedef struct weft_reduction {
     double neutral; /* joined with x it gives x */
 } weft_reduction;
 
-typedef struct weft_function weft_function; /* defined in fusion/library/private.h */
+typedef struct weft_function weft_function; /* defined in fusion/library/function.h */
 
 /** The map function of this name, or NULL. */
 const weft_function *weft_library_find(const weft_library *library, const char *name);

@@ -2,6 +2,7 @@
  * JSON are read by programs. */
 #include "core/weft_core.h"
 #include "fusion/script/locale.h"
+
 #include <locale.h>
 
 weft_status weft_numbers_begin(weft_numbers *numbers, weft_error *error) {
