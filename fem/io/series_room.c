@@ -1,0 +1,377 @@
+/* Makes room for the steps of a .vtkhdf series, and finds the places of values, times and the two numbers that a
+ * step changes. All that HDF5 does for a series is here; it runs in a child process. */
+#include "fem/io/series_room.h"
+#include "core/weft_core.h"
+#include "fem/io/child_process.h"
+#include "fem/io/result.h"
+#include "fem/io/vtkhdf.h"
+#include "fem/weft_fem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    NUMBERS = 512,      /* of a chunk */
+    MOST_CHUNKS = 2048, /* of values, where all are made at once: HDF5 lists them to find one */
+    SEARCHED = 1 << 16  /* bytes at a time */
+};
+
+static weft_status failed(const weft_series_room *j, const char *what) {
+    return weft_hdf5_unwritten(j->s->path, what, j->error);
+}
+
+/* ---- making room --------------------------------------------------------------------
+ */
+
+/* One entry per step and more: data sets that grow with the number of steps. */
+typedef struct step_set {
+    const char *name;
+    int64_t first, by; /* entry of step i: first + i * by */
+    bool column;       /* [n][1] rather than [n] */
+} step_set;
+static const step_set step_sets[] = {{"VTKHDF/Steps/PartOffsets", 0, 0, false},
+                                     {"VTKHDF/Steps/NumberOfParts", 1, 0, false},
+                                     {"VTKHDF/Steps/PointOffsets", 0, 0, false},
+                                     {"VTKHDF/Steps/CellOffsets", 0, 0, true},
+                                     {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, true}};
+
+/* An empty data set in pieces of `chunk`, which may grow, and is on the disk as it does. */
+static weft_status make_set(const weft_series_room *j, const char *name, hid_t type, int64_t chunk,
+                            bool column) {
+    const hsize_t none[2] = {0, 1}, most[2] = {H5S_UNLIMITED, 1}, piece[2] = {(hsize_t)chunk, 1};
+    const int rank = column ? 2 : 1;
+    hid_t space = H5Screate_simple(rank, none, most), how = H5Pcreate(H5P_DATASET_CREATE), set = -1;
+    if (space >= 0 && how >= 0 && H5Pset_chunk(how, rank, piece) >= 0 &&
+        H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
+        H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) >= 0)
+        set = H5Dcreate2(j->file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    if (set < 0 || H5Dclose(set) < 0 || H5Sclose(space) < 0 || H5Pclose(how) < 0)
+        return failed(j, "a data set could not be made");
+    return WEFT_OK;
+}
+
+static weft_status extend_set(const weft_series_room *j, const char *name, int64_t n) {
+    const hsize_t extent[2] = {(hsize_t)n, 1};
+    hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
+    if (set < 0 || H5Dset_extent(set, extent) < 0 || H5Dclose(set) < 0)
+        return failed(j, "a data set could not be extended");
+    return WEFT_OK;
+}
+
+static weft_status extend_numbers(const weft_series_room *j, const step_set *numbers) {
+    weft_status status = WEFT_OK;
+    hid_t set = -1;
+    int64_t *values = malloc((size_t)j->room * sizeof *values);
+    if (!values)
+        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    for (int64_t i = 0; i < j->room; ++i)
+        values[i] = numbers->first + i * numbers->by;
+    TRY(extend_set(j, numbers->name, j->room));
+    set = H5Dopen2(j->file, numbers->name, H5P_DEFAULT);
+    if (set < 0 || H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
+        H5Dclose(set) < 0)
+        status = failed(j, "values could not be written");
+done:
+    free(values);
+    return status;
+}
+
+/* make, or extend to j->room, every data set that has an entry for each step. */
+static weft_status handle_numbers(const weft_series_room *j, const step_set *numbers) {
+    weft_status status = WEFT_OK;
+    if (j->make)
+        TRY(make_set(j, numbers->name, H5T_STD_I64LE, NUMBERS, numbers->column));
+    TRY(extend_numbers(j, numbers));
+done:
+    return status;
+}
+
+static weft_status handle_offsets(const weft_series_room *j) {
+    weft_status status = WEFT_OK;
+    char path[64 + WEFT_MASK_NAME_BYTES];
+    const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
+    char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)j->s->mesh->n_groups + 1, sizeof *names);
+    if (!names)
+        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    weft_mask_names(&content, names);
+    for (int g = 0; g < j->s->mesh->n_groups; ++g) {
+        (void)snprintf(path, sizeof path, "VTKHDF/Steps/CellDataOffsets/%s", names[g]);
+        if (names[g][0])
+            TRY(handle_numbers(j, &(step_set){path, 0, 0, false}));
+    }
+    (void)snprintf(path, sizeof path, "VTKHDF/Steps/PointDataOffsets/%s", j->s->name);
+    TRY(handle_numbers(j, &(step_set){path, 0, j->s->mesh->n_nodes, false}));
+done:
+    free(names);
+    return status;
+}
+
+static void name_field(const weft_series_room *j, char *out, size_t size) {
+    (void)snprintf(out, size, "VTKHDF/PointData/%s", j->s->name);
+}
+
+static weft_status handle_sets(const weft_series_room *j) {
+    weft_status status = WEFT_OK;
+    const int64_t n = j->s->mesh->n_nodes;
+    char field[256];
+    name_field(j, field, sizeof field);
+    for (size_t i = 0; i < sizeof step_sets / sizeof *step_sets; ++i)
+        TRY(handle_numbers(j, &step_sets[i]));
+    TRY(handle_offsets(j));
+    if (j->make) {
+        TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, false));
+        TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->room - 1) / MOST_CHUNKS + 1), false));
+    }
+    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1)); /* like no other, to be found */
+    TRY(extend_set(j, field, j->room * n));
+done:
+    return status;
+}
+
+/* An attribute of a group, which is there already or gets one value. */
+static weft_status write_attribute(const weft_series_room *j, const char *group, const char *name,
+                                   hid_t type, const void *value) {
+    hid_t in = H5Gopen2(j->file, group, H5P_DEFAULT), attribute = -1;
+    if (in >= 0 && H5Aexists(in, name) > 0) {
+        attribute = H5Aopen(in, name, H5P_DEFAULT);
+    } else if (in >= 0) {
+        hid_t space = H5Screate(H5S_SCALAR);
+        attribute = H5Acreate2(in, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+        H5Sclose(space);
+    }
+    if (attribute < 0 || H5Awrite(attribute, type, value) < 0 || H5Aclose(attribute) < 0 ||
+        H5Gclose(in) < 0)
+        return failed(j, "an attribute could not be written");
+    return WEFT_OK;
+}
+
+static weft_status make_groups(const weft_series_room *j) {
+    static const char *const names[] = {"VTKHDF/Steps", "VTKHDF/Steps/PointDataOffsets",
+                                        "VTKHDF/Steps/CellDataOffsets"};
+    static const int64_t version[2] = {2, 0}, nowhere[2] = {-1, -1};
+    static const hsize_t two = 2;
+    weft_status status = WEFT_OK;
+    hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &two, NULL), set = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        hid_t group = H5Gcreate2(j->file, names[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        if (group < 0 || H5Gclose(group) < 0)
+            TRY(failed(j, "a group could not be made"));
+    }
+    if (text < 0 || H5Tset_size(text, 33) < 0)
+        TRY(failed(j, "HDF5 did not start"));
+    TRY(write_attribute(j, "VTKHDF", "Version", H5T_NATIVE_INT64, version));
+    TRY(write_attribute(j, "Weft", "SeriesMesh", text, j->s->mesh_hash));
+    TRY(write_attribute(j, "Weft", "SeriesProblem", text, j->s->problem));
+    set = H5Dcreate2(j->file, "Weft/SeriesPlaces", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                     H5P_DEFAULT);
+    if (set < 0 || H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, nowhere) < 0 ||
+        H5Dclose(set) < 0)
+        TRY(failed(j, "values could not be written"));
+done:
+    return status;
+}
+
+/* Objects that are made get headers of the first version, without checksums. */
+static hid_t open_old(const char *name, unsigned how) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access < 0 || H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0)
+        return -1;
+    return H5Fopen(name, how, access);
+}
+
+/* ---- places -------------------------------------------------------------------------
+ */
+
+/* Where these bytes lie; -1: nowhere, or twice. Room that nothing was written to is a hole. */
+static int64_t find_bytes(int file, const void *wanted, size_t n) {
+    char bytes[SEARCHED + 32];
+    int64_t found = -1;
+    for (off_t at = 0; (at = lseek(file, at, SEEK_DATA)) >= 0; at += SEARCHED) {
+        const ssize_t got = pread(file, bytes, sizeof bytes, at);
+        for (ssize_t i = 0; i < SEARCHED && i + (ssize_t)n <= got; ++i) {
+            if (memcmp(bytes + i, wanted, n) != 0)
+                continue;
+            if (found >= 0)
+                return -1;
+            found = at + i;
+        }
+    }
+    return found;
+}
+
+/* The entries of a chunk; 0: this is no chunked data set. */
+static int64_t chunk_of(hid_t set) {
+    hid_t how = set < 0 ? -1 : H5Dget_create_plist(set);
+    hsize_t chunk = 0;
+    if (how < 0 || H5Pget_chunk(how, 1, &chunk) != 1)
+        return 0;
+    return (int64_t)chunk;
+}
+
+/* Places of j->room entries of 8 bytes, every `by`-th of a data set. */
+static weft_status find_entries(const weft_series_room *j, const char *name, int64_t by,
+                                int64_t *out) {
+    hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
+    const int64_t chunk = chunk_of(set);
+    haddr_t start = 0;
+    if (chunk < 1 || chunk % by != 0)
+        return failed(j, "a data set could not be opened");
+    for (int64_t i = 0; i < j->room; ++i) {
+        const hsize_t entry = (hsize_t)(i * by);
+        hsize_t bytes = 0;
+        unsigned filters = 0;
+        if (i * by % chunk == 0 &&
+            (H5Dget_chunk_info_by_coord(set, &entry, &filters, &start, &bytes) < 0 || bytes == 0))
+            return failed(j, "a piece of a data set could not be found");
+        out[i] = (int64_t)start + i * by % chunk * (int64_t)sizeof(double);
+    }
+    H5Dclose(set);
+    return WEFT_OK;
+}
+
+/* p: its count and extent. */
+static weft_status send_places(const weft_series_room *j, const weft_series_places *p, int out) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)j->room * sizeof(int64_t);
+    const int64_t head[3] = {p->count, p->extent, j->room};
+    char field[256];
+    int64_t *entries = malloc(2 * bytes);
+    if (!entries)
+        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    name_field(j, field, sizeof field);
+    TRY(find_entries(j, field, j->s->mesh->n_nodes, entries));
+    TRY(find_entries(j, "VTKHDF/Steps/Values", 1, entries + j->room));
+    TRY(weft_apart_write(out, head, sizeof head, j->error));
+    TRY(weft_apart_write(out, entries, 2 * bytes, j->error));
+done:
+    free(entries);
+    return status;
+}
+
+/* Find NSteps, which is `mark` now, and the extent of Values, and note both places in the file
+ * itself. An extent stands in a dataspace message of the first version: rank 1, with the largest
+ * extent behind it. */
+static weft_status note_places(const weft_series_room *j, int64_t mark, weft_series_places *out) {
+    const struct {
+        uint8_t head[8];
+        int64_t now, most;
+    } extent = {{1, 1, 1, 0, 0, 0, 0, 0}, j->room + 1, -1};
+    hid_t kept = H5Dopen2(j->file, "Weft/SeriesPlaces", H5P_DEFAULT);
+    const haddr_t place = kept < 0 ? HADDR_UNDEF : H5Dget_offset(kept);
+    const int file = open(j->name, O_RDWR | O_CLOEXEC);
+    if (place == HADDR_UNDEF || file < 0)
+        return failed(j, "a piece of a data set could not be found");
+    out->count = find_bytes(file, &mark, sizeof mark);
+    out->extent = find_bytes(file, &extent, sizeof extent);
+    if (out->count < 0 || out->extent < 0)
+        return weft_error_set(j->error, WEFT_ERROR_INTERNAL,
+                              "%s: the number of steps is not where it should be", j->s->path);
+    out->extent += (int64_t)sizeof extent.head;
+    const int64_t both[2] = {out->count, out->extent};
+    if (pwrite(file, both, sizeof both, (off_t)place) != (ssize_t)sizeof both)
+        return weft_cannot_write(j->s->path, errno, j->error);
+    return WEFT_OK;
+}
+
+/* Make or extend j->name and send its places. In a new file NSteps is a number to be searched for.
+ */
+weft_status weft_series_make_room(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_series_room *j = user;
+    const weft_result_content content = {j->s->path, j->s->mesh, NULL, 0, true};
+    const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
+    j->error = error;
+    weft_hdf5_silence();
+    if (j->make)
+        TRY(weft_vtkhdf_write(j->name, &content, error));
+    j->file = open_old(j->name, H5F_ACC_RDWR);
+    if (j->file < 0)
+        TRY(failed(j, "the file could not be made"));
+    if (j->make)
+        TRY(make_groups(j));
+    if (j->make)
+        TRY(write_attribute(j, "VTKHDF/Steps", "NSteps", H5T_NATIVE_INT64, &mark));
+    TRY(handle_sets(j));
+    if (H5Fclose(j->file) < 0)
+        TRY(failed(j, "the file could not be closed"));
+    j->file = open_old(j->name, H5F_ACC_RDONLY);
+    if (j->file < 0)
+        TRY(failed(j, "the file could not be opened again"));
+    if (j->make)
+        TRY(note_places(j, mark, &j->at));
+    TRY(send_places(j, &j->at, out));
+done:
+    return status;
+}
+
+/* ---- looking ------------------------------------------------------------------------
+ */
+
+static bool read_hash(hid_t file, const char *name, char out[33]) {
+    hid_t attribute = H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    const bool good = type >= 0 && H5Tget_class(type) == H5T_STRING &&
+                      H5Tis_variable_str(type) == 0 && H5Tget_size(type) == 33 &&
+                      H5Aread(attribute, type, out) >= 0;
+    out[32] = '\0';
+    return good;
+}
+
+static int64_t length_of(hid_t set) {
+    hid_t space = set < 0 ? -1 : H5Dget_space(set);
+    return space >= 0 && H5Sget_simple_extent_ndims(space) == 1
+               ? (int64_t)H5Sget_simple_extent_npoints(space)
+               : -1;
+}
+
+static bool read_places(hid_t file, weft_series_places *out) {
+    int64_t both[2] = {-1, -1};
+    hid_t set = H5Dopen2(file, "Weft/SeriesPlaces", H5P_DEFAULT);
+    const bool good = length_of(set) == 2 &&
+                      H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both) >= 0;
+    *out = (weft_series_places){.count = both[0], .extent = both[1]};
+    return good && both[0] > 0 && both[1] > 0;
+}
+
+/* Sends a weft_series_found, its times, and its places where the mesh is the same. A file that is
+ * no series is silence. */
+weft_status weft_series_look(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_series_room *j = user;
+    weft_series_found found = {.is_series = true};
+    weft_series_places at;
+    char field[256];
+    j->error = error;
+    weft_hdf5_silence();
+    j->file = open_old(j->name, H5F_ACC_RDONLY);
+    if (j->file < 0)
+        return WEFT_OK;
+    hid_t count = H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
+    hid_t values = H5Dopen2(j->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
+    name_field(j, field, sizeof field);
+    j->room = length_of(H5Dopen2(j->file, field, H5P_DEFAULT)) / j->s->mesh->n_nodes;
+    const int64_t n_times = length_of(values);
+    if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
+        !read_hash(j->file, "SeriesMesh", found.mesh) ||
+        !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 ||
+        !read_places(j->file, &at))
+        return WEFT_OK;
+    if (found.n_steps > n_times) /* it was killed between the two numbers */
+        found.n_steps = n_times;
+    found.times = malloc(((size_t)n_times + 1) * sizeof *found.times);
+    if (!found.times)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+    if (H5Dread(values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.times) < 0)
+        return WEFT_OK;
+    TRY(weft_apart_write(out, &found, sizeof found, error));
+    TRY(weft_apart_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
+    if (strcmp(found.mesh, j->s->mesh_hash) == 0 && j->room >= found.n_steps)
+        TRY(send_places(j, &at, out));
+done:
+    free(found.times);
+    return status;
+}
