@@ -136,11 +136,23 @@ static const char bent_script[] = "parameter d = 2;\n"
 
 static char *script_write(const char *folder, const char *name, const char *text) {
     char *path = test_path(folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(0, fclose(file));
+    test_text_write(path, text);
     return path;
+}
+
+/* u = 0 on the left, and another condition or NULL. */
+static test_run run_newton(const char *script, const char *more) {
+    const char *const command[] = {WEFT_BINARY_DIR "/solve",
+                                   script,
+                                   "--nonlinear",
+                                   "--mesh",
+                                   "square:8",
+                                   "--dirichlet",
+                                   "left=0",
+                                   more ? "--dirichlet" : NULL,
+                                   more,
+                                   NULL};
+    return test_program(command, NULL);
 }
 
 static void newton_ends_at_rounding(void **state) {
@@ -153,15 +165,7 @@ static void newton_ends_at_rounding(void **state) {
     assert_in_range(json_array_size(json_object_get(root, "newton")), 3, 8);
     assert_double_near(jump_at_end(1e8), app_probe_value(root, 0), 1e-4, 0);
     json_decref(root);
-    const char *const command[] = {WEFT_BINARY_DIR "/solve",
-                                   script,
-                                   "--nonlinear",
-                                   "--mesh",
-                                   "square:8",
-                                   "--dirichlet",
-                                   "left=0",
-                                   NULL};
-    test_run run = test_program(command, NULL);
+    test_run run = run_newton(script, NULL);
     assert_int_equal(0, run.exit_code);
     assert_non_null(strstr(run.output, "relative to the largest norm over all dofs"));
     assert_non_null(strstr(run.output, "  relative to "));
@@ -173,17 +177,7 @@ static void newton_ends_at_rounding(void **state) {
 static void every_tangent_is_looked_at(void **state) {
     char *folder = test_folder_make(), *script = script_write(folder, "bent.weft", bent_script);
     (void)state;
-    const char *const command[] = {WEFT_BINARY_DIR "/solve",
-                                   script,
-                                   "--nonlinear",
-                                   "--mesh",
-                                   "square:8",
-                                   "--dirichlet",
-                                   "left=0",
-                                   "--dirichlet",
-                                   "right=1",
-                                   NULL};
-    test_run run = test_program(command, NULL);
+    test_run run = run_newton(script, "right=1");
     assert_int_equal(2, run.exit_code);
     assert_non_null(strstr(run.error, "bent.weft: error: the local matrix 'K' is not symmetric in "
                                       "load step 1, iteration 1: |K - K^T| is "));
@@ -202,15 +196,7 @@ static void an_indefinite_tangent_is_named(void **state) {
     snprintf(text, sizeof text, "%.*sK = 0 - %s", (int)(matrix - jump_script), jump_script,
              matrix + strlen("K = "));
     char *script = script_write(folder, "negative.weft", text);
-    const char *const command[] = {WEFT_BINARY_DIR "/solve",
-                                   script,
-                                   "--nonlinear",
-                                   "--mesh",
-                                   "square:8",
-                                   "--dirichlet",
-                                   "left=0",
-                                   NULL};
-    test_run run = test_program(command, NULL);
+    test_run run = run_newton(script, NULL);
     assert_int_equal(1, run.exit_code);
     assert_non_null(strstr(run.error, "conjugate gradients: indefinite"));
     assert_non_null(strstr(run.error, "in load step 1, iteration 0"));
