@@ -35,7 +35,7 @@ now=$(dependencies)
 if [ ! -f "$folder/build.ninja" ] || [ "$now" != "$(cat "$record" 2>/dev/null)" ]; then
     echo "Configuring $folder" >&2
     rm -f "$record"
-    # A folder that was copied, or made by another cmake or with a compiler that is gone, starts anew.
+    # A folder that was copied, or made by another cmake or with a compiler that is gone, is configured from the start.
     configure || configure --fresh || { cat "$log" >&2; exit 3; }
     printf '%s\n' "$now" >"$record"
     # Who asks for some targets has not asked for the tests.

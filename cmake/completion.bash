@@ -51,7 +51,7 @@ _weft_value() { # option, current word; $program, $command, $help
     esac
 }
 
-_weft_word() { # current word: what is no option
+_weft_word() { # current word, which is not an option
     case "${command[*]}" in
     weft) compgen -W "$("$program" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version" -- "$1" ;;
     "weft fuse" | "weft explain" | solve)

@@ -94,7 +94,7 @@ static int report_stop(const ad_run *run) {
             run->stopped == SIGINT ? "Ctrl-C (SIGINT)" : strsignal(run->stopped), run->state.step,
             o->steps, run->state.t);
     if (!o->checkpoint)
-        fputs("with --checkpoint FILE it could be gone on with\n", stderr);
+        fputs("with --checkpoint FILE a later run can continue it\n", stderr);
     else if (run->kept_step == run->state.step)
         fprintf(stderr, "--restart %s goes on from here\n", o->checkpoint);
     else

@@ -1,6 +1,6 @@
 /* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets of groups. */
-#include "fem/io/stream.h"
 #include "apps/gmsh/weft_gmsh.h"
+#include "fem/io/stream.h"
 
 #include <gmshc.h>
 #include <math.h>
@@ -223,15 +223,15 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     if (e->entities_are_groups && tag < 0)
         return refuse(e, WEFT_ERROR_UNSUPPORTED, "give every part a number from 0 on",
                       "a part of it has a negative number, and cannot be a group");
-    const char *told = msh_names_find(&e->mesh->names, dimension, tag);
-    if (!told)
+    const char *known = msh_names_find(&e->mesh->names, dimension, tag);
+    if (!known)
         gmshModelGetPhysicalName(dimension, tag, &name, &failed);
-    told = told ? told : failed ? NULL : name;
-    if (told && strlen(told) >= sizeof group->name)
+    known = known ? known : failed ? NULL : name;
+    if (known && strlen(known) >= sizeof group->name)
         status = refuse(e, WEFT_ERROR_UNSUPPORTED, "give the group a shorter name",
                         "the name of a group has more than 255 bytes");
-    else if (told && *told)
-        snprintf(group->name, sizeof group->name, "%s", told);
+    else if (known && *known)
+        snprintf(group->name, sizeof group->name, "%s", known);
     else
         snprintf(group->name, sizeof group->name, "%d", tag);
     gmshFree(name);

@@ -84,7 +84,7 @@ static void end_for_time(void) {
 
 static void *watch_limits(void *user) {
     const struct timespec pause = {0, 20000000};
-    double told = 0;
+    double reported = 0;
     (void)user;
     while (!atomic_load(&stopped)) {
         nanosleep(&pause, NULL);
@@ -95,8 +95,8 @@ static void *watch_limits(void *user) {
             end_for_memory();
         if (seconds > watched.limit.seconds)
             end_for_time();
-        if (seconds >= told + 1)
-            stream_tick(watched.out, told = floor(seconds));
+        if (seconds >= reported + 1)
+            stream_tick(watched.out, reported = floor(seconds));
     }
     return NULL;
 }

@@ -35,7 +35,7 @@ int weft_character_length(const char *at, bool *shown) {
         return 0;
     const int32_t code = length == 0 || c[0] > 0xF4 ? -1 : decode(c, length);
     if (code < 0)
-        return 1; /* a byte that is no character; what follows is looked at anew */
+        return 1; /* not a character; what follows is looked at again */
     *shown = code >= 0x20 && !(code >= 0x7F && code < 0xA0) && code != 0xFFFE && code != 0xFFFF &&
              !is_directional(code);
     return length;

@@ -19,9 +19,9 @@
 
 extern char **environ;
 
-/* How often a child that says nothing is looked after, and when its progress is first told. */
+/* How often a child that says nothing is looked after, and when its progress is first reported. */
 static const int TICK_MILLISECONDS = 100;
-static const double FIRST_TOLD = 2, MOST_OUTPUT = 64e6;
+static const double FIRST_REPORT = 2, MOST_OUTPUT = 64e6;
 
 static bool is_variable(const char *entry, const char *name) {
     size_t length = strlen(name);
@@ -172,7 +172,7 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
     if (l.number == 0) {
         setpgid(out->pid, out->pid); /* whichever of the two comes first */
         out->output = ends[0];
-        out->began = out->told = weft_clock();
+        out->began = out->reported = weft_clock();
         out->monitor = start->monitor;
         out->phase = start->phase;
         return WEFT_OK;
@@ -212,9 +212,9 @@ static bool in_time(weft_process *process) {
         kill_all(process);
         return false;
     }
-    if (process->phase && passed > FIRST_TOLD && now - process->told > 1) {
+    if (process->phase && passed > FIRST_REPORT && now - process->reported > 1) {
         weft_progress(process->monitor, process->phase, floor(passed), 0);
-        process->told = now;
+        process->reported = now;
     }
     return true;
 }

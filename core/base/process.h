@@ -36,8 +36,8 @@ typedef struct weft_process_start {
     bool english;           /* with LC_ALL=C */
     bool errors_too;        /* standard error goes where standard output goes; else it is ours */
     weft_process_limits limits;
-    const weft_monitor *monitor; /* told `phase` with the seconds that have passed; may be NULL */
-    const char *phase;           /* NULL: tell nothing */
+    const weft_monitor *monitor; /* gets `phase` with the seconds that have passed; may be NULL */
+    const char *phase;           /* NULL: report nothing */
 } weft_process_start;
 
 typedef enum weft_process_limit {
@@ -59,8 +59,8 @@ typedef struct weft_process {
     pid_t pid;  /* 0: none */
     int output; /* read end of the pipe from its standard output; -1: none */
     bool ended, late;
-    int how; /* as waitpid tells */
-    double began, told;
+    int how;                /* as waitpid tells */
+    double began, reported; /* seconds of weft_clock; the last progress */
     weft_process_limits limits;
     const weft_monitor *monitor;
     const char *phase;
@@ -82,7 +82,7 @@ weft_status weft_process_run(const weft_process_start *start, char *output, size
 const char *weft_process_why(const weft_process_result *result, const weft_process_limits *limits,
                              char *out, size_t size);
 /** A limit from the environment: a number >= 0, 0: none; *value untouched where it is not set.
- *  Errors WEFT_ERROR_USAGE: it is no such number */
+ *  Errors WEFT_ERROR_USAGE: it is not such a number */
 weft_status weft_process_limit_read(const char *variable, double *value, weft_error *error);
 
 #ifdef __cplusplus

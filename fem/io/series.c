@@ -1,8 +1,8 @@
-/* Time series: is a file made, gone on with, or kept? Nothing that is there is lost without being
+/* Time series: is a file made, continued, or kept? Nothing that is there is lost without being
  * asked for. */
+#include "fem/io/series.h"
 #include "core/weft_core.h"
 #include "fem/io/result.h"
-#include "fem/io/series.h"
 #include "fem/mesh/mesh.h"
 #include "fem/weft_fem.h"
 
@@ -36,7 +36,7 @@ static bool is_there(const char *path) {
 
 static weft_status refuse_existing(const char *path, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s exists, and it is kept", path);
-    weft_error_hint(error, "give another name; or --restart CHECKPOINT to go on with it, or "
+    weft_error_hint(error, "give another name; or --restart CHECKPOINT to continue it, or "
                            "--overwrite to replace it");
     return WEFT_ERROR_USAGE;
 }
@@ -69,7 +69,7 @@ static weft_status refuse_other(const weft_series *s, const weft_series_found *f
                       : strcmp(found->mesh, s->mesh_hash) != 0
                           ? "it is the series of another mesh"
                           : "it is the series of other options";
-    weft_error_set(error, WEFT_ERROR_INPUT, "%s cannot be gone on with: %s", s->path, why);
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s cannot be continued: %s", s->path, why);
     weft_error_hint(error, "give --output another name, or --overwrite to replace it");
     return WEFT_ERROR_INPUT;
 }
@@ -93,8 +93,9 @@ static weft_status choose_kept(weft_series *s, const weft_series_found *found,
     if (n < found->n_steps && last > options->end && !options->overwrite)
         return refuse_shorter(s, last, options->end, error);
     if (n < found->n_steps)
-        weft_log(monitor, WEFT_LOG_INFO, "%s: its %" PRId64 " steps after t = %g are computed again",
-                 s->path, found->n_steps - n, options->start);
+        weft_log(monitor, WEFT_LOG_INFO,
+                 "%s: its %" PRId64 " steps after t = %g are computed again", s->path,
+                 found->n_steps - n, options->start);
     s->n_steps = n;
     if (n > 0)
         s->last = found->times[n - 1];

@@ -1,5 +1,5 @@
 /** Time series: what the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c) share with fem/io/series.c, which decides
- *  whether a file is made, gone on with or kept. */
+ *  whether a file is made, continued or kept. */
 #ifndef WEFT_SERIES_INTERNAL_H
 #define WEFT_SERIES_INTERNAL_H
 
@@ -17,10 +17,10 @@ typedef struct weft_series_found {
 /** How a format is written; state is its own. */
 typedef struct weft_series_kind {
     const char *ending;
-    /** Look at a file that exists. One that is no series is no error.
+    /** Look at a file that exists. A file that is not a series is not an error.
      *  Errors  WEFT_ERROR_IO (locked), WEFT_ERROR_MEMORY */
     weft_status (*look)(weft_series *s, weft_series_found *out, weft_error *error);
-    /** Make the file anew with room for s->n_more steps, or, with resume, keep found's first
+    /** Make a new file with room for s->n_more steps, or, with resume, keep found's first
      *  s->n_steps and make room for as many behind them. The file is whole at any moment. */
     weft_status (*begin)(weft_series *s, bool resume, const weft_series_found *found,
                          weft_error *error);

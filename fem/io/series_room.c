@@ -203,7 +203,7 @@ static int64_t find_bytes(int file, const void *wanted, size_t n) {
     return found;
 }
 
-/* The entries of a chunk; 0: this is no chunked data set. */
+/* The entries of a chunk; 0: the data set is not in chunks. */
 static int64_t chunk_of(hid_t set) {
     hid_t how = set < 0 ? -1 : H5Dget_create_plist(set);
     hsize_t chunk = 0;

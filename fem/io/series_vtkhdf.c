@@ -190,7 +190,7 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
         TRY(weft_series_lock(s->file, s->path, error));
         if (!fits(s->file, p, found->n_steps)) {
             weft_error_set(error, WEFT_ERROR_INPUT,
-                           "%s cannot be gone on with: another program has changed it", s->path);
+                           "%s cannot be continued: another program has changed it", s->path);
             weft_error_hint(error, "give --output another name, or --overwrite to replace it");
             status = WEFT_ERROR_INPUT;
             goto done;

@@ -94,7 +94,7 @@ done:
     return status;
 }
 
-/* The new name in the folder must last too; a file system that cannot promise it is no error. */
+/* The new name in the folder must last too; a file system that cannot promise it does not make an error. */
 static void sync_folder(const char *target) {
     char *folder = strdup(target);
     char *slash = folder ? strrchr(folder, '/') : NULL;

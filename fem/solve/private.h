@@ -132,7 +132,7 @@ weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool
                           weft_cg_outcome *outcome, weft_error *error);
 /** Iterations up to the next at which a lack of progress is looked for: the host must see those. */
 int weft_cg_until_check(int iterations);
-/** Iterations to come, if residuals go on falling as over the last half of those done; 0: unknown.
+/** Iterations to come, if residuals keep falling as over the last half of those done; 0: unknown.
  */
 int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance);
 /** Tell the monitor the digits gained of those wanted, and the iterations. */

@@ -1,4 +1,4 @@
-/* When a solve ends. The loops watch the residual of the recurrence, which goes on falling where
+/* When a solve ends. The loops watch the residual of the recurrence, which keeps falling where
  * that of x no longer does; what has been reached is decided by b - A x.
  *
  *  Rounding   The residual of x ends near c eps (|A| |x| + |b|) (Greenbaum 1997; Higham 2002,
