@@ -1,5 +1,5 @@
 /** Bugs on purpose, one at a time, for the test that shows that tests find them
- *  (tests/random/test_planted_bugs.sh, which has the list). Only a build with the CMake option
+ *  (tests/differential/test_mutations.sh, which has the list). Only a build with the CMake option
  *  WEFT_PLANT_BUGS has them, and there $WEFT_PLANTED_BUG names one. */
 #ifndef PLANT_H
 #define PLANT_H

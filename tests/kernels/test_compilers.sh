@@ -26,8 +26,8 @@ for compiler in "${compilers[@]}"; do
     for set in sse2 avx2 avx512 neon; do
         WEFT_INSTRUCTIONS=$set "$WEFT_BUILD/weft" devices >/dev/null 2>&1 || continue
         export CC=$compiler WEFT_INSTRUCTIONS=$set
-        for program in test_load_store test_algebra test_element test_solid; do
-            run "$WEFT_BUILD/tests/$program"
+        for program in load_store algebra element solid; do
+            run "$WEFT_BUILD/tests/kernels_$program"
         done
         run "$WEFT_BUILD/fuzz_plans" --count 40 --seed 900 --plain --device optimised
         echo "$version, $set: done"

@@ -2,7 +2,7 @@
 /* Element functions against their mathematics: gradients by elimination on the Jacobian, integrals
  * of barycentric coordinates by  int prod lambda_i^a_i = prod a_i! d! / (sum a_i + d)! |T|,
  * measures of facets by the Gram determinant, and sums over quadrature points by plain loops (that
- * the points and weights are right is tests/unit/test_tables.c). Tolerances, relative to the
+ * the points and weights are right is tests/unit/fem/element/test_tables.c). Tolerances, relative to the
  * largest component of a result (or 0.1): 1e-12 in double, 2e-4 in float. Sums have up to 64 terms
  * of one sign in the weights, Jacobians have condition numbers below 10. */
 #include "core/weft_core.h"

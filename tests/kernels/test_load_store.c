@@ -9,7 +9,7 @@
 #include "fusion/plan/compilation.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "unit/program_support.h"
+#include "program_support.h"
 
 enum { MOST_COMPONENTS = 9, WIDTH = 3, MATRIX = WIDTH * WIDTH };
 

@@ -32,7 +32,7 @@ static void ref_elastic(const check_case *c, const double *const *arguments, dou
                         hooke(i % d, a, j % d, b, arguments[2][0], arguments[3][0]);
 }
 
-/* f0, f1, f2, J; forces at the points of the rule, which tests/unit/test_tables.c knows */
+/* f0, f1, f2, J; forces at the points of the rule, known from test_tables.c */
 static void ref_force(const check_case *c, const double *const *arguments, double *result) {
     const int d = c->d, n = d + 1;
     double *weights = NULL, *points = NULL;

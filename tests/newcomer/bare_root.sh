@@ -24,6 +24,7 @@ TEXT
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$here/tests/newcomer/root.sh"
 mirror='' folder='' keep=0 run_only=0 quick=() clang=0 unsigned=0 suite=''
 while [ $# -gt 0 ]; do
     case "$1" in
@@ -53,13 +54,8 @@ for tool in debootstrap git unshare; do
     command -v "$tool" >/dev/null || { echo "$tool is missing" >&2; exit 2; }
 done
 
-# The mirror that this machine's apt is set up with.
-own_mirror() {
-    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-        awk '$3 == "main" && $2 !~ /-/ { print $1; exit }'
-}
 if [ -z "$mirror" ] && [ "$(. /etc/os-release && echo "$ID")" = "$family" ]; then
-    mirror=$(own_mirror)
+    mirror=$(apt_mirror)
 fi
 
 made=0
@@ -73,55 +69,26 @@ root=$folder/$suite
 clone="/root/first steps/weft" # a path with a space, as people have
 [ ! -e "$root" ] || { echo "$root is there already" >&2; exit 2; }
 clean_up() {
-    # Mounts live in namespaces of their own and are gone with them.
-    if [ "$keep" = 0 ]; then
-        rm -rf --one-file-system "$root"
-        [ "$made" = 0 ] || rmdir "$folder" 2>/dev/null || true
-    else
-        echo "The root is left in $root"
-    fi
+    remove_root
+    [ "$keep" = 1 ] || [ "$made" = 0 ] || rmdir "$folder" 2>/dev/null || true
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# A command in the root, in namespaces of its own: its mounts and processes end with it.
 in_root() { # folder, command...
-    unshare --mount --pid --fork --kill-child bash -euc '
-        root=$1 folder=$2
-        shift 2
-        mount -t proc proc "$root/proc"
-        mount --rbind /dev "$root/dev"
-        kept=()
-        for name in http_proxy https_proxy no_proxy; do
-            [ -z "${!name:-}" ] || kept+=("$name=${!name}")
-        done
-        exec chroot "$root" /usr/bin/env -i -C "$folder" HOME=/root LANG=C.UTF-8 TERM=dumb \
-            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${kept[@]}" "$@"
-    ' bash "$root" "$@" </dev/null
+    in_root_as root:root /root "$@"
 }
 
-make_root() {
-    local options=(--variant=minbase --include=git,ca-certificates "--components=${components// /,}")
+make_clone() {
+    local options=(--include=git,ca-certificates) trust=''
     [ "$unsigned" = 0 ] || options+=(--no-check-gpg)
-    [ -e "/usr/share/debootstrap/scripts/$suite" ] && script=$suite
-    unshare --mount debootstrap "${options[@]}" "$suite" "$root" "$mirror" \
-        "/usr/share/debootstrap/scripts/$script" >"$folder/$suite.debootstrap" 2>&1 || {
-        tail -n 20 "$folder/$suite.debootstrap"
-        return 1
-    }
-    rm "$folder/$suite.debootstrap"
-    local address=$mirror trust=''
-    [ -n "$address" ] || address=$(awk '$1 == "deb" { print $2; exit }' "$root/etc/apt/sources.list")
     [ "$unsigned" = 0 ] || trust='[trusted=yes] '
-    echo "deb $trust$address $suite $components" >"$root/etc/apt/sources.list"
-    # How the network is reached is this machine's affair.
-    apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$root/etc/apt/apt.conf.d/99machine" || true
-    cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+    [ ! -e "/usr/share/debootstrap/scripts/$suite" ] || script=$suite
+    make_root "$suite" "$mirror" "$components" "/usr/share/debootstrap/scripts/$script" "$trust" "${options[@]}"
     mkdir -p "${root}${clone%/*}"
     git clone -q --no-hardlinks "$here" "$root$clone"
 }
 
-packages() { in_root / dpkg-query -W -f '${db:Status-Status}\n' | grep -cx installed; }
 megabytes() { du -smx --exclude="$root/root" "$root" | cut -f1; }
 
 failures=0
@@ -141,14 +108,14 @@ timed() { # name, command...: in the clone; sets $seconds and $code
 }
 line() { printf '%-20s %s\n' "$1" "$2"; }
 
-make_root
+make_clone
 in_root / apt-get -qq update
 line root "$(. "$root/etc/os-release" && echo "$PRETTY_NAME"), $(uname -m), $(nproc) cores"
 line commit "$(git -C "$root$clone" log -1 --format='%h %s')"
-line "to begin with" "$(packages) packages, $(megabytes) MB"
+line "to begin with" "$(count_packages) packages, $(megabytes) MB"
 
 timed run ./run
-line ./run "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
+line ./run "$seconds s, exit $code; now $(count_packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
 line compiler "$(in_root / cc --version | head -n 1)"
 grep -E '^(error|CG) ' "$root/root/run.log" || true
 [ -s "$root$clone/build/poisson.vtkhdf" ] || { echo "no build/poisson.vtkhdf"; failures=$((failures + 1)); }
@@ -157,7 +124,7 @@ line install "exit $code, $(du -sm "$root/root/prefix" 2>/dev/null | cut -f1) MB
 
 if [ "$run_only" = 0 ]; then
     timed test ./test "${quick[@]}"
-    line "./test ${quick[*]}" "$seconds s, exit $code; now $(packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
+    line "./test ${quick[*]}" "$seconds s, exit $code; now $(count_packages) packages, $(megabytes) MB, build/ $(du -sm "$root$clone/build" | cut -f1) MB"
     grep -E 'tests passed|tests failed' "$root/root/test.log" || true
     grep -E 'Skipped|\*\*\*|not available|could not' "$root/root/test.log" | sort | uniq || true
     timed again ./run

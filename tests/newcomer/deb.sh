@@ -20,6 +20,7 @@ TEXT
 }
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$source/tests/newcomer/root.sh"
 mirror='' deb='' keep=0 suite=''
 while [ $# -gt 0 ]; do
     case "$1" in
@@ -41,39 +42,19 @@ for tool in debootstrap unshare cpack dpkg-shlibdeps; do
     command -v "$tool" >/dev/null || { echo "$tool is missing" >&2; exit 2; }
 done
 if [ -z "$mirror" ]; then
-    mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-        awk -v suite="$suite" '$2 == suite && $3 == "main" { print $1; exit }')
+    mirror=$(apt_mirror "$suite")
     [ -n "$mirror" ] || { echo "apt of this machine knows no mirror of $suite: give --mirror URL" >&2; exit 2; }
 fi
 
 folder=$(mktemp -d)
 root=$folder/root
-clean_up() {
-    # Mounts live in namespaces of their own and are gone with them.
-    if [ "$keep" = 0 ]; then
-        rm -rf --one-file-system "$folder"
-    else
-        echo "The root is left in $root"
-    fi
-}
-trap clean_up EXIT
+trap 'remove_root "$folder"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# A command in the root, in namespaces of its own: its mounts and processes end with it.
 in_root() { # user, command...
-    unshare --mount --pid --fork --kill-child bash -euc '
-        root=$1 user=$2
-        shift 2
-        mount -t proc proc "$root/proc"
-        mount --rbind /dev "$root/dev"
-        kept=()
-        for name in http_proxy https_proxy no_proxy; do
-            [ -z "${!name:-}" ] || kept+=("$name=${!name}")
-        done
-        exec chroot "--userspec=$user" "$root" /usr/bin/env -i -C /tmp HOME=/tmp LANG=C.UTF-8 TERM=dumb \
-            DEBIAN_FRONTEND=noninteractive PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            "${kept[@]}" "$@"
-    ' bash "$root" "$@" </dev/null
+    local user=$1
+    shift
+    in_root_as "$user" /tmp /tmp env DEBIAN_FRONTEND=noninteractive "$@"
 }
 
 failures=0
@@ -96,25 +77,20 @@ if [ -z "$deb" ]; then
     deb=$(ls "$folder"/package/weft_*.deb)
 fi
 started=$(date +%s)
-unshare --mount debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror" >"$folder/log" 2>&1 ||
-    { tail -n 20 "$folder/log"; exit 1; }
-echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
-# How the network is reached is this machine's affair.
-apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$root/etc/apt/apt.conf.d/99machine" || true
-cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+make_root "$suite" "$mirror" main '' '' --include=ca-certificates
 cp "$deb" "$root/tmp/weft.deb"
 chmod 644 "$root/tmp/weft.deb"
 # Minimal roots leave documentation out; ours is looked at.
 rm -f "$root"/etc/dpkg/dpkg.cfg.d/*docs* "$root"/etc/dpkg/dpkg.cfg.d/*excludes*
 in_root root:root apt-get -qq update
-packages=$(in_root root:root dpkg-query -W -f '${db:Status-Status}\n' | grep -cx installed)
+packages=$(count_packages)
 size=$(du -smx "$root" | cut -f1)
 echo "root: $(. "$root/etc/os-release" && echo "$PRETTY_NAME"), $packages packages, $size MB, $(($(date +%s) - started)) s"
 
 started=$(date +%s)
 in_root root:root apt-get -qq install --no-install-recommends -y /tmp/weft.deb >"$folder/log" 2>&1 ||
     { tail -n 20 "$folder/log"; exit 1; }
-after=$(in_root root:root dpkg-query -W -f '${db:Status-Status}\n' | grep -cx installed)
+after=$(count_packages)
 echo "weft: $(stat -c %s "$deb") bytes, $((after - packages)) packages, $(($(du -smx "$root" | cut -f1) - size)) MB, $(($(date +%s) - started)) s"
 
 check '^weft \(Weft\) [0-9.]+$' weft --version

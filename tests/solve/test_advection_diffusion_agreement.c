@@ -1,6 +1,6 @@
 /* labels: quick */
 /* Every assembly, plan and number of threads computes the same; all solves go to 1e-12, so that
- * 1e-9 is left of what may differ. tests/gpu/test_gpu_advection_diffusion.sh does the same on a
+ * 1e-9 is left of what may differ. tests/gpu/test_advection_diffusion.sh does the same on a
  * GPU. */
 #include "ad_run.h"
 

@@ -42,7 +42,7 @@ must "device" "$scratch/out" '^device +host'
 must "plan" "$scratch/out" '^plan +fused, [0-9]+ kernels, assembly csr$'
 must "how many kernels there would be" "$scratch/out" '^ +without fusion, its [0-9]+ calls would take [0-9]+ kernels$'
 must "what was fused" "$scratch/out" '^ +poisson.weft \+ matrix.weft: one kernel for jacobian, tform_dshape and dshape_dot_dshape,$'
-# By hand: the calls apart move 324 B (tests/unit/test_saving.c), the fused kernel 132 B; either way the
+# By hand: the calls apart move 324 B (tests/unit/fusion/plan/test_traffic.c), the fused kernel 132 B; either way the
 # nine values go to places that are read from a list of 4 B each, and are added to what is there: 72 B read.
 must "and what that saves" "$scratch/out" '^ +which moves 240 B per cell instead of 432 B$'
 must "history" "$scratch/out" '^history +iteration 0: 1.0e\+00, .*, [0-9]+: [0-9.]+e-[0-9]+$'

@@ -1,0 +1,89 @@
+# labels: long
+# Bugs planted in the compiler, one at a time (core/base/fault.h): each must be caught by a test that
+# passes without it. Prints which test catches which.
+set -euo pipefail
+folder=${WEFT_BUILD:?}/planted
+source=${WEFT_SOURCE:?}
+scripts=300 # at random, where a bug is looked for by these
+export XDG_CACHE_HOME=$folder/test-cache
+
+# bug: the tests that may catch it, cheapest first
+bugs=(
+    "missing_barrier        unit_fusion_codegen_cuda_kernels" # a thread reads shared memory that another has not written yet
+    "missing_store_barrier  unit_fusion_codegen_cuda_kernels" # the same where results are stored
+    "mapping_ignored        emulated"        # threads of two functions are taken to have the same data
+    "overlapped_shared      emulated"        # two data in shared memory overlap by a component
+    "thread_too_many        emulated"        # the last thread block works on an instance that is not there
+    "wrong_neutral          unit_fusion_codegen_cuda_kernels" # a greatest value starts from 0
+    "lanes_unmasked         batch"           # spare lanes of the last block accumulate too
+    "last_chunk_lost        batch"           # a reduction leaves out its last, partial chunk
+    "missed_clear           batch emulated"  # an accumulated list does not start from zero
+    "barrier_skipped        batch emulated"  # no global barrier before a list is read through a map
+    "sum_unfinished         batch emulated"  # no global barrier before a reduction's result is read
+    "target_incomplete      batch emulated"  # no global barrier before an accumulated list is read
+    "dropped_store          batch emulated"  # a result that another kernel loads through a map is not stored
+    "overlapped_buffers     batch emulated"  # a kernel writes a buffer that it still reads
+    "gather_overwrites      unit_fusion_runtime_accumulate" # the second gather into a list does not add
+    "wrong_order            batch emulated"  # kernels stand in an order that data do not allow
+    "update_too_early       batch emulated"  # a list is overwritten before its last reader
+    "parts_merged           unit_fusion_runtime_arithmetic" # calls on other parts of a list are taken for the same
+    "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
+    "tail_transposed        batch emulated"  # a gather reads the last block at wrong places
+    "old_name_updated       batch emulated"  # another name for the old value of a list gets the next one
+    "stale_twin             unit_fusion_runtime_double_buffers" # a list that alternated between two memories keeps its old value
+    "one_turn_more          batch emulated"  # a loop does one turn more
+    "colours_collide        unit_fusion_connectivity_cell_colouring" # cells of a colour share a target
+    "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
+)
+
+if [ ! -f "$folder/build.ninja" ]; then
+    cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWEFT_PLANT_BUGS=ON \
+        >"$folder.log" 2>&1 || { cat "$folder.log"; exit 1; }
+fi
+ninja -C "$folder" fuzz_plans $(printf '%s\n' "${bugs[@]}" | grep -o 'unit_[a-z_]*' | sort -u) >"$folder.log" 2>&1 ||
+    { tail -n 40 "$folder.log"; exit 1; }
+
+# every bug that is planted is in the list
+planted=$(grep -ohE 'weft_planted\("[a-z_]+"\)' -r "$source"/{core,fusion,fem} | sed 's/.*("\(.*\)").*/\1/' | sort -u)
+listed=$(printf '%s\n' "${bugs[@]}" | sed 's/ .*//' | sort)
+diff <(echo "$planted") <(echo "$listed") || { echo "the list is not of the bugs that are planted"; exit 1; }
+
+run() { # does this test pass?
+    case $1 in
+    batch | emulated)
+        "$folder/fuzz_plans" --plain --device "$1" --count "$scripts" --seed 1 --jobs "$(nproc)"
+        ;;
+    *) "$folder/tests/$1" ;;
+    esac >"$folder.out" 2>&1
+}
+
+# A test has seen something wrong, and not only could not run.
+saw() {
+    grep -qE 'is [^ ]*, not |ended by signal|^\[  FAILED  \]' "$folder.out"
+}
+
+for test in $(printf '%s\n' "${bugs[@]}" | tr ' ' '\n' | grep -E '^(batch|emulated|unit_.*)$' | sort -u); do
+    run "$test" || { tail -n 20 "$folder.out"; echo "$test fails without any bug"; exit 1; }
+    ! saw || { echo "$test passes and speaks of failures"; exit 1; }
+done
+status=0
+for entry in "${bugs[@]}"; do
+    read -r bug tests <<<"$entry"
+    caught=
+    for test in $tests; do
+        WEFT_PLANTED_BUG=$bug run "$test" || { caught=$test; break; }
+    done
+    if [ -n "$caught" ] && ! saw; then
+        printf '%-24s STOPS %s, which does not say that anything is wrong\n' "$bug" "$caught"
+        tail -n 5 "$folder.out"
+        status=1
+    elif [ -n "$caught" ]; then
+        printf '%-24s caught by %s: %s\n' "$bug" "$caught" \
+            "$(grep -m1 -E 'is [^ ]*, not |ended by signal|error: Failure|FAILED' "$folder.out" | cut -c1-120)"
+    else
+        printf '%-24s NOT CAUGHT by %s\n' "$bug" "$tests"
+        status=1
+    fi
+done
+echo "${#bugs[@]} bugs"
+exit $status

@@ -1,0 +1,482 @@
+/* A stand-in for NVIDIA's driver, built and loaded by core/cuda/test_graph_capture.c: device memory is the
+ * host's, three kernels are known by name, graphs with loops are kept and run as lists. It refuses
+ * what the driver refuses while a stream is captured, and any function can be made to fail. */
+#include "fake_cuda.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* the driver's, not ours */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOP = 13, CAPTURED = 900, INVALID = 1, NOT_FOUND = 500, MOST_ARGUMENTS = 5, HANDLES = 16 };
+typedef enum node_kind { KERNEL, CLEAR, COPY, TURNS } node_kind;
+typedef unsigned long long word;
+
+typedef struct graph graph;
+typedef struct node {
+    node_kind kind;
+    char kernel[32];
+    word arguments[MOST_ARGUMENTS]; /* of a kernel; to, value or from, bytes of the others */
+    graph *body;
+    struct node *next;
+} node;
+struct graph {
+    node *first, *last;
+};
+
+fake_cuda fake = {.version = 13000};
+static graph *capturing;
+static unsigned conditions[HANDLES];
+static word n_handles;
+
+static int enter(const char *name) {
+    if (fake.dead)
+        return fake.dead;
+    if (strcmp(name, fake.fail_name) == 0 && fake.fail_skip-- == 0) {
+        if (fake.fail_code == 700)
+            fake.dead = fake.fail_code;
+        return fake.fail_code;
+    }
+    return 0;
+}
+#define ENTER(name)                                                                                \
+    do {                                                                                           \
+        int code_ = enter(#name);                                                                  \
+        if (code_ != 0)                                                                            \
+            return code_;                                                                          \
+    } while (0)
+#define NOT_CAPTURING(name)                                                                        \
+    do {                                                                                           \
+        ENTER(name);                                                                               \
+        if (capturing) {                                                                           \
+            fake.n_forbidden += 1;                                                                 \
+            return CAPTURED;                                                                       \
+        }                                                                                          \
+    } while (0)
+
+/* ---- kernels and graphs -------------------------------------------------------------------------
+ */
+
+static int count_arguments(const char *kernel) {
+    return strcmp(kernel, "set_condition") == 0 ? 2 : 4; /* n, count, flag, most */
+}
+
+static void run_kernel(const node *n) {
+    const word *a = n->arguments;
+    fake.n_kernels += 1;
+    if (strcmp(n->kernel, "set_condition") == 0) {
+        conditions[a[0]] = *(unsigned *)(uintptr_t)a[1];
+        return;
+    }
+    unsigned *count = (unsigned *)(uintptr_t)a[1], *flag = (unsigned *)(uintptr_t)a[2];
+    if (strcmp(n->kernel, "step") == 0)
+        *count += 1;
+    *flag = *count < *(unsigned *)(uintptr_t)a[3];
+}
+
+static void run_graph(const graph *g) {
+    for (const node *n = g->first; n; n = n->next) {
+        if (n->kind == KERNEL)
+            run_kernel(n);
+        else if (n->kind == CLEAR)
+            memset((void *)(uintptr_t)n->arguments[0], (int)n->arguments[1], n->arguments[2]);
+        else if (n->kind == COPY)
+            memmove((void *)(uintptr_t)n->arguments[0], (void *)(uintptr_t)n->arguments[1],
+                    n->arguments[2]);
+        else
+            while (conditions[n->arguments[0]] != 0)
+                run_graph(n->body);
+    }
+}
+
+static graph *copy_graph(const graph *from) {
+    graph *g = calloc(1, sizeof *g);
+    for (const node *n = from->first; n; n = n->next) {
+        node *made = malloc(sizeof *made);
+        *made = *n;
+        made->next = NULL;
+        made->body = n->body ? copy_graph(n->body) : NULL;
+        *(g->last ? &g->last->next : &g->first) = made;
+        g->last = made;
+    }
+    return g;
+}
+
+static void free_graph(graph *g) {
+    for (node *n = g->first, *next; n; n = next) {
+        next = n->next;
+        if (n->body)
+            free_graph(n->body);
+        free(n);
+    }
+    free(g);
+}
+
+static node *add(graph *g, node_kind kind, const char *kernel, const word *arguments, int n) {
+    node *made = calloc(1, sizeof *made);
+    made->kind = kind;
+    snprintf(made->kernel, sizeof made->kernel, "%s", kernel);
+    memcpy(made->arguments, arguments, (size_t)n * sizeof *arguments);
+    *(g->last ? &g->last->next : &g->first) = made;
+    g->last = made;
+    return made;
+}
+
+/* Into the graph that is captured, else at once. */
+static int work(node_kind kind, const char *kernel, const word *arguments, int n) {
+    graph alone = {0};
+    node *made = add(capturing ? capturing : &alone, kind, kernel, arguments, n);
+    if (!capturing) {
+        run_graph(&alone);
+        free(made);
+    }
+    return 0;
+}
+
+/* ---- the driver's functions ---------------------------------------------------------------------
+ */
+
+static int f_cuInit(unsigned flags) {
+    ENTER(cuInit);
+    return 0;
+}
+static int f_cuDriverGetVersion(int *version) {
+    ENTER(cuDriverGetVersion);
+    *version = fake.version;
+    return 0;
+}
+static int f_cuDeviceGetCount(int *count) {
+    ENTER(cuDeviceGetCount);
+    *count = 1;
+    return 0;
+}
+static int f_cuDeviceGet(int *device, int ordinal) {
+    ENTER(cuDeviceGet);
+    *device = ordinal;
+    return 0;
+}
+static int f_cuDeviceGetName(char *name, int size, int device) {
+    ENTER(cuDeviceGetName);
+    snprintf(name, (size_t)size, "stand-in");
+    return 0;
+}
+static int f_cuDeviceGetAttribute(int *value, int which, int device) {
+    ENTER(cuDeviceGetAttribute);
+    static const int values[][2] = {{13, 1000000}, {16, 4},     {36, 1000000}, {37, 64},
+                                    {38, 1 << 20}, {75, 9},     {76, 0},       {82, 65536},
+                                    {87, 2},       {97, 65536}, {115, 1}};
+    *value = 0;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i)
+        *value = values[i][0] == which ? values[i][1] : *value;
+    return 0;
+}
+static int f_cuDeviceTotalMem(size_t *bytes, int device) {
+    ENTER(cuDeviceTotalMem);
+    *bytes = (size_t)1 << 30;
+    return 0;
+}
+static int f_cuDevicePrimaryCtxRetain(void **context, int device) {
+    ENTER(cuDevicePrimaryCtxRetain);
+    *context = &fake;
+    return 0;
+}
+static int f_cuDevicePrimaryCtxRelease(int device) {
+    ENTER(cuDevicePrimaryCtxRelease);
+    return 0;
+}
+static int f_cuCtxPushCurrent(void *context) {
+    ENTER(cuCtxPushCurrent);
+    return 0;
+}
+static int f_cuCtxPopCurrent(void **context) {
+    ENTER(cuCtxPopCurrent);
+    *context = &fake;
+    return 0;
+}
+static int f_cuStreamCreate(void **stream, unsigned flags) {
+    ENTER(cuStreamCreate);
+    *stream = &fake;
+    return 0;
+}
+static int f_cuStreamDestroy(void *stream) {
+    ENTER(cuStreamDestroy);
+    return 0;
+}
+static int f_cuStreamSynchronize(void *stream) {
+    NOT_CAPTURING(cuStreamSynchronize);
+    return 0;
+}
+static int f_cuEventCreate(void **event, unsigned flags) {
+    ENTER(cuEventCreate);
+    *event = calloc(1, sizeof(double));
+    return 0;
+}
+static int f_cuEventDestroy(void *event) {
+    free(event);
+    ENTER(cuEventDestroy);
+    return 0;
+}
+static int f_cuEventRecord(void *event, void *stream) {
+    NOT_CAPTURING(cuEventRecord);
+    *(double *)event = ++fake.clock;
+    return 0;
+}
+static int f_cuEventSynchronize(void *event) {
+    ENTER(cuEventSynchronize);
+    return 0;
+}
+static int f_cuEventElapsedTime(float *milliseconds, void *start, void *stop) {
+    ENTER(cuEventElapsedTime);
+    *milliseconds = (float)(*(double *)stop - *(double *)start);
+    return 0;
+}
+static int f_cuMemGetInfo(size_t *left, size_t *all) {
+    ENTER(cuMemGetInfo);
+    *all = (size_t)1 << 30;
+    *left = (size_t)3 << 20;
+    return 0;
+}
+static int f_cuMemAlloc(word *address, size_t bytes) {
+    NOT_CAPTURING(cuMemAlloc);
+    *address = (uintptr_t)malloc(bytes);
+    return 0;
+}
+static int f_cuMemFree(word address) {
+    free((void *)(uintptr_t)address);
+    NOT_CAPTURING(cuMemFree);
+    return 0;
+}
+static int f_cuMemPoolCreate(void **pool, const void *properties) {
+    ENTER(cuMemPoolCreate);
+    *pool = &fake;
+    return 0;
+}
+static int f_cuMemPoolDestroy(void *pool) {
+    ENTER(cuMemPoolDestroy);
+    return 0;
+}
+static int f_cuMemPoolTrimTo(void *pool, size_t keep) {
+    ENTER(cuMemPoolTrimTo);
+    return 0;
+}
+static int f_cuMemPoolSetAttribute(void *pool, int which, void *value) {
+    ENTER(cuMemPoolSetAttribute);
+    return 0;
+}
+static int f_cuMemPoolGetAttribute(void *pool, int which, void *value) {
+    ENTER(cuMemPoolGetAttribute);
+    *(uint64_t *)value = which == 5 ? 2 << 20 : 1 << 20; /* 1 MB of it is free */
+    return 0;
+}
+static int f_cuMemAllocFromPoolAsync(word *address, size_t bytes, void *pool, void *stream) {
+    NOT_CAPTURING(cuMemAllocFromPoolAsync);
+    *address = (uintptr_t)malloc(bytes);
+    fake.n_arrays += 1;
+    return 0;
+}
+static int f_cuMemFreeAsync(word address, void *stream) {
+    NOT_CAPTURING(cuMemFreeAsync);
+    free((void *)(uintptr_t)address);
+    fake.n_arrays -= 1;
+    return 0;
+}
+static int f_cuMemHostAlloc(void **address, size_t bytes, unsigned flags) {
+    ENTER(cuMemHostAlloc);
+    *address = malloc(bytes);
+    return 0;
+}
+static int f_cuMemFreeHost(void *address) {
+    free(address);
+    ENTER(cuMemFreeHost);
+    return 0;
+}
+static int f_cuMemcpyHtoDAsync(word to, const void *from, size_t bytes, void *stream) {
+    NOT_CAPTURING(cuMemcpyHtoDAsync);
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return 0;
+}
+static int f_cuMemcpyDtoHAsync(void *to, word from, size_t bytes, void *stream) {
+    NOT_CAPTURING(cuMemcpyDtoHAsync);
+    memcpy(to, (void *)(uintptr_t)from, bytes);
+    return 0;
+}
+static int f_cuMemcpyDtoDAsync(word to, word from, size_t bytes, void *stream) {
+    ENTER(cuMemcpyDtoDAsync);
+    return work(COPY, "", (word[]){to, from, bytes}, 3);
+}
+static int f_cuMemsetD8Async(word address, unsigned char value, size_t bytes, void *stream) {
+    ENTER(cuMemsetD8Async);
+    return work(CLEAR, "", (word[]){address, value, bytes}, 3);
+}
+static int f_cuModuleLoadData(void **module, const void *image) {
+    ENTER(cuModuleLoadData);
+    *module = &fake;
+    fake.n_modules += 1;
+    return 0;
+}
+static int f_cuModuleUnload(void *module) {
+    NOT_CAPTURING(cuModuleUnload);
+    fake.n_modules -= 1;
+    return 0;
+}
+static int f_cuModuleGetFunction(const char **function, void *module, const char *name) {
+    static const char *const known[] = {"set_condition", "step", "decide"};
+    ENTER(cuModuleGetFunction);
+    for (int i = 0; i < 3; ++i)
+        if (strcmp(name, known[i]) == 0) {
+            *function = known[i];
+            return 0;
+        }
+    return NOT_FOUND;
+}
+static int f_cuFuncSetAttribute(void *function, int which, int value) {
+    ENTER(cuFuncSetAttribute);
+    return which == 8 && value <= 65536 ? 0 : INVALID;
+}
+static int f_cuLaunchKernelEx(const void *configuration, const char *function, void **parameters,
+                              void **extra) {
+    word arguments[MOST_ARGUMENTS];
+    ENTER(cuLaunchKernelEx);
+    memcpy(fake.last_configuration, configuration, sizeof fake.last_configuration);
+    for (int i = 0; i < count_arguments(function); ++i)
+        arguments[i] = *(word *)parameters[i];
+    return work(KERNEL, function, arguments, count_arguments(function));
+}
+static int f_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *function, int threads,
+                                                         size_t shared_bytes) {
+    ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+    *n = shared_bytes > 32768 ? 1 : 1024 / threads;
+    return 0;
+}
+static int f_cuGetErrorName(int code, const char **name) {
+    *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OF_A_STAND_IN";
+    return 0;
+}
+static int f_cuGetErrorString(int code, const char **text) {
+    *text = "words of a stand-in";
+    return 0;
+}
+static int f_cuGraphCreate(graph **g, unsigned flags) {
+    ENTER(cuGraphCreate);
+    *g = calloc(1, sizeof **g);
+    return 0;
+}
+static int f_cuGraphDestroy(graph *g) {
+    free_graph(g);
+    ENTER(cuGraphDestroy);
+    return 0;
+}
+static int f_cuStreamBeginCaptureToGraph(void *stream, graph *g, node *const *after,
+                                         const void *edges, size_t n_after, int mode) {
+    NOT_CAPTURING(cuStreamBeginCaptureToGraph);
+    /* what follows is put at the end of the list: it must be asked for there */
+    if (mode != 2 || (n_after == 0 ? g->last != NULL : n_after != 1 || after[0] != g->last))
+        return INVALID;
+    capturing = g;
+    return 0;
+}
+static int f_cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *number, graph **g,
+                                    node *const **after, const void **edges, size_t *n_after) {
+    ENTER(cuStreamGetCaptureInfo);
+    *status = capturing != NULL;
+    *number = 1;
+    *g = capturing;
+    *after = capturing ? &capturing->last : NULL;
+    *edges = NULL;
+    *n_after = capturing && capturing->last ? 1 : 0;
+    return 0;
+}
+static int f_cuStreamEndCapture(void *stream, graph **g) {
+    *g = capturing;
+    capturing = NULL;
+    ENTER(cuStreamEndCapture);
+    return *g ? 0 : INVALID;
+}
+static int f_cuGraphConditionalHandleCreate(word *handle, graph *g, void *context, unsigned value,
+                                            unsigned flags) {
+    ENTER(cuGraphConditionalHandleCreate);
+    if (!g || value != 0 || flags != 0)
+        return INVALID;
+    *handle = n_handles++ % HANDLES;
+    return 0;
+}
+typedef struct loop_parameters { /* CUgraphNodeParams of a conditional node */
+    int type, zeros[3];
+    word handle;
+    int condition;
+    unsigned size;
+    graph **bodies;
+    void *context;
+} loop_parameters;
+static int f_cuGraphAddNode(node **out, graph *g, node *const *after, const void *edges,
+                            size_t n_after, loop_parameters *parameters) {
+    ENTER(cuGraphAddNode);
+    if (parameters->type != LOOP || parameters->condition != 1 || parameters->size != 1 ||
+        n_after != 1 || after[0] != g->last || capturing)
+        return INVALID;
+    *out = add(g, TURNS, "", (word[]){parameters->handle}, 1);
+    (*out)->body = calloc(1, sizeof(graph));
+    parameters->bodies = &(*out)->body;
+    return 0;
+}
+static int f_cuGraphInstantiateWithFlags(graph **executable, const graph *g, word flags) {
+    NOT_CAPTURING(cuGraphInstantiateWithFlags);
+    *executable = copy_graph(g);
+    fake.n_executables += 1;
+    return 0;
+}
+static int f_cuGraphUpload(graph *executable, void *stream) {
+    NOT_CAPTURING(cuGraphUpload);
+    return 0;
+}
+static int f_cuGraphLaunch(graph *executable, void *stream) {
+    NOT_CAPTURING(cuGraphLaunch);
+    run_graph(executable);
+    return 0;
+}
+static int f_cuGraphExecDestroy(graph *executable) {
+    free_graph(executable);
+    fake.n_executables -= 1;
+    ENTER(cuGraphExecDestroy);
+    return 0;
+}
+
+#define ALL(X)                                                                                     \
+    X(cuInit)                                                                                      \
+    X(cuDriverGetVersion)                                                                          \
+    X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute)                  \
+        X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease)               \
+            X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuStreamCreate) X(cuStreamDestroy)            \
+                X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)         \
+                    X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemGetInfo) X(cuMemAlloc)      \
+                        X(cuMemFree) X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo)     \
+                            X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute)                      \
+                                X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemHostAlloc)     \
+                                    X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(  \
+                                        cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuModuleLoadData)  \
+                                        X(cuModuleUnload) X(cuModuleGetFunction)                   \
+                                            X(cuFuncSetAttribute) X(cuLaunchKernelEx)              \
+                                                X(cuOccupancyMaxActiveBlocksPerMultiprocessor)     \
+                                                    X(cuGetErrorName) X(cuGetErrorString)
+#define GRAPHS(X)                                                                                  \
+    X(cuGraphCreate)                                                                               \
+    X(cuGraphDestroy)                                                                              \
+    X(cuStreamBeginCaptureToGraph) X(cuStreamGetCaptureInfo) X(cuStreamEndCapture)                 \
+        X(cuGraphConditionalHandleCreate) X(cuGraphAddNode) X(cuGraphInstantiateWithFlags)         \
+            X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy)
+
+int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status);
+int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags,
+                        int *status) {
+    *address = NULL;
+#define FIND(f)                                                                                    \
+    if (strcmp(name, #f) == 0)                                                                     \
+        memcpy(address, &(void (*)(void)){(void (*)(void))f_##f}, sizeof *address);
+    ALL(FIND)
+    if (version == 12030 && fake.version >= 12030) {
+        GRAPHS(FIND)
+    }
+    return *address ? 0 : NOT_FOUND;
+}
