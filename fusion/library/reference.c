@@ -2,6 +2,7 @@
  * meaning. Nothing of what writes the devices' code is used here, so that it can be compared. */
 #include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
+#include "fusion/base/prelude.h"
 #include "fusion/library/library.h"
 #include "fusion/library/private.h"
 #include "fusion/script/tokens.h"
@@ -9,9 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void weft_reference_prelude(weft_text *out) {
-    weft_text_add(out, "typedef double real;\n"
-                       "#define select(c, a, b) ((c) ? (double)(a) : (double)(b))\n");
+static void functions(weft_text *out) {
     for (int i = 0; i < weft_intrinsics_count; ++i) {
         const weft_intrinsic *one = &weft_intrinsics[i];
         const bool two = one->n_arguments == 2;
@@ -24,6 +23,16 @@ void weft_reference_prelude(weft_text *out) {
                       one->c ? "__builtin_" : "", one->c ? one->c : one->name, one->c ? "" : "_",
                       two ? ", y" : "");
     }
+}
+
+void weft_reference_prelude(weft_text *out) {
+    weft_text calls = {0};
+    functions(&calls);
+    const weft_prelude_value values[] = {{"functions", calls.failed ? "" : calls.data},
+                                         {NULL, NULL}};
+    weft_prelude_write("reference.h", values, out);
+    out->failed |= calls.failed;
+    weft_text_free(&calls);
 }
 
 /* The variant with one thread; where there is none, the first. */

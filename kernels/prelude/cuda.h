@@ -1,0 +1,246 @@
+//@ The prelude of a GPU's kernels: one thread an instance, `real` is a scalar, a warp's instances are the lanes of
+//@ a block of interleaved data, so that its threads read neighbouring words. Accumulating stores are atomic, or
+//@ plain where a launch is a colour of instances. fusion/base/prelude.h says what the lines that start with two
+//@ slashes and an at sign do, and what stands between at signs; fusion/codegen/target_cuda.c has the values.
+#ifdef __CUDACC_RTC__ /* which has no <stdint.h> */
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#define LANES @lanes@
+#define THREADS @threads@
+#define CHUNK @chunk@ /* instances a partial result of a reduction */
+typedef @scalar@ scalar;
+typedef scalar real;
+#define restrict __restrict__
+#define KERNEL extern "C" __global__ void __launch_bounds__(THREADS)
+#define FINISH extern "C" __global__ void __launch_bounds__(CHUNK) /* one thread block */
+#define ROWS_KERNEL extern "C" __global__ void __launch_bounds__(ROWS_BOUNDS)
+#define BLOCK_KERNEL(N) extern "C" __global__ void __launch_bounds__(N)
+#define WARPS_KERNEL extern "C" __global__ void __launch_bounds__(WARPS * INSTANCES)
+#define INLINE static __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define SPLAT(e) ((real)(e))
+
+/* interleaved lists: [block][component][lane] */
+INLINE void load_block(real *v, const scalar *p, int components)
+{
+    UNROLL for (int c = 0; c < components; ++c)
+        v[c] = p[c * LANES];
+}
+
+/* plain lists: [instance][component] */
+INLINE void load_plain(real *v, const scalar *p, int components, int64_t instance, int64_t)
+{
+    UNROLL for (int c = 0; c < components; ++c)
+        v[c] = p[instance * components + c];
+}
+
+/* n numbers, which the block's threads will ask for: into the second cache */
+INLINE void fetch_rows(const scalar *p, int64_t n)
+{
+#ifdef __CUDA_ARCH__
+    for (int64_t i = threadIdx.x * 16; i < n; i += blockDim.x * 16)
+        asm volatile("prefetch.global.L2 [%0];" :: "l"(p + i));
+#endif
+}
+
+/* plain lists through a connectivity: v[vertex][component] */
+INLINE void load_indirect(real *v, const scalar *p, const int32_t *map, int width, int components)
+{
+    UNROLL for (int a = 0; a < width; ++a) {
+        const int64_t i = map[a * LANES];
+        UNROLL for (int c = 0; c < components; ++c)
+            v[a * components + c] = p[i * components + c];
+    }
+}
+
+INLINE void load_uniform(real *v, const scalar *p, int components)
+{
+    for (int c = 0; c < components; ++c)
+        v[c] = p[c];
+}
+
+INLINE void store_block(scalar *p, const real *v, int components, int)
+{
+    UNROLL for (int c = 0; c < components; ++c)
+        p[c * LANES] = v[c];
+}
+
+INLINE void store_plain(scalar *p, const real *v, int components, int64_t instance, int64_t)
+{
+    UNROLL for (int c = 0; c < components; ++c)
+        p[instance * components + c] = v[c];
+}
+
+INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width, int components, int)
+{
+    UNROLL for (int a = 0; a < width; ++a) {
+        const int64_t i = map[a * LANES];
+        UNROLL for (int c = 0; c < components; ++c)
+            atomicAdd(&p[i * components + c], v[a * components + c]);
+    }
+}
+
+INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int entries, int)
+{
+    UNROLL for (int k = 0; k < entries; ++k)
+        atomicAdd(&p[positions[k * LANES]], v[k]);
+}
+
+/* where no other instance of the launch has these targets */
+INLINE void add_indirect_alone(scalar *p, const int32_t *map, const real *v, int width, int components, int)
+{
+    UNROLL for (int a = 0; a < width; ++a) {
+        const int64_t i = map[a * LANES];
+        UNROLL for (int c = 0; c < components; ++c)
+            p[i * components + c] += v[a * components + c];
+    }
+}
+
+INLINE void add_matrix_alone(scalar *p, const uint32_t *positions, const real *v, int entries, int)
+{
+    UNROLL for (int k = 0; k < entries; ++k)
+        p[positions[k * LANES]] += v[k];
+}
+
+//@ Several threads an instance: a list in shared memory, and loads and stores that its warps share.
+/* [component][instance of the block], from the thread's own instance on */
+template <int INSTANCES_> struct shared_list {
+    scalar *p;
+    __device__ __forceinline__ scalar &operator[](int c) const { return p[c * INSTANCES_]; }
+};
+template <int N_WARPS, class List> INLINE void spread_load_block(List v, const scalar *p, int components, int warp)
+{
+    UNROLL for (int c = warp; c < components; c += N_WARPS)
+        v[c] = p[c * LANES];
+}
+template <int N_WARPS, class List> INLINE void spread_load_plain(List v, const scalar *p, int components, int64_t instance, int warp)
+{
+    UNROLL for (int c = warp; c < components; c += N_WARPS)
+        v[c] = p[instance * components + c];
+}
+template <int N_WARPS, class List> INLINE void spread_load_indirect(List v, const scalar *p, const int32_t *map, int width, int components, int warp)
+{
+    UNROLL for (int k = warp; k < width * components; k += N_WARPS)
+        v[k] = p[(int64_t)map[k / components * LANES] * components + k % components];
+}
+template <int N_WARPS, class List> INLINE void spread_store_block(scalar *p, List v, int components, int warp)
+{
+    UNROLL for (int c = warp; c < components; c += N_WARPS)
+        p[c * LANES] = v[c];
+}
+template <int N_WARPS, class List> INLINE void spread_store_plain(scalar *p, List v, int components, int64_t instance, int warp)
+{
+    UNROLL for (int c = warp; c < components; c += N_WARPS)
+        p[instance * components + c] = v[c];
+}
+template <int N_WARPS, class List> INLINE void spread_add_indirect(scalar *p, const int32_t *map, List v, int width, int components, int warp)
+{
+    UNROLL for (int k = warp; k < width * components; k += N_WARPS)
+        atomicAdd(&p[(int64_t)map[k / components * LANES] * components + k % components], v[k]);
+}
+template <int N_WARPS, class List> INLINE void spread_add_matrix(scalar *p, const uint32_t *positions, List v, int entries, int warp)
+{
+    UNROLL for (int k = warp; k < entries; k += N_WARPS)
+        atomicAdd(&p[positions[k * LANES]], v[k]);
+}
+
+#define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))
+/* from 20 bits to all, but a last one or two; 1/0 is no number */
+INLINE double weft_reciprocal(double x)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    const double e = fma(-x, r, 1.0);
+    return fma(r, fma(e, e, e), r);
+}
+INLINE float weft_reciprocal(float x) { return 1 / x; }
+INLINE real weft_powi(real x, int n)
+{
+    real r = 1;
+    UNROLL for (int k = n < 0 ? -n : n; k > 0; k >>= 1) {
+        if (k & 1)
+            r *= x;
+        x *= x;
+    }
+    return n < 0 ? 1 / r : r;
+}
+@functions@
+
+//@ How contributions become one. A chunk of CHUNK consecutive instances is a partial result: the contributions
+//@ of a warp's instances are joined by halves between lanes, then what these give, again by halves. Partial
+//@ results are dealt out to CHUNK sums, which are joined as a chunk is. So the tree depends on the number of
+//@ instances alone, not on how many threads a block has.
+#define GROUPS (CHUNK / LANES) /* of a chunk: a warp's worth of instances each */
+#define TOGETHER 20 /* partial results that a thread waits for at once */
+
+//@ each name; neutral; expression
+//@ add; 0; a + b
+//@ multiply; 1; a * b
+//@ min; __longlong_as_double(0x7ff0000000000000LL); b < a ? b : a
+//@ max; @least@; a < b ? b : a
+INLINE scalar both_@name@(scalar a, scalar b) { return @expression@; }
+INLINE scalar neutral_@name@() { return (scalar)@neutral@; }
+INLINE void start_@name@(real *a, int n)
+{
+    UNROLL for (int i = 0; i < n; ++i)
+        a[i] = neutral_@name@();
+}
+/* Lane 0 gets what `n` lanes hold, n a power of two. */
+INLINE scalar lanes_@name@(scalar v, int n)
+{
+    UNROLL for (int half = n / 2; half > 0; half /= 2)
+        v = both_@name@(v, __shfl_down_sync(0xffffffffu, v, half));
+    return v;
+}
+/* v[k * stride]: of instance k * N_THREADS + thread; a barrier must follow */
+template <int N_THREADS, int N>
+INLINE void groups_@name@(scalar *tree, const real *v, int stride)
+{
+    UNROLL for (int k = 0; k < N; ++k) {
+        const scalar group = lanes_@name@(v[k * stride], LANES);
+        if (threadIdx.x % LANES == 0)
+            tree[(k * N_THREADS + threadIdx.x) / LANES] = group;
+    }
+}
+/* By one warp: a chunk's groups joined, in lane 0. */
+INLINE scalar chunk_@name@(const scalar *tree)
+{
+    return lanes_@name@(tree[threadIdx.x % GROUPS], GROUPS);
+}
+/* By one block of CHUNK threads. */
+INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int components,
+                      int64_t n_instances)
+{
+    const int64_t n = (n_instances + CHUNK - 1) / CHUNK;
+    for (int c = 0; c < components; ++c) {
+        real sum[1];
+        start_@name@(sum, 1);
+        for (int64_t first = threadIdx.x; first < n; first += TOGETHER * CHUNK) {
+            scalar some[TOGETHER];
+            UNROLL for (int j = 0; j < TOGETHER; ++j) {
+                const int64_t i = first + j * CHUNK;
+                some[j] = p[(i < n ? i : n - 1) * components + c];
+            }
+            UNROLL for (int j = 0; j < TOGETHER; ++j)
+                sum[0] = first + j * CHUNK < n ? both_@name@(sum[0], some[j]) : sum[0];
+        }
+        groups_@name@<CHUNK, 1>(tree, sum, 1);
+        __syncthreads();
+        if (threadIdx.x < LANES) {
+            const scalar all = chunk_@name@(tree);
+            if (threadIdx.x == 0)
+                result[c] = all;
+        }
+        __syncthreads();
+    }
+}
+
+//@ end
