@@ -54,7 +54,7 @@ _weft_value() { # option, current word; $program, $command, $help
 _weft_word() { # current word, which is not an option
     case "${command[*]}" in
     weft) compgen -W "$("$program" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version" -- "$1" ;;
-    "weft fuse" | "weft explain" | solve)
+    "weft compile" | "weft explain" | solve)
         compgen -W "$(_weft_scripts "${command[@]}")" -- "$1"
         _weft_files "$1" weft
         ;;

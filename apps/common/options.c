@@ -13,31 +13,47 @@ static bool is_last(const struct argp_option *option) {
     return !option->name && !option->key && !option->doc && !option->group;
 }
 
+/* A name on the command line, and the entry that says what it means. A name of OPTION_ALIAS takes the
+ * value of the entry that it follows, as in argp. */
+typedef struct named_option {
+    const char *name;
+    const struct argp_option *entry;
+} named_option;
+
+/* Names that --help shows come first: a misspelled option is not corrected to one that is hidden. */
 typedef struct option_list {
-    const struct argp_option *items[OPTIONS_MAX];
-    size_t n;
+    named_option items[OPTIONS_MAX];
+    size_t n, n_shown;
 } option_list;
+
+static void list_names(const struct argp_option *options, bool hidden, option_list *out) {
+    const struct argp_option *entry = NULL;
+    for (const struct argp_option *o = options; !is_last(o) && out->n < OPTIONS_MAX; ++o) {
+        if ((o->flags & OPTION_ALIAS) == 0)
+            entry = o;
+        if (o->name && ((o->flags & OPTION_HIDDEN) != 0) == hidden)
+            out->items[out->n++] = (named_option){o->name, entry};
+    }
+}
 
 static void list_options(const struct argp_option *options, option_list *out) {
     out->n = 0;
-    for (const struct argp_option *o = options; !is_last(o) && out->n < OPTIONS_MAX - 3; ++o)
-        if (o->name)
-            out->items[out->n++] = o;
-    for (const struct argp_option *o = app_help_options; !is_last(o); ++o)
-        out->items[out->n++] = o;
+    list_names(options, false, out);
+    list_names(app_help_options, false, out);
+    out->n_shown = out->n;
+    list_names(options, true, out);
 }
 
 /* An exact name, or a beginning that only one option has, as getopt_long takes it. */
-static const struct argp_option *find_long(const option_list *list, const char *name,
-                                           size_t length) {
-    const struct argp_option *found = NULL;
+static const named_option *find_long(const option_list *list, const char *name, size_t length) {
+    const named_option *found = NULL;
     int n_found = 0;
     for (size_t i = 0; i < list->n; ++i) {
-        if (strncmp(list->items[i]->name, name, length) != 0)
+        if (strncmp(list->items[i].name, name, length) != 0)
             continue;
-        if (strlen(list->items[i]->name) == length)
-            return list->items[i];
-        found = list->items[i];
+        if (strlen(list->items[i].name) == length)
+            return &list->items[i];
+        found = &list->items[i];
         ++n_found;
     }
     return n_found == 1 ? found : NULL;
@@ -46,12 +62,12 @@ static const struct argp_option *find_long(const option_list *list, const char *
 static weft_status refuse_unknown(const option_list *list, const char *argument, size_t length,
                                   weft_error *error) {
     const char *names[OPTIONS_MAX];
-    for (size_t i = 0; i < list->n; ++i)
-        names[i] = list->items[i]->name;
+    for (size_t i = 0; i < list->n_shown; ++i)
+        names[i] = list->items[i].name;
     char *name = strndup(argument + 2, length);
     if (!name)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    const char *nearest = weft_nearest_name(name, names, list->n);
+    const char *nearest = weft_nearest_name(name, names, list->n_shown);
     weft_error_set(error, WEFT_ERROR_USAGE, "unknown option '--%s'", name);
     if (nearest)
         weft_error_hint(error, "did you mean '--%s'? --help lists all options", nearest);
@@ -106,17 +122,17 @@ static weft_status check_long(walk *w, const char *argument, weft_error *error) 
     size_t length = strcspn(argument + 2, "=");
     bool has_value = argument[2 + length] == '=';
     char spelled[64];
-    const struct argp_option *option = find_long(&w->list, argument + 2, length);
+    const named_option *option = find_long(&w->list, argument + 2, length);
     if (!option)
         return refuse_unknown(&w->list, argument, length, error);
-    if (has_value && !option->arg) {
+    if (has_value && !option->entry->arg) {
         weft_error_set(error, WEFT_ERROR_USAGE, "option '--%s' takes no value", option->name);
         weft_error_hint(error, "write --%s alone", option->name);
         return WEFT_ERROR_USAGE;
     }
-    note_asked(w, option);
+    note_asked(w, option->entry);
     snprintf(spelled, sizeof spelled, "--%s", option->name);
-    return skip_values(w, option, has_value, spelled, error);
+    return skip_values(w, option->entry, has_value, spelled, error);
 }
 
 /* A cluster of letters: "-qv", "-oFILE", "-o FILE". */
@@ -124,8 +140,8 @@ static weft_status check_short(walk *w, const char *argument, weft_error *error)
     for (const char *c = argument + 1; *c; ++c) {
         const struct argp_option *option = NULL;
         for (size_t i = 0; i < w->list.n && !option; ++i)
-            if (w->list.items[i]->key == *c)
-                option = w->list.items[i];
+            if (w->list.items[i].entry->key == *c)
+                option = w->list.items[i].entry;
         if (!option) {
             weft_error_set(error, WEFT_ERROR_USAGE, "unknown option '-%c'", *c);
             weft_error_hint(error, "--help lists all options");

@@ -62,6 +62,8 @@ typedef weft_status (*app_option_reader)(void *user, int key, const char *text, 
 weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
                               int argc, char **argv, app_option_reader read, void *user,
                               weft_error *error);
+/** An earlier name of the option in the table's entry before it: accepted, but not listed. */
+#define APP_HIDDEN_ALIAS(name) {name, 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0}
 /** --help, --usage and --version, which every program has; ends with a zero entry. (apps/common/help.c) */
 extern const struct argp_option app_help_options[];
 /** Print what one of them (its key) asks for. What stands after "\v" in argp->doc is printed by us:

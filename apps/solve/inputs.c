@@ -182,7 +182,7 @@ static weft_status check_unknown(const solve *run, const char *const *names, siz
         if (near)
             weft_error_hint(error, "did you mean '%s'?", near);
         else
-            weft_error_hint(error, "formulas are given by --define, parameters by --set");
+            weft_error_hint(error, "formulas are given by --define, parameters by --param");
         return WEFT_ERROR_USAGE;
     }
     return WEFT_OK;

@@ -34,7 +34,8 @@ static const struct argp_option options_table[] = {
      "component; repeatable",
      0},
     {"define", KEY_DEFINE, "NAME=EXPR", 0, "The text of an expression; repeatable", 0},
-    {"set", KEY_SET, "NAME=NUMBER", 0, "The value of a parameter; repeatable", 0},
+    {"param", KEY_SET, "NAME=INT", 0, "Value of a parameter of the script; repeatable", 0},
+    APP_HIDDEN_ALIAS("set"),
     {"kernels", KEY_KERNELS, "DIR", 0,
      "Add the functions of DIR/**/*.kernel.c, or replace shipped ones; repeatable", 0},
     APP_MESH_OPTIONS(2),
@@ -96,7 +97,7 @@ static weft_status read_binding(solve_bindings *bindings, const char *option, co
     solve_binding made = {0};
     TRY(app_split_assignment(option, text, form, &made.name, &made.value, error));
     snprintf(made.origin, sizeof made.origin, "%s %.70s", option, made.name);
-    if (strcmp(option, "--set") == 0)
+    if (strcmp(option, "--param") == 0)
         TRY(app_parse_integer(made.origin, made.value, -1000000, 1000000, &made.number, error));
     for (int i = 0; i < bindings->n; ++i)
         if (strcmp(bindings->list[i].name, made.name) == 0) {
@@ -150,7 +151,7 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
     case KEY_DEFINE:
         return read_binding(&o->defines, "--define", "NAME=EXPR", text, error);
     case KEY_SET:
-        return read_binding(&o->sets, "--set", "NAME=NUMBER", text, error);
+        return read_binding(&o->sets, "--param", "NAME=INT", text, error);
     case KEY_KERNELS:
         return read_kernels(o, text, error);
     case KEY_EXACT:

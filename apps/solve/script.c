@@ -94,13 +94,13 @@ static weft_status try_out(solve *run, weft_error *error) {
 static weft_status check_options(const solve *run, weft_error *error) {
     const solve_options *options = run->options;
     if (options->defines.n > APP_FORM_EXPRESSIONS || options->sets.n >= APP_FORM_PARAMETERS)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d times --define or --set",
+        return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d times --define or --param",
                               APP_FORM_PARAMETERS - 1);
     for (int i = 0; i < options->sets.n; ++i)
         if (run->script.has_d && strcmp(options->sets.list[i].name, "d") == 0) {
             weft_error_set(error, WEFT_ERROR_USAGE, "the dimension d is the mesh's");
-            weft_error_place(error, "--set", NULL, 0, 0);
-            weft_error_hint(error, "leave --set d out, and give a mesh of that dimension");
+            weft_error_place(error, "--param", NULL, 0, 0);
+            weft_error_hint(error, "leave --param d out, and give a mesh of that dimension");
             return WEFT_ERROR_USAGE;
         }
     return WEFT_OK;

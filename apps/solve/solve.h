@@ -24,10 +24,10 @@
 
 enum { SOLVE_COMPONENTS_MAX = 8, SOLVE_KERNELS_MAX = 8 };
 
-/** NAME=TEXT of --input, --define or --set. */
+/** NAME=TEXT of --input, --define or --param. */
 typedef struct solve_binding {
     char *name, *value; /* malloc'd */
-    int number;         /* of --set */
+    int number;         /* of --param */
     char origin[96];    /* "--input f", for messages */
 } solve_binding;
 

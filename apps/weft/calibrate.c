@@ -10,56 +10,58 @@
 
 static const struct argp_option table[] = {
     {"device", TOOL_DEVICE, "NAME", 0, "The device to measure; may be given several times", 0},
-    {"seconds", TOOL_SECONDS, "N", 0, "Stop after N seconds a device (300)", 0},
-    {"again", TOOL_AGAIN, NULL, 0, "Measure what is known anew", 0},
-    {"single", TOOL_SINGLE, NULL, 0, "Single precision alone", 0},
-    {"check", TOOL_CHECK, NULL, 0,
-     "Run the best covers of scripts and print predicted against measured time", 0},
+    {"time-limit", TOOL_SECONDS, "SECONDS", 0, "Stop after this time per device (default 300)", 0},
+    APP_HIDDEN_ALIAS("seconds"),
+    {"remeasure", TOOL_AGAIN, NULL, 0, "Repeat measurements that are already stored", 0},
+    APP_HIDDEN_ALIAS("again"),
+    {"precision", TOOL_PRECISION, "NAME", 0, "Only single or only double (default: both)", 0},
+    {"single", TOOL_SINGLE, NULL, OPTION_HIDDEN, NULL, 0},
+    {"validate", TOOL_CHECK, NULL, 0,
+     "Run plans of scripts, and print their predicted and measured times", 0},
+    APP_HIDDEN_ALIAS("check"),
     {"tune", TOOL_TUNE, "N", 0,
-     "--check: the N best covers of each script (the 10 best and 20 others)", 0},
-    {"n", TOOL_INSTANCES, "N", 0, "--check: instances (as many as fill four times the last cache)",
-     0},
-    {"json", TOOL_JSON, "FILE", 0, "--check: write every cover and its times", 0},
-    {"draw", TOOL_DRAW, "FILE", 0,
-     "Draw what --check --json FILE has written: predicted and measured performance of the covers",
-     0},
-    {"out", TOOL_OUT, "DIR", 0, "--draw: the folder for data, scripts for gnuplot and pictures", 0},
-    {"kernels", TOOL_KERNELS, "DIR", 0, "Add or replace functions from this directory", 0},
+     "With --validate: run the N best plans of each script (default: the 10 best and 20 others)", 0},
+    {"size", TOOL_INSTANCES, "N", 0,
+     "With --validate: number of elements (default: data of four times the last-level cache)", 0},
+    APP_HIDDEN_ALIAS("n"),
+    {"json", TOOL_JSON, "FILE", 0, "With --validate: write every plan and its times", 0},
+    {"plot", TOOL_DRAW, "FILE", 0,
+     "Plot the predicted and measured performance that --validate --json FILE wrote", 0},
+    APP_HIDDEN_ALIAS("draw"),
+    {"out", TOOL_OUT, "DIR", 0, "With --plot: directory of data, gnuplot scripts and figures", 0},
+    {"kernels", TOOL_KERNELS, "DIR", 0,
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0},
     {0}};
 
 static const char doc[] =
-    "Measure how long a device takes for loads, computes and stores, for the compiler's choices."
+    "Measure loads, computation and stores of functions on a device, to predict run times."
     "\v"
-    "Every routine of the kernel library, or of the functions that are named, is run alone in a "
-    "generated kernel, over ranges of instances a block, serial iterations and shared memory. "
-    "Coarse "
-    "points of all routines come first. What is measured is kept in the tuning database (weft "
-    "tuning "
-    "list) as it comes: stop at any time, and the next run goes on from there. On a device that "
-    "nothing else uses, please.\n"
+    "Each load, computation and store of the functions of the library, or of the named functions, is "
+    "timed alone in a generated kernel, for several block sizes, numbers of serial iterations and "
+    "amounts of shared memory; a coarse grid of these first. Each measurement is stored in the tuning "
+    "database at once (weft tuning list), so an interrupted calibration resumes where it stopped. "
+    "Nothing else should use the device meanwhile.\n"
     "\n"
-    "--check runs the ten best covers of the scripts that are named, or of some that are kept for "
-    "it, and 20 others, "
-    "and "
-    "prints for each how many, the best time, that of the cover predicted best over it, the mean "
-    "error "
-    "of the predictions, the rank correlation (Spearman), the best one's place among the "
-    "predictions, and the best time without fusions over that of the cover predicted best. Terms "
-    "that lower the error are used from then on.\n"
+    "--validate runs the ten best plans and 20 others of each of the named scripts, or of a built-in "
+    "set of scripts. For each script it prints: the number of plans, the best time, the time of the "
+    "plan that was predicted to be best divided by it, the mean error of the predictions, their rank "
+    "correlation (Spearman), the rank that was predicted for the best plan, and the best time without "
+    "fusion divided by that of the plan that was predicted to be best. Correction terms that reduce "
+    "the error are used in later predictions.\n"
     "\n"
-    "--draw writes for each script of such a file its covers, with their ranks, predicted and "
-    "measured seconds, and scripts for gnuplot of two figures: figure4, the covers sorted by "
-    "measured performance with the predicted beside it, and figure5, the measured performance in "
-    "the order of the predictions with a polynomial of degree five fitted to it. Where gnuplot is "
-    "installed they are drawn.\n"
+    "--plot writes, for each script of such a file, a table of its plans with ranks, predicted and "
+    "measured seconds, and gnuplot scripts of two figures. figure4 shows the plans sorted by measured "
+    "performance, with the predicted one; figure5 the measured performance in the order of the "
+    "predictions, with a fitted polynomial of degree five. gnuplot draws them where it is "
+    "installed.\n"
     "\n"
     "Examples:\n"
     "  weft calibrate --device host\n"
-    "  weft calibrate --device cuda:0 --seconds 120\n"
-    "  weft calibrate --device host --seconds 5 mmul jacobian\n"
-    "  weft calibrate --check --device host\n"
-    "  weft calibrate --check --json covers.json listing_1\n"
-    "  weft calibrate --draw covers.json --out figures";
+    "  weft calibrate --device cuda:0 --time-limit 120\n"
+    "  weft calibrate --device host --time-limit 5 mmul jacobian\n"
+    "  weft calibrate --validate --device host\n"
+    "  weft calibrate --validate --json covers.json listing_1\n"
+    "  weft calibrate --plot covers.json --out figures";
 
 /* The functions that are named, or all, in double and in single precision. */
 static weft_status collect(const weft_tool_options *options, const weft_library *library,
@@ -81,7 +83,7 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
         if (!known)
             return weft_tool_refuse("function", options->arguments[i], names, n, error);
     }
-    for (int single = options->single; single < 2; ++single) {
+    for (int single = options->single; single < 2 - options->only_double; ++single) {
         if (!functions)
             TRY(weft_tool_check_routines(library, limits, single, set, error));
         TRY(weft_routine_set_library(set, library, limits, single, functions, options->n_arguments,

@@ -1,4 +1,4 @@
-/* weft calibrate --check: predicted against measured, over scripts that are kept for it. */
+/* weft calibrate --validate: predicted against measured, over scripts that are kept for it. */
 #include "apps/common/support.h"
 #include "apps/weft/embedded_check.h"
 #include "apps/weft/tool.h"
@@ -306,7 +306,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
         }
     }
     printf("%s, %d measured routines\n", limits->name, weft_measured_costs_size(costs));
-    for (int single = options->single; single < 2; ++single) {
+    for (int single = options->single; single < 2 - c->options->only_double; ++single) {
         c->single = single;
         printf("%-20s %9s %4s %9s %8s %11s %8s %6s %7s\n", single ? "float" : "double", "instances",
                "run", "best", "first", "mean error", "rank r", "best's", "unfused");

@@ -1,4 +1,4 @@
-/* weft calibrate --draw: figures 4 and 5 of Fousek et al. 2011 from what --check --json writes. */
+/* weft calibrate --plot: figures 4 and 5 of Fousek et al. 2011 from what --validate --json writes. */
 #include "apps/common/support.h"
 #include "apps/weft/tool.h"
 #include "core/weft_core.h"
@@ -45,7 +45,7 @@ static weft_status refuse(const drawing *d, const char *where, const char *what,
                           weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "%s%s%s", where, where[0] ? " " : "", what);
     weft_error_place(error, d->path, NULL, 0, 0);
-    weft_error_hint(error, "give a file that weft calibrate --check --json FILE has written");
+    weft_error_hint(error, "give a file that weft calibrate --validate --json FILE has written");
     return WEFT_ERROR_INPUT;
 }
 
@@ -342,10 +342,10 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
     drawing d = {
         .path = options->draw, .out = options->out, .monitor = monitor, .arena = options->arena};
     if (!d.path || !d.out)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "--draw FILE and --out DIR go together");
+        return weft_error_set(error, WEFT_ERROR_USAGE, "--plot FILE and --out DIR go together");
     if (options->check || options->json || options->n_arguments > 0 || options->n_devices > 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "--draw measures nothing: give it a file and --out DIR alone");
+                              "--plot measures nothing: give it a file and --out DIR alone");
     TRY(read_drawing(&d, error));
     if (mkdir(d.out, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));

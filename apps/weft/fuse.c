@@ -7,47 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPILE_OPTIONS                                                                              \
-    {"set", TOOL_SET, "NAME=NUMBER", 0, "The value of a script's parameter; repeatable", 0},         \
-        {"define", TOOL_DEFINE, "NAME=EXPR", 0, "The text of a script's expression; repeatable", 0}, \
-        {"device", TOOL_DEVICE, "NAME", 0, "The device whose limits hold (default auto)", 0},        \
-        {"kernels",                                                                                  \
-         TOOL_KERNELS,                                                                               \
-         "DIR",                                                                                      \
-         0,                                                                                          \
-         "Add the functions of DIR/**/*.kernel.c, or replace shipped ones",                          \
-         0},                                                                                         \
-        {"variant",                                                                                  \
-         TOOL_VARIANT,                                                                               \
-         "FUNCTION=NUMBER",                                                                          \
-         0,                                                                                          \
-         "Take this variant (granularity) of a function, from 0; repeatable",                        \
-         0},                                                                                         \
-        {"routine",                                                                                  \
-         TOOL_ROUTINE,                                                                               \
-         "OPERATOR=NAME",                                                                            \
-         0,                                                                                          \
-         "What an operator is: a rows routine (for a GPU); repeatable",                              \
-         0},                                                                                         \
-        {"force",                                                                                    \
-         TOOL_FORCE,                                                                                 \
-         "FILE",                                                                                     \
-         0,                                                                                          \
-         "Take the kernels of a saved plan (--print plan --format json)",                            \
-         0},                                                                                         \
-        {"store",                                                                                    \
-         TOOL_STORE,                                                                                 \
-         "NAME",                                                                                     \
-         0,                                                                                          \
-         "What a loop reads and nothing else: stored before it (always), made anew in every turn "   \
-         "(never), or what is predicted to take less (auto, default)",                               \
-         0},                                                                                         \
-        {"turns", TOOL_TURNS, "N", 0, "Turns that a loop is expected to have (100)", 0},             \
-        {"max-fusion", TOOL_MAX_FUSION, "N", 0, "Calls of a candidate, at most (8)", 0},             \
-        {"n", TOOL_INSTANCES, "N", 0, "Instances that the plan is made for (a million)", 0},         \
-        {"scatter", TOOL_SCATTER, "NAME", 0, "coloured (default), gathered or cells", 0}, {          \
-        "single", TOOL_SINGLE, NULL, 0, "real is float, not double", 0                               \
-    }
+// clang-format off
+#define COMPILE_OPTIONS \
+    {"param", TOOL_SET, "NAME=INT", 0, "Value of a parameter of the script; repeatable", 0}, \
+    APP_HIDDEN_ALIAS("set"), \
+    {"define", TOOL_DEFINE, "NAME=EXPR", 0, "Body of an expression of the script; repeatable", 0}, \
+    {"device", TOOL_DEVICE, "NAME", 0, "Device to compile for (default auto)", 0}, \
+    {"kernels", TOOL_KERNELS, "DIR", 0, \
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0}, \
+    {"variant", TOOL_VARIANT, "FUNCTION=NUMBER", 0, \
+     "Use this variant of a function, counted from 0; repeatable", 0}, \
+    {"product-kernel", TOOL_ROUTINE, "OPERATOR=NAME", 0, \
+     "Apply an operator by this hand-written matrix-vector product (GPU only); repeatable", 0}, \
+    APP_HIDDEN_ALIAS("routine"), \
+    {"plan-file", TOOL_FORCE, "FILE", 0, \
+     "Use the kernels of a saved plan (--print plan --format json)", 0}, \
+    APP_HIDDEN_ALIAS("force"), \
+    {"rematerialize", TOOL_REMATERIALIZE, "NAME", 0, \
+     "Values that are computed before a loop and read only in it: recompute them in every iteration " \
+     "(always), store them (never), or do what is predicted to be faster (auto, default)", 0}, \
+    {"store", TOOL_STORE, "NAME", OPTION_HIDDEN, NULL, 0}, \
+    {"trip-count", TOOL_TURNS, "N", 0, "Expected number of iterations of a loop (default 100)", 0}, \
+    APP_HIDDEN_ALIAS("turns"), \
+    {"max-fusion", TOOL_MAX_FUSION, "N", 0, \
+     "Largest number of calls that are considered for one kernel (default 8)", 0}, \
+    {"size", TOOL_INSTANCES, "N", 0, \
+     "Number of elements of each index set that times are predicted for (default 1000000)", 0}, \
+    APP_HIDDEN_ALIAS("n"), \
+    {"scatter", TOOL_SCATTER, "NAME", 0, \
+     "How concurrent additions to one target are kept apart: atomic, chunk-colored, cell-colored, " \
+     "gather, vertex-patch, edge-patch, or auto (default): atomic on a GPU, else chunk-colored", 0}, \
+    {"precision", TOOL_PRECISION, "NAME", 0, "Type of real: single or double (default)", 0}, \
+    {"single", TOOL_SINGLE, NULL, OPTION_HIDDEN, NULL, 0}
+// clang-format on
 
 static const struct argp_option fuse_table[] = {
     {"print", TOOL_PRINT, "STAGE", 0,
@@ -56,39 +48,39 @@ static const struct argp_option fuse_table[] = {
      0},
     {"plan", TOOL_PLAN, "NAME", 0, "fused (default) or unfused", 0},
     {"tune", TOOL_TUNE, "N", 0,
-     "Measure up to N of the best covers on the device and remember the fastest", 0},
+     "Measure up to N of the plans that are predicted to be fastest, and store the fastest", 0},
     COMPILE_OPTIONS,
     {0}};
 
 static const char fuse_doc[] =
     "Compile a script and print one stage of the compilation."
     "\v"
-    "SCRIPT.weft is a file, or a script shipped with Weft, or - for stdin; several are read "
-    "one after the other as one script.\n"
+    "SCRIPT.weft is a file, the name of a script shipped with Weft, or - for standard input. Several "
+    "files are joined in this order into one script.\n"
     "\n"
     "Examples:\n"
-    "  weft fuse poisson.weft\n"
-    "  weft fuse poisson.weft --set d=3 --print source\n"
-    "  weft fuse poisson.weft --print graph --format dot | dot -Tsvg > graph.svg\n"
-    "  weft fuse my.weft --define 'source=sin(pi*x)' --plan unfused --print plan\n"
-    "  weft fuse my.weft --device cuda --tune 20 --print cover\n"
-    "  weft fuse my.weft --format json > plan.json\n"
-    "  weft fuse my.weft --force plan.json --print source";
+    "  weft compile poisson.weft\n"
+    "  weft compile poisson.weft --param d=3 --print source\n"
+    "  weft compile poisson.weft --print graph --format dot | dot -Tsvg > graph.svg\n"
+    "  weft compile my.weft --define 'source=sin(pi*x)' --plan unfused --print plan\n"
+    "  weft compile my.weft --device cuda --tune 20 --print cover\n"
+    "  weft compile my.weft --format json > plan.json\n"
+    "  weft compile my.weft --plan-file plan.json --print source";
 
 static const struct argp_option explain_table[] = {
     {"why", TOOL_WHY, "CALL CALL", 0,
-     "These two calls alone, and the best plans that have them together and apart", 0},
+     "Compare the best plan that fuses these two calls with the best one that does not", 0},
     {"html", TOOL_HTML, "FILE", 0,
-     "Write a page for a browser: graph, kernels, times, source beside the script", 0},
+     "Write a report for a browser: graph, kernels, times, and source next to the script", 0},
     COMPILE_OPTIONS,
     {0}};
 
 static const char explain_doc[] =
-    "Say what the fused and the unfused plan do with a script, and why not more."
+    "Explain the fused and the unfused plan of a script, and what prevents further fusion."
     "\v"
-    "Prints the kernels of both plans with the bytes and operations of an instance, and for "
+    "Prints the kernels of both plans with the bytes and operations per element, and for "
     "every pair of calls whether they share a kernel, or the reason why not. "
-    "docs/reading-an-explanation.md goes through one.\n"
+    "docs/reading-an-explanation.md explains an example line by line.\n"
     "\n"
     "Examples:\n"
     "  weft explain poisson.weft\n"

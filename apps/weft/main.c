@@ -9,16 +9,16 @@ static const struct {
     weft_command run;
     const char *summary;
 } commands[] = {
-    {"fuse", weft_tool_fuse, "Compile a script and print a stage of it: graph, plan, source, ..."},
-    {"explain", weft_tool_explain, "Say what the plans do with a script, and why not more"},
-    {"plan", weft_tool_plan, "Say what differs between two saved plans"},
+    {"compile", weft_tool_fuse, "Compile a script and print one stage: graph, plan, source, ..."},
+    {"explain", weft_tool_explain, "Explain the plans of a script, and what prevents more fusion"},
+    {"plan", weft_tool_plan, "Show the differences of two saved plans"},
     {"library", weft_tool_library, "List and show the elementary functions"},
-    {"new", weft_tool_new, "Write a starting point: a function or a script of your own"},
-    {"test", weft_tool_test, "Run functions of yours against their references"},
-    {"compare", weft_tool_compare, "Say what became faster or slower between two studies"},
-    {"cache", weft_tool_cache, "List, verify or clear the compiled kernels"},
-    {"calibrate", weft_tool_calibrate, "Measure a device for the compiler's choices"},
-    {"tuning", weft_tool_tuning, "List, verify or clear what was measured on devices"},
+    {"new", weft_tool_new, "Write a template of a function or of a script"},
+    {"test", weft_tool_test, "Check functions against their reference implementations"},
+    {"compare", weft_tool_compare, "Show what became faster or slower between two studies"},
+    {"cache", weft_tool_cache, "List, verify or clear the cache of compiled kernels"},
+    {"calibrate", weft_tool_calibrate, "Measure a device, so that run times can be predicted"},
+    {"tuning", weft_tool_tuning, "List, verify or clear the measurements of devices"},
     {"devices", weft_tool_devices, "List the devices and their limits"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -34,7 +34,7 @@ static void print_help(void) {
          "\n"
          "Examples:\n"
          "  weft explain poisson.weft\n"
-         "  weft fuse poisson.weft --set d=3 --print source\n"
+         "  weft compile poisson.weft --param d=3 --print source\n"
          "  weft library show jacobian\n"
          "  weft cache list\n"
          "\n"
@@ -45,9 +45,10 @@ static void print_help(void) {
 static weft_status run_command(int argc, char **argv, app_messages *messages, int *code,
                                weft_error *error) {
     const char *names[N_COMMANDS];
+    const char *name = strcmp(argv[1], "fuse") == 0 ? "compile" : argv[1]; /* its earlier name */
     for (int i = 0; i < N_COMMANDS; ++i) {
         names[i] = commands[i].name;
-        if (strcmp(argv[1], names[i]) == 0) {
+        if (strcmp(name, names[i]) == 0) {
             char title[64];
             snprintf(title, sizeof title, "weft %s", names[i]);
             argv[1] = title;

@@ -285,10 +285,10 @@ static weft_status make_file(bool is_function, const char *name, weft_error *err
             "  weft new script %-19s a script that calls it\n",
             name);
     else if (uses_own)
-        printf("  weft fuse %s --kernels .\n  weft fuse %s --kernels . --print source\n", file,
+        printf("  weft compile %s --kernels .\n  weft compile %s --kernels . --print source\n", file,
                file);
     else
-        printf("  solve %s --mesh square:32\n  weft fuse %s --print source\n", file, file);
+        printf("  solve %s --mesh square:32\n  weft compile %s --print source\n", file, file);
 done:
     weft_text_free(&text);
     weft_library_free(&library);

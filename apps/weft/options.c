@@ -57,8 +57,8 @@ static weft_status add_parameter(weft_tool_options *options, const char *text, w
     weft_status status = WEFT_OK;
     weft_parameter made = {0};
     const char *value = NULL;
-    TRY(split(options, "--set", text, "NAME=NUMBER", &made.name, &value, error));
-    TRY(app_parse_integer("--set", value, -1000000, 1000000, &made.value, error));
+    TRY(split(options, "--param", text, "NAME=INT", &made.name, &value, error));
+    TRY(app_parse_integer("--param", value, -1000000, 1000000, &made.value, error));
     weft_parameter *larger =
         reallocarray(options->parameters, (size_t)options->n_parameters + 1, sizeof *larger);
     if (!larger) {
@@ -101,33 +101,63 @@ static weft_status add_routine(weft_tool_options *options, const char *text, wef
     weft_status status = WEFT_OK;
     const size_t most = sizeof options->operators / sizeof *options->operators;
     if ((size_t)options->n_operators == most)
-        return too_many("--routine", most, error);
+        return too_many("--product-kernel", most, error);
     weft_operator_choice *made = &options->operators[options->n_operators];
     *made = (weft_operator_choice){0};
-    TRY(split(options, "--routine", text, "OPERATOR=ROUTINE", &made->name, &made->routine, error));
+    TRY(split(options, "--product-kernel", text, "OPERATOR=NAME", &made->name, &made->routine,
+              error));
     ++options->n_operators;
+done:
+    return status;
+}
+
+/* Names of the previous release that --scatter still takes. */
+static const char *current_scatter(const char *text) {
+    static const char *const names[][2] = {
+        {"coloured", "auto"}, {"gathered", "gather"}, {"cells", "cell-colored"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(text, names[i][0]) == 0)
+            return names[i][1];
+    return text;
+}
+
+static weft_status read_scatter(weft_tool_options *options, const char *text, weft_error *error) {
+    static const char *const names[] = {"auto",   "atomic",       "chunk-colored", "cell-colored",
+                                        "gather", "vertex-patch", "edge-patch"};
+    static const weft_scatter scatter_of[] = {
+        WEFT_SCATTER_COLOURED,     WEFT_SCATTER_COLOURED, WEFT_SCATTER_COLOURED,
+        WEFT_SCATTER_CELL_COLOURS, WEFT_SCATTER_GATHERED, WEFT_SCATTER_VERTEX_STARS,
+        WEFT_SCATTER_STARS};
+    weft_status status = WEFT_OK;
+    int choice = 0;
+    TRY(app_parse_choice("--scatter", current_scatter(text), names, 7, &choice, error));
+    options->scatter = scatter_of[choice];
+    options->scatter_name = names[choice];
 done:
     return status;
 }
 
 static weft_status read_choice(weft_tool_options *options, int key, const char *text,
                                weft_error *error) {
-    static const char *const plans[] = {"fused", "unfused"}, *const scatters[] = {
-                                                                 "coloured", "gathered", "cells"};
+    static const char *const plans[] = {"fused", "unfused"},
+                             *const precisions[] = {"single", "double"};
+    static const char *const rematerialise[] = {"auto", "never", "always"};
     static const char *const stores[] = {"auto", "always", "never"};
-    static const weft_scatter scatter_of[] = {WEFT_SCATTER_COLOURED, WEFT_SCATTER_GATHERED,
-                                              WEFT_SCATTER_CELL_COLOURS};
     weft_status status = WEFT_OK;
     int choice = 0;
     if (key == TOOL_PLAN) {
         TRY(app_parse_choice("--plan", text, plans, 2, &choice, error));
         options->plan = (weft_plan_kind)choice;
-    } else if (key == TOOL_STORE) {
+    } else if (key == TOOL_PRECISION) {
+        TRY(app_parse_choice("--precision", text, precisions, 2, &choice, error));
+        options->single = choice == 0;
+        options->only_double = choice == 1;
+    } else if (key == TOOL_REMATERIALIZE) { /* never recomputed is always stored */
+        TRY(app_parse_choice("--rematerialize", text, rematerialise, 3, &choice, error));
+        options->store = (weft_store)choice;
+    } else { /* of the previous release */
         TRY(app_parse_choice("--store", text, stores, 3, &choice, error));
         options->store = (weft_store)choice;
-    } else {
-        TRY(app_parse_choice("--scatter", text, scatters, 3, &choice, error));
-        options->scatter = scatter_of[choice];
     }
 done:
     return status;
@@ -159,19 +189,18 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
         options->kernels = text;
         return WEFT_OK;
     case TOOL_SINGLE:
-        options->single = true;
-        return WEFT_OK;
+        return read_choice(options, TOOL_PRECISION, "single", error);
     case TOOL_INVALID:
         options->invalid = true;
         return WEFT_OK;
     case TOOL_SECONDS:
-        return app_parse_number("--seconds", text, 0.001, 1e6, &options->seconds, error);
+        return app_parse_number("--time-limit", text, 0.001, 1e6, &options->seconds, error);
     case TOOL_TURNS:
-        return app_parse_integer("--turns", text, 1, 1000000, &options->turns, error);
+        return app_parse_integer("--trip-count", text, 1, 1000000, &options->turns, error);
     case TOOL_MAX_FUSION:
         return app_parse_integer("--max-fusion", text, 1, 512, &options->max_fusion, error);
     case TOOL_INSTANCES:
-        return app_parse_integer("--n", text, 1, 2000000000, &options->instances, error);
+        return app_parse_integer("--size", text, 1, 2000000000, &options->instances, error);
     case TOOL_TUNE:
         return app_parse_integer("--tune", text, 1, 1000, &options->tune, error);
     case TOOL_CHECK:
@@ -206,6 +235,8 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
         return add_variant(options, text, error);
     case TOOL_ROUTINE:
         return add_routine(options, text, error);
+    case TOOL_SCATTER:
+        return read_scatter(options, text, error);
     case TOOL_DEFINE:
         return add_expression(options, text, error);
     case ARGP_KEY_ARG:
@@ -221,6 +252,7 @@ weft_status weft_tool_read(const struct argp_option *table, const char *usage, c
     *out = (weft_tool_options){.print = "plan",
                                .format = "text",
                                .device = "auto",
+                               .scatter_name = "auto",
                                .seed = 1,
                                .n_arguments_max = out->n_arguments_max};
     TRY(weft_arena_make(&out->arena, error));

@@ -63,7 +63,7 @@ static weft_status read_plan(const char *path, saved_plan *out, weft_error *erro
         take_plan(out, json_array_get(out->root, i));
     if (out->n_calls == 0) {
         status = weft_error_set(error, WEFT_ERROR_INPUT, "%s has no plan", path);
-        weft_error_hint(error, "weft fuse SCRIPT --print plan --format json > FILE writes one");
+        weft_error_hint(error, "weft compile SCRIPT --print plan --format json > FILE writes one");
     }
 done:
     return status;
@@ -160,11 +160,11 @@ static const struct argp_option table[] = {{0}};
 static const char doc[] =
     "Say what differs between two saved plans: kernels, their blocks, and variants of calls."
     "\v"
-    "Plans are saved by --print plan --format json, and forced by --force.\n"
+    "Plans are saved by --print plan --format json, and used by --plan-file.\n"
     "\n"
     "Examples:\n"
-    "  weft fuse poisson.weft --format json > a.json\n"
-    "  weft fuse poisson.weft --plan unfused --format json > b.json\n"
+    "  weft compile poisson.weft --format json > a.json\n"
+    "  weft compile poisson.weft --plan unfused --format json > b.json\n"
     "  weft plan diff a.json b.json\n"
     "\n"
     "Exit status: 0 they are the same, 1 they differ.";

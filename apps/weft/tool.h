@@ -33,13 +33,13 @@ weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *
                             weft_error *error);
 weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
                                 weft_error *error);
-/** weft calibrate --check: read the scripts for the errors of their text; then, on one device, run
+/** weft calibrate --validate: read the scripts for the errors of their text; then, on one device, run
  *  them. (apps/weft/check.c) */
 struct weft_tool_options;
 weft_status weft_tool_check_read(const struct weft_tool_options *options, weft_error *error);
 weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error);
-/** weft calibrate --draw: for each script of what --check has written, a data file and scripts for
+/** weft calibrate --plot: for each script of what --validate has written, a data file and scripts for
  *  gnuplot of figures 4 and 5 of Fousek et al. 2011, into the folder --out, which is made; drawn
  *  where gnuplot is installed. Nothing is written where the file is refused. (apps/weft/draw.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
@@ -75,8 +75,10 @@ typedef struct weft_tool_options {
     int n_devices, seed;
     weft_plan_kind plan;
     weft_scatter scatter;
+    const char *scatter_name; /* as --scatter calls it */
     weft_store store;
-    bool single, invalid, again, check;
+    bool single, only_double; /* --precision; neither: not given */
+    bool invalid, again, check;
     int tune;                               /* covers to be measured; 0: not given */
     const char *why[2];                     /* two calls */
     int n_why;                              /* how many were given */
@@ -105,7 +107,8 @@ enum {
     TOOL_DEFINE,
     TOOL_DEVICE,
     TOOL_KERNELS,
-    TOOL_SINGLE,
+    TOOL_PRECISION,
+    TOOL_SINGLE, /* of the previous release: --precision single */
     TOOL_SCATTER,
     TOOL_INVALID,
     TOOL_VARIANT,
@@ -118,7 +121,8 @@ enum {
     TOOL_WHY,
     TOOL_FORCE,
     TOOL_HTML,
-    TOOL_STORE,
+    TOOL_REMATERIALIZE,
+    TOOL_STORE, /* of the previous release: the opposite of --rematerialize */
     TOOL_TURNS,
     TOOL_JSON,
     TOOL_DRAW,

@@ -147,7 +147,7 @@ static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time 
     return WEFT_OK;
 }
 
-/* What `weft calibrate --check` has found to help; where it has not run, equation 3 and the
+/* What `weft calibrate --validate` has found to help; where it has not run, equation 3 and the
  * launches that were measured. */
 static weft_status read_terms(weft_tuning *tuning, const char *device, weft_cost_terms *out,
                               weft_error *error) {

@@ -21,7 +21,7 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
 void weft_measured_costs_free(weft_measured_costs **costs);
 /** How many routines it knows. */
 int weft_measured_costs_size(const weft_measured_costs *costs);
-/** With the terms that `weft calibrate --check` has found to help. It must outlive the source's
+/** With the terms that `weft calibrate --validate` has found to help. It must outlive the source's
  * uses.
  */
 weft_cost_source weft_measured_costs_source(weft_measured_costs *costs);

@@ -42,7 +42,7 @@ static weft_status no_such_call(const weft_graph *graph, const char *name, weft_
         names[n++] = graph->data[graph->calls[i].result].name;
     const char *near = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_USAGE, "no call makes '%s'", name);
-    weft_error_hint(error, "%s%s%sweft fuse SCRIPT --print graph shows the calls",
+    weft_error_hint(error, "%s%s%sweft compile SCRIPT --print graph shows the calls",
                     near != NULL ? "did you mean '" : "", near != NULL ? near : "",
                     near != NULL ? "'? " : "");
     return WEFT_ERROR_USAGE;

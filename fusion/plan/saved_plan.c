@@ -91,7 +91,7 @@ static weft_status read_call(forcing *f, const json_t *one) {
                       "a call of kernel %d has no \"result\"", f->n_kernels);
     if (call == NOWHERE) {
         const char *near = weft_nearest_name(name, f->names, (size_t)f->graph->n_calls);
-        return refuse(f, near != NULL ? near : "weft fuse SCRIPT --print plan shows its calls",
+        return refuse(f, near != NULL ? near : "weft compile SCRIPT --print plan shows its calls",
                       "kernel %d has a call '%s', which this script does not make", f->n_kernels,
                       name);
     }
@@ -209,7 +209,7 @@ static weft_status parse(const forcing *f, const char *text, json_t **root) {
     json_error_t reason;
     *root = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
     return *root != NULL ? WEFT_OK
-                         : refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
+                         : refuse(f, "weft compile SCRIPT --print plan --format json writes one",
                                   "it is not JSON, line %d, column %d: %s", reason.line,
                                   reason.column, reason.text);
 }
@@ -220,7 +220,7 @@ static weft_status read_text(forcing *f, const char *text) {
     TRY(parse(f, text, &root));
     const json_t *plan = find_plan(f, root);
     if (plan == NULL)
-        status = refuse(f, "weft fuse SCRIPT --print plan --format json writes one",
+        status = refuse(f, "weft compile SCRIPT --print plan --format json writes one",
                         "it has no \"format\": \"weft-plan-1\"");
     else
         status = read_kernels(f, plan);

@@ -35,7 +35,7 @@ done
 
 # Generated source for a GPU, its comments taken out by the preprocessor.
 name=${names[0]}
-expect 0 "$WEFT_BUILD/weft" fuse "$name" --device null:h200 --print source
+expect 0 "$WEFT_BUILD/weft" compile "$name" --device null:h200 --print source
 cp out generated.c
 ${CC:-cc} -fpreprocessed -E -P -x c generated.c >stripped.c 2>err || fail "the source for a GPU"
 if grep -q 'system' stripped.c; then fail "the script's path is in the source for a GPU"; fi
@@ -47,12 +47,12 @@ cp "$WEFT_SOURCE/fem/scripts/poisson.weft" "./$name"
 expect 0 "$WEFT_BUILD/weft" explain "$name" --html page.html
 if grep -q '<script' page.html; then fail "a tag of the script's name is in the page"; fi
 for stage in graph plan; do
-    expect 0 "$WEFT_BUILD/weft" fuse "$name" --print $stage --format dot
+    expect 0 "$WEFT_BUILD/weft" compile "$name" --print $stage --format dot
     if command -v dot >/dev/null; then
         cp out $stage.dot
         expect 0 dot -Tsvg $stage.dot
     fi
-    expect 0 "$WEFT_BUILD/weft" fuse "$name" --print $stage --format json
+    expect 0 "$WEFT_BUILD/weft" compile "$name" --print $stage --format json
     if command -v python3 >/dev/null; then
         cp out $stage.json
         expect 0 python3 -c 'import json, sys; json.load(open(sys.argv[1]))' $stage.json
@@ -90,7 +90,7 @@ cat >figures.json <<'END'
  "type": "f'; !touch pwned", "instances": 10, "covers": [{"cover": "c", "predicted_seconds": 1, "measured_seconds": 1, "kernels": []},
  {"cover": "d", "predicted_seconds": 2, "measured_seconds": 3, "kernels": []}]}]}
 END
-expect 0 "$WEFT_BUILD/weft" calibrate --draw figures.json --out figures
+expect 0 "$WEFT_BUILD/weft" calibrate --plot figures.json --out figures
 if command -v gnuplot >/dev/null; then
     [ "$(find figures -name '*.svg' -size +1k | wc -l)" -eq 2 ] || fail "gnuplot drew no figures"
     grep -q 'system' figures/*figure4.svg || fail "the device's name is not in the title"

@@ -41,10 +41,10 @@ typedef struct program_case {
 static const program_case programs[] = {
     {"solve", {"@/my.weft", "--mesh=square:2", "--device=null"}},
     {"solve", {"@/my.weft", "--mesh=square:2", "--nonlinear", "--matrix=M"}},
-    {"weft", {"fuse", "@/my.weft"}},
-    {"weft", {"fuse", "@/my.weft", "--force=@/none.json", "--kernels=@/none"}},
+    {"weft", {"compile", "@/my.weft"}},
+    {"weft", {"compile", "@/my.weft", "--plan-file=@/none.json", "--kernels=@/none"}},
     {"weft", {"explain", "@/my.weft"}},
-    {"weft", {"calibrate", "--check", "@/my.weft", "--device=null"}},
+    {"weft", {"calibrate", "--validate", "@/my.weft", "--device=null"}},
 };
 
 static void syntax(void **state) {

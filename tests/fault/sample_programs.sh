@@ -72,14 +72,14 @@ sample_programs() {
     sample "$count" "" "$WEFT_BUILD/poisson" --mesh square:4 --json result.json
     sample "$count" "" "$WEFT_BUILD/solve" helmholtz.weft --mesh square:4 --dirichlet left=0 --define 'source=x'
     sample "$count" "" "$WEFT_BUILD/weft" explain poisson.weft --html page.html
-    sample "$count" "" "$WEFT_BUILD/weft" fuse cg.weft --print plan
+    sample "$count" "" "$WEFT_BUILD/weft" compile cg.weft --print plan
     sample "$count" "" "$WEFT_BUILD/advection_diffusion" --mesh square:4 --dt 0.01 --steps 2 --velocity 1,0
     sample "$count" "" "$WEFT_BUILD/scaling" --sizes 2 --assembly lma --repeat 1 --warmup 0 --no-plots --out study
     sample "$count" "" "$WEFT_BUILD/solve" --help
     sample "$count" "" "$WEFT_BUILD/poisson" --mesh square:4 --output result.vtkhdf
     # libraries that end the process, or are a small part of the allocations
-    sample "$count" libglpk "$WEFT_BUILD/weft" fuse poisson.weft --print cover
-    sample "$count" libsqlite3 "$WEFT_BUILD/weft" calibrate --device host:1 --seconds 0.01 --single mmul
+    sample "$count" libglpk "$WEFT_BUILD/weft" compile poisson.weft --print cover
+    sample "$count" libsqlite3 "$WEFT_BUILD/weft" calibrate --device host:1 --time-limit 0.01 --precision single mmul
     sample "$count" libjansson "$WEFT_BUILD/poisson" --mesh square:4 --json result.json
     sample "$count" libmetis "$WEFT_BUILD/poisson" --mesh square:150 --ordering metis --tolerance 0.5
     echo "$n_runs runs, $n_failed failed"

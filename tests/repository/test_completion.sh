@@ -51,11 +51,12 @@ expect "consistent lumped" "" advection_diffusion --mass ""
 expect "auto host cuda gpu null null:h200 host:1" "" solve --device ""
 expect "square: cube: plate.geo plate.unv plate.vtkhdf folder/" "notes.txt" poisson --mesh ""
 expect "plate.vtkhdf" "plate.geo" poisson --output pl
-expect "folder/" "notes.txt" weft fuse --kernels ""
-expect "fuse explain library new devices" "COMMAND" weft ""
+expect "folder/" "notes.txt" weft compile --kernels ""
+expect "compile explain library new devices" "COMMAND fuse" weft ""
 expect "--why --html --device" "--print" weft explain --
-expect "--print" "--why" weft fuse --p
-expect "tokens plan source" "" weft fuse --print ""
+expect "--print" "--why" weft compile --p
+expect "--param --plan-file --rematerialize" "--set --force --store" weft compile --
+expect "tokens plan source" "" weft compile --print ""
 expect "diffusion kirchhoff mine.weft" "cg notes.txt" solve ""
 expect "list verify clear" "" weft cache ""
 expect "jacobian show" "" weft library ""

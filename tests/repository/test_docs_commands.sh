@@ -75,7 +75,7 @@ extract_indented() {
             line = substr($0, 5)
             if (!block) { block = 1; script = line ~ /^index / }
             if (script) {
-                if (!name) { name = sprintf("%s/%03d.sh.0", folder, ++n); print "weft fuse - <<\"END\" | tee ~/script.plan" > name }
+                if (!name) { name = sprintf("%s/%03d.sh.0", folder, ++n); print "weft compile - <<\"END\" | tee ~/script.plan" > name }
                 print line > name
             } else if (going || line ~ /^(weft|poisson|build\/)/) {
                 if (!going) name = sprintf("%s/%03d.sh.0", folder, ++n)

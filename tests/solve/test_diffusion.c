@@ -32,7 +32,7 @@ static void every_condition(void **state) {
                             "--assembly", assemblies[i]);
         json_t *b =
             SOLVE(0, "diffusion.weft", "--mesh", "cube:4", "--define", "source=z", "--define",
-                  "diffusivity=1+x*x", "--set", "degree=4", "--dirichlet", "left=y", "--neumann",
+                  "diffusivity=1+x*x", "--param", "degree=4", "--dirichlet", "left=y", "--neumann",
                   "top=x", "--robin", "right=1+y,2", "--probe", "0.3,0.6,0.2", "--exact", "x",
                   "--tolerance", "1e-12", "--assembly", assemblies[i]);
         compare(a, b);

@@ -58,7 +58,7 @@ expect 2 'o.pvd exists' "${ad[@]}" --steps 10 --output o.pvd
 
 # mistakes, and what they are answered
 printf 'index cells, nodes;\nconnectivity dofs : cells -> nodes[3]\ninput x : real[2] over nodes;\n' >missing.weft
-for command in 'solve missing.weft --mesh square:4' 'weft explain missing.weft' 'weft fuse missing.weft'; do
+for command in 'solve missing.weft --mesh square:4' 'weft explain missing.weft' 'weft compile missing.weft'; do
     # shellcheck disable=SC2086
     expect 2 "expected ';'" $command
 done

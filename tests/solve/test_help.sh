@@ -24,7 +24,7 @@ done < <(weft --help | sed -n '/^$/,/^$/ s/^  \([a-z]*\) .*/\1/p' | grep -v '^we
 version=$(sed -n 's/^project(weft VERSION \([0-9.]*\).*/\1/p' "$WEFT_SOURCE/CMakeLists.txt")
 for program in "${programs[@]}"; do
     for option in --version -V; do
-        # shellcheck disable=SC2086 # "weft fuse" is two words
+        # shellcheck disable=SC2086 # "weft compile" is two words
         out=$($program $option 2>&1) || fail "$program $option: exit $?"
         [ "$out" = "$program (Weft) $version" ] || fail "$program $option prints: $out"
     done
@@ -72,8 +72,8 @@ run_examples() { # command file
         fi
         case "$command" in
         *cuda*) ;;                                           # needs a GPU
-        "weft calibrate"*--check* | "weft calibrate --device host") ;; # takes minutes
-        "weft calibrate --draw"*) ;;                         # draws what --check has written
+        "weft calibrate"*--validate* | "weft calibrate --device host") ;; # takes minutes
+        "weft calibrate --plot"*) ;;                         # draws what --validate has written
         *.geo* | *.msh*)
             [ ! -x "$WEFT_BUILD/weft-gmsh" ] || run_example "$command"
             ;;

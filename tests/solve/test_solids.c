@@ -228,7 +228,7 @@ static void a_scalar_nonlinear_script(void **state) {
                             "K = stiffness + quadrature_shape_shape(q, J, degree = 5);\n"
                             "r[dofs] += mvmul(stiffness, U)\n"
                             "           + quadrature_load(k*k*k - source(P), J, degree = 5);\n"
-                            "return K, r;   # both, as weft fuse wants it\n");
+                            "return K, r;   # both, as weft compile wants it\n");
     double errors[2];
     for (int i = 0; i < 2; ++i) {
         json_t *result =

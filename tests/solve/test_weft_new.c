@@ -48,10 +48,10 @@ static void test_starting_points(void **state) {
           "1 function, 4 granularities run, 0 wrong", "");
     check(run_in(folder, "test . --device null"), 2, "", "computes nothing");
     check(run_in(folder, "test . --device hots"), 2, "", "did you mean host?");
-    check(run_in(folder, "new script mine"), 0, "  weft fuse mine.weft --kernels .\n", "");
-    check(run_in(folder, "fuse mine.weft --kernels ."), 0, "plan: 1 kernel", "");
+    check(run_in(folder, "new script mine"), 0, "  weft compile mine.weft --kernels .\n", "");
+    check(run_in(folder, "compile mine.weft --kernels ."), 0, "plan: 1 kernel", "");
     check(run_in(folder, "new script other"), 0, "  solve other.weft --mesh square:32\n", "");
-    check(run_in(folder, "fuse other.weft --set d=3"), 0, "plan: 1 kernel", "");
+    check(run_in(folder, "compile other.weft --param d=3"), 0, "plan: 1 kernel", "");
     /* -u'' = 1 between insulated sides: u(1) = 1/2, at nodes exact */
     check(run_program_in(folder, "solve",
                          "other.weft --mesh square:4 --dirichlet left=0 --probe 1,0.5 "

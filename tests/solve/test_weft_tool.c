@@ -29,7 +29,7 @@ static void check(test_run run, int exit_code, const char *out, const char *err)
 }
 
 static void test_help_and_version(void **state) {
-    static const char *const commands[] = {"fuse",    "explain", "library", "cache",
+    static const char *const commands[] = {"compile", "explain", "library", "cache",
                                            "devices", "new",     "test"};
     (void)state;
     check(RUN("--help"), 0, "Examples:", "");
@@ -47,39 +47,99 @@ static void test_stages(void **state) {
                  {"plan", "1 kernel"},           {"source", "void k0_"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
-        check(RUN("fuse", "poisson.weft", "--print", cases[i].stage), 0, cases[i].expected, "");
-    check(RUN("fuse", "poisson.weft", "--plan", "unfused"), 0, "3 kernels", "");
-    check(RUN("fuse", "poisson.weft", "--print=graph", "--format=dot"), 0, "digraph", "");
+        check(RUN("compile", "poisson.weft", "--print", cases[i].stage), 0, cases[i].expected, "");
+    check(RUN("compile", "poisson.weft", "--plan", "unfused"), 0, "3 kernels", "");
+    check(RUN("compile", "poisson.weft", "--print=graph", "--format=dot"), 0, "digraph", "");
     /* several pieces are one script: the matrix-free product is one kernel */
-    check(RUN("fuse", "poisson.weft", "product.weft", "--set", "d=3"), 0, "1 kernel", "");
-    check(RUN("fuse", "load.weft", "--define", "source=sin(x)", "--print=source"), 0, "sin(", "");
-    check(RUN("fuse", "poisson.weft", "--single", "--print=source"), 0, "float", "");
-    check(RUN("fuse", "poisson.weft", "--device", "null:h200"), 0, "32 instances a block", "");
+    check(RUN("compile", "poisson.weft", "product.weft", "--param", "d=3"), 0, "1 kernel", "");
+    check(RUN("compile", "load.weft", "--define", "source=sin(x)", "--print=source"), 0, "sin(",
+          "");
+    check(RUN("compile", "poisson.weft", "--precision=single", "--print=source"), 0, "float", "");
+    check(RUN("compile", "poisson.weft", "--device", "null:h200"), 0, "32 instances a block", "");
     check(RUN("explain", "poisson.weft"), 0, "unfused", "");
 }
 
 /* What the values of --scatter lead to; a wrong one is answered by all of them. */
 static void test_scatters(void **state) {
     (void)state;
-    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "coloured"), 0, ", coloured\n",
+    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "auto"), 0, ", coloured\n",
           "");
-    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "gathered"), 0, "by the owner",
+    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "gather"), 0, "by the owner",
           "");
-    check(
-        RUN("fuse", "poisson.weft", "product.weft", "--scatter", "cells", "--device", "null:h200"),
-        0, ", a launch a colour\n", "");
-    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "cells"), 0, ", coloured\n", "");
-    check(RUN("explain", "poisson.weft", "product.weft", "--scatter", "cells"), 0,
+    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "cell-colored", "--device",
+              "null:h200"),
+          0, ", a launch a colour\n", "");
+    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "cell-colored"), 0,
+          ", coloured\n", "");
+    check(RUN("explain", "poisson.weft", "product.weft", "--scatter", "cell-colored"), 0,
           "by colours of cells", "");
-    check(RUN("fuse", "poisson.weft", "product.weft", "--scatter", "cell"), 2, "",
-          "did you mean 'cells'? the values are coloured, gathered or cells");
+    check(
+        RUN("compile", "poisson.weft", "product.weft", "--scatter", "gathr"), 2, "",
+        "did you mean 'gather'? the values are auto, atomic, chunk-colored, cell-colored, gather, "
+        "vertex-patch or edge-patch");
+}
+
+static void same(test_run old, test_run now) {
+    assert_int_equal(0, old.exit_code);
+    assert_string_equal(now.output, old.output);
+    test_run_free(&old);
+    test_run_free(&now);
+}
+
+/* The names of the previous release still work, and --help does not show them. */
+static void test_earlier_names(void **state) {
+    static const struct {
+        const char *old[2], *now[2];
+    } cases[] = {{{"--set", "d=3"}, {"--param", "d=3"}},
+                 {{"--single", "--print=source"}, {"--precision=single", "--print=source"}},
+                 {{"--n", "1000"}, {"--size", "1000"}},
+                 {{"--turns", "1"}, {"--trip-count", "1"}},
+                 {{"--store=always", "--store=auto"}, {"--rematerialize=auto", NULL}},
+                 {{"--scatter=coloured", NULL}, {"--scatter=auto", NULL}},
+                 {{"--scatter=gathered", NULL}, {"--scatter=gather", NULL}},
+                 {{"--scatter=cells", "--device=null:h200"},
+                  {"--scatter=cell-colored", "--device=null:h200"}}};
+    char *folder = test_folder_make(), *path = test_path(folder, "plan.json"), *loop = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        same(RUN("fuse", "load.weft", cases[i].old[0], cases[i].old[1]),
+             RUN("compile", "load.weft", cases[i].now[0], cases[i].now[1]));
+    test_run plan = RUN("compile", "load.weft", "--plan=unfused", "--format=json");
+    test_text_write(path, plan.output);
+    same(RUN("compile", "load.weft", "--force", path),
+         RUN("compile", "load.weft", "--plan-file", path));
+    test_run_free(&plan);
+    loop = test_path(folder, "loop.weft");
+    test_text_write(loop,
+                    "index nodes;\ninput p : real over nodes;\nA = 2*p;\nx = p;\n"
+                    "repeat at most 8 while (1 > 0) {\n    update x = x + A;\n}\nreturn x;\n");
+    same(RUN("compile", loop, "--store=always"), RUN("compile", loop, "--rematerialize=never"));
+    same(RUN("compile", loop, "--store=never"), RUN("compile", loop, "--rematerialize=always"));
+    check(RUN("compile", loop, "--rematerialize=never"), 0, "loads    x real, A real", "");
+    check(RUN("compile", loop, "--rematerialize=always"), 0, "loads    p real, x real", "");
+    same(RUN("compile", "cg.weft", "--device=null:h200", "--routine=A=csr"),
+         RUN("compile", "cg.weft", "--device=null:h200", "--product-kernel=A=csr"));
+    for (int i = 0; i < 2; ++i) {
+        test_run help = RUN(i ? "calibrate" : "compile", "--help");
+        static const char *const hidden[] = {"--set",   "--single", "--n=",      "--turns",
+                                             "--store", "--force",  "--routine", "--seconds",
+                                             "--again", "--check",  "--draw",    "fuse "};
+        for (size_t k = 0; k < sizeof hidden / sizeof hidden[0]; ++k)
+            assert_null(strstr(help.output, hidden[k]));
+        test_run_free(&help);
+    }
+    check(RUN("compile", "load.weft", "--trip-cout=1"), 2, "", "did you mean '--trip-count'?");
+    check(RUN("compile", "load.weft", "--tuns=1"), 2, "", "did you mean '--tune'?");
+    free(loop);
+    free(path);
+    test_folder_remove(&folder);
 }
 
 static void test_json(void **state) {
     (void)state;
     static const char *const stages[] = {"graph", "plan"};
     for (int i = 0; i < 2; ++i) {
-        test_run run = RUN("fuse", "poisson.weft", "--format=json", "--print", stages[i]);
+        test_run run = RUN("compile", "poisson.weft", "--format=json", "--print", stages[i]);
         json_t *root = json_loads(run.output, 0, NULL);
         assert_non_null(root);
         json_decref(root);
@@ -93,16 +153,16 @@ static void test_script_files(void **state) {
     char *folder = test_folder_make(), *path = test_path(folder, "my.weft");
     (void)state;
     test_text_write(path, text);
-    check(RUN("fuse", path), 0, "transpose", "");
+    check(RUN("compile", path), 0, "transpose", "");
     test_text_write(path,
                     "index cells;\ninput A : real[2,2] over cells;\nB = transpos(A);\nreturn B;\n");
-    check(RUN("fuse", path), 2, "", "my.weft:3:5: error: ");
-    check(RUN("fuse", path), 2, "", "B = transpos(A);\n        ^");
+    check(RUN("compile", path), 2, "", "my.weft:3:5: error: ");
+    check(RUN("compile", path), 2, "", "B = transpos(A);\n        ^");
     test_text_write(path,
                     "index cells;\ninput A : real[2,3] over cells;\nB = mmul(A, A);\nreturn B;\n");
-    check(RUN("fuse", path), 2, "", "my.weft:3:");
+    check(RUN("compile", path), 2, "", "my.weft:3:");
     test_text_write(path, "index cells\ninput A : real over cells;\nreturn A;\n");
-    check(RUN("fuse", path), 2, "", "my.weft:1:12: error: ");
+    check(RUN("compile", path), 2, "", "my.weft:1:12: error: ");
     free(path);
     test_folder_remove(&folder);
 }
@@ -156,16 +216,16 @@ static void test_bad_usage(void **state) {
     (void)state;
     const char *alone[] = {WEFT_BINARY_DIR "/weft", NULL};
     check(test_program(alone, NULL), 2, "", "no command is given");
-    check(RUN("fuze"), 2, "", "did you mean 'fuse'?");
-    check(RUN("fuse"), 2, "", "no script is given");
-    check(RUN("fuse", "poison.weft"), 2, "", "did you mean poisson.weft?");
-    check(RUN("fuse", "poisson.weft", "--prnt=plan"), 2, "", "did you mean '--print'?");
-    check(RUN("fuse", "poisson.weft", "--print=plna"), 2, "", "plan");
-    check(RUN("fuse", "poisson.weft", "--format=xml"), 2, "", "json");
-    check(RUN("fuse", "poisson.weft", "--set", "e=3"), 2, "", "e");
-    check(RUN("fuse", "poisson.weft", "--set", "d=x"), 2, "", "--set:1:1");
-    check(RUN("fuse", "load.weft", "--define", "source=1+"), 2, "", "--define:1:3");
-    check(RUN("fuse", "poisson.weft", "--device=cud"), 2, "", "host");
+    check(RUN("compil"), 2, "", "did you mean 'compile'?");
+    check(RUN("compile"), 2, "", "no script is given");
+    check(RUN("compile", "poison.weft"), 2, "", "did you mean poisson.weft?");
+    check(RUN("compile", "poisson.weft", "--prnt=plan"), 2, "", "did you mean '--print'?");
+    check(RUN("compile", "poisson.weft", "--print=plna"), 2, "", "plan");
+    check(RUN("compile", "poisson.weft", "--format=xml"), 2, "", "json");
+    check(RUN("compile", "poisson.weft", "--param", "e=3"), 2, "", "e");
+    check(RUN("compile", "poisson.weft", "--param", "d=x"), 2, "", "--param:1:1");
+    check(RUN("compile", "load.weft", "--define", "source=1+"), 2, "", "--define:1:3");
+    check(RUN("compile", "poisson.weft", "--device=cud"), 2, "", "host");
     check(RUN("devices", "extra"), 2, "", "unexpected argument 'extra'");
 }
 
@@ -178,6 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_help_and_version),
                                        cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_scatters),
+                                       cmocka_unit_test(test_earlier_names),
                                        cmocka_unit_test(test_json),
                                        cmocka_unit_test(test_script_files),
                                        cmocka_unit_test(test_library),

@@ -76,7 +76,7 @@ warned "full TMPDIR"
 # The tuning database: what is measured is used and not kept, with a warning.
 for room in 0 12; do
     leave $room
-    expect 0 "$WEFT_BUILD/weft" calibrate --device host:1 --seconds 0.5 --single mmul
+    expect 0 "$WEFT_BUILD/weft" calibrate --device host:1 --time-limit 0.5 --precision single mmul
     grep -q "warning: the tuning database keeps nothing: .*\(full\|space\)" "$scratch/err" || fail "$room kB: tuning"
 done
 

@@ -12,6 +12,9 @@ static const struct argp_option options[] = {{NULL, 0, NULL, 0, "Group:", 1},
                                              {"mesh", 'm', "FILE", 0, "", 0},
                                              {"max-iterations", 1, "N", 0, "", 0},
                                              {"verbose", 'v', NULL, 0, "", 0},
+                                             {"plan-file", 'p', "FILE", 0, "", 0},
+                                             APP_HIDDEN_ALIAS("force"),
+                                             {"strict", 's', NULL, OPTION_HIDDEN, NULL, 0},
                                              {0}};
 
 static weft_status check(weft_error *error, int argc, ...) {
@@ -46,6 +49,20 @@ static void test_unknown_options_suggest_the_nearest(void **state) {
     assert_string_equal("unknown option '-x'", error.message);
     /* a beginning that two options share is no option */
     assert_int_equal(WEFT_ERROR_USAGE, check(&error, 2, "--ve", "x"));
+}
+
+/* An alias takes what its entry takes, and is not suggested. */
+static void test_hidden_names(void **state) {
+    (void)state;
+    weft_error error;
+    assert_int_equal(WEFT_OK, check(&error, 4, "--force", "--mehs", "--force=x", "--strict"));
+    assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "--force"));
+    assert_string_equal("write --force FILE", error.hint);
+    assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "--strict=1"));
+    assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "--forc1"));
+    assert_null(strstr(error.hint, "did you mean"));
+    assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "--stric1"));
+    assert_null(strstr(error.hint, "did you mean"));
 }
 
 static void test_missing_and_unwanted_values(void **state) {
@@ -87,11 +104,12 @@ static void test_integers(void **state) {
     (void)state;
     int value = 0;
     weft_error error;
-    assert_int_equal(WEFT_OK, app_parse_integer("--n", "1e3", 0, 5000, &value, &error));
+    assert_int_equal(WEFT_OK, app_parse_integer("--size", "1e3", 0, 5000, &value, &error));
     assert_int_equal(1000, value);
-    assert_int_equal(WEFT_ERROR_USAGE, app_parse_integer("--n", "1.5", 0, 5000, &value, &error));
+    assert_int_equal(WEFT_ERROR_USAGE, app_parse_integer("--size", "1.5", 0, 5000, &value, &error));
     assert_string_equal("expected a whole number", error.message);
-    assert_int_equal(WEFT_ERROR_USAGE, app_parse_integer("--n", "5001", 0, 5000, &value, &error));
+    assert_int_equal(WEFT_ERROR_USAGE,
+                     app_parse_integer("--size", "5001", 0, 5000, &value, &error));
     assert_int_equal(1000, value);
 }
 
@@ -172,12 +190,12 @@ static void test_reading(void **state) {
     (void)state;
     weft_error error;
     weft_text taken = {0};
-    char *good[] = {"program", "-v", "--mesh", "a", "word", "-mb", NULL};
+    char *good[] = {"program", "-v", "--mesh", "a", "word", "-mb", "--force", "c", "-s", NULL};
     char *refused[] = {"program", "--mesh=", "-v", NULL};
     char *unknown[] = {"program", "-v", "--mehs=a", NULL};
     assert_int_equal(WEFT_OK,
-                     app_options_parse(options, "WORD", "", 6, good, take, &taken, &error));
-    assert_string_equal("v m=a m=b =word", taken.data); /* argp takes arguments last */
+                     app_options_parse(options, "WORD", "", 9, good, take, &taken, &error));
+    assert_string_equal("v m=a m=b p=c s =word", taken.data); /* argp takes arguments last */
     taken.length = 0;
     assert_int_equal(WEFT_ERROR_INPUT,
                      app_options_parse(options, NULL, "", 3, refused, take, &taken, &error));
@@ -202,6 +220,7 @@ static void test_printed_points(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_options_pass),
                                        cmocka_unit_test(test_unknown_options_suggest_the_nearest),
+                                       cmocka_unit_test(test_hidden_names),
                                        cmocka_unit_test(test_missing_and_unwanted_values),
                                        cmocka_unit_test(test_numbers),
                                        cmocka_unit_test(test_integers),

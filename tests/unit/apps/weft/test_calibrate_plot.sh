@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: quick
-# weft calibrate --draw on files made here: ranks worked out by hand, a polynomial that is known, and files that are none.
+# weft calibrate --plot on files made here: ranks worked out by hand, a polynomial that is known, and files that are none.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -57,7 +57,7 @@ mapfile -t pairs < <(awk 'BEGIN { split("1 -7 21 -35 35 -21 7 -1", e, " ")
         "$(covers "${pairs[@]}")"
     printf '{"script": "elsewhere/fitted.weft", "type": "double", "instances": 7, "covers": %s}]}\n' "$(covers "1 2")"
 } >good.json
-expect 0 "it_s_mine-float: 4 covers" "$weft" calibrate --draw good.json --out drawn
+expect 0 "it_s_mine-float: 4 covers" "$weft" calibrate --plot good.json --out drawn
 
 cat >wanted <<'END'
 1 3 0.001 0.004
@@ -103,7 +103,7 @@ fi
 
 # Without gnuplot the scripts and their data.
 mkdir empty
-expect 0 "scripts for gnuplot alone" env PATH="$scratch/empty" "$weft" calibrate --draw good.json --out undrawn
+expect 0 "scripts for gnuplot alone" env PATH="$scratch/empty" "$weft" calibrate --plot good.json --out undrawn
 for file in drawn/*.gp drawn/*.dat; do
     diff "$file" "un$file" || fail "un$file"
 done
@@ -113,8 +113,8 @@ done
 # refused WORDS TEXT
 refused() {
     printf '%s' "$2" >bad.json
-    expect 2 "bad.json" "$weft" calibrate --draw bad.json --out never
-    expect 2 "$1" "$weft" calibrate --draw bad.json --out never
+    expect 2 "bad.json" "$weft" calibrate --plot bad.json --out never
+    expect 2 "$1" "$weft" calibrate --plot bad.json --out never
     [ ! -e never ] || fail "files of a bad one"
 }
 refused "this is no JSON" ""
@@ -135,11 +135,12 @@ refused "scripts[0].covers[1].measured_seconds is no number of seconds above 0" 
 refused "scripts[0].covers[1].predicted_seconds is no number of seconds above 0" "$(file "$(covers "1 1" "null 1")")"
 refused "scripts[0].covers[0].measured_seconds is no number of seconds above 0" "$(file "$(covers "1 1e-320")")"
 refused "scripts[0].covers[0].predicted_seconds is no number" "$(file '[[]]')"
-expect 2 "nowhere.json" "$weft" calibrate --draw nowhere.json --out never
-expect 2 "cannot make this folder" "$weft" calibrate --draw good.json --out nowhere/never
-expect 2 "bad.json" "$weft" calibrate --draw good.json --out bad.json
-expect 2 "go together" "$weft" calibrate --draw good.json
+expect 2 "nowhere.json" "$weft" calibrate --plot nowhere.json --out never
+expect 2 "cannot make this folder" "$weft" calibrate --plot good.json --out nowhere/never
+expect 2 "bad.json" "$weft" calibrate --plot good.json --out bad.json
+expect 2 "go together" "$weft" calibrate --plot good.json
+expect 2 "go together" "$weft" calibrate --draw good.json # the name of the previous release
 expect 2 "go together" "$weft" calibrate --out never
-expect 2 "measures nothing" "$weft" calibrate --draw good.json --out never --check
-expect 2 "measures nothing" "$weft" calibrate --draw good.json --out never mmul
-expect 0 "--draw=FILE" "$weft" calibrate --help
+expect 2 "measures nothing" "$weft" calibrate --plot good.json --out never --validate
+expect 2 "measures nothing" "$weft" calibrate --plot good.json --out never mmul
+expect 0 "--plot=FILE" "$weft" calibrate --help

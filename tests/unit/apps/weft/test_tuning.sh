@@ -21,11 +21,13 @@ expect() {
 
 expect 0 "0 devices" "$weft" tuning list
 expect 2 "there is nothing to measure" "$weft" calibrate --device null
-expect 2 "there is nothing to measure" "$weft" calibrate --check --device null:h200
+expect 2 "there is nothing to measure" "$weft" calibrate --validate --device null:h200
+# the names of the previous release
+expect 2 "there is nothing to measure" "$weft" calibrate --check --n 9 --single --again --seconds 1 --device null:h200
 expect 2 "did you mean 'trace'" "$weft" calibrate --device host:1 trac
 expect 2 "unknown action" "$weft" tuning liste
-expect 0 "left" "$weft" calibrate --device host:1 --seconds 0.01 mmul
-expect 0 "known before" "$weft" calibrate --device host:1 --seconds 2 trace
+expect 0 "left" "$weft" calibrate --device host:1 --time-limit 0.01 mmul
+expect 0 "known before" "$weft" calibrate --device host:1 --time-limit 2 trace
 expect 0 "1 device" "$weft" tuning list
 expect 0 ", 0 damaged" "$weft" tuning verify
 
@@ -38,9 +40,9 @@ P = mmul(A, B);
 y = mvmul(P, x);
 return y;
 SCRIPT
-expect 0 "the best" "$weft" fuse "$scratch/my.weft" --device host:1 --tune 3 --print cover
+expect 0 "the best" "$weft" compile "$scratch/my.weft" --device host:1 --tune 3 --print cover
 expect 0 "the cover that a search found best is used" \
-    env WEFT_LOG=info "$weft" fuse "$scratch/my.weft" --device host:1 --print cover
+    env WEFT_LOG=info "$weft" compile "$scratch/my.weft" --device host:1 --print cover
 expect 0 "1 winners" "$weft" tuning list
 
 # Each kernel of the winner was measured: the page has a number for it, on that device and for as many instances alone.
@@ -50,7 +52,7 @@ page=$scratch/page.html
 "$weft" explain "$scratch/my.weft" --device host:1 --html "$page"
 [ "$(measured "$page" | wc -l)" -ge 1 ] || { echo "no kernel in the page"; exit 1; }
 ! measured "$page" | grep -qvE '^[0-9.]+ [num]?s$' || { echo "a kernel without a time:"; measured "$page"; exit 1; }
-for other in "--device null" "--device host:1 --n 1000"; do
+for other in "--device null" "--device host:1 --size 1000"; do
     # shellcheck disable=SC2086
     "$weft" explain "$scratch/my.weft" $other --html "$page"
     ! measured "$page" | grep -qvx -- - || { echo "a time of another device or size:"; measured "$page"; exit 1; }
@@ -58,8 +60,8 @@ done
 echo "ok: measured kernels in the page"
 expect 0 "predicted times: measured for every routine of" "$weft" explain "$scratch/my.weft" --device host:1
 expect 0 "predicted times: analytic" "$weft" explain "$scratch/my.weft" --device null
-expect 2 "there is nothing to measure" "$weft" fuse "$scratch/my.weft" --device null --tune 3
-expect 0 "the first predicted is within 5 %" "$weft" calibrate --check --tune 2 --n 5000 --device host:1 \
+expect 2 "there is nothing to measure" "$weft" compile "$scratch/my.weft" --device null --tune 3
+expect 0 "the first predicted is within 5 %" "$weft" calibrate --validate --tune 2 --size 5000 --device host:1 \
     --json "$scratch/check.json" "$scratch/my.weft"
 "${PYTHON:-$(command -v python3)}" - "$scratch/check.json" <<'PYTHON'
 import json
@@ -91,6 +93,6 @@ fi
 head -c 5000 "$file" >"$file.cut" && cat "$file.cut" >"$file"
 expect 0 "it is made anew" "$weft" tuning verify
 expect 0 "0 devices" "$weft" tuning list
-WEFT_CACHE=off expect 0 "in memory: nothing is kept" "$weft" calibrate --device host:1 --seconds 0.01 trace
+WEFT_CACHE=off expect 0 "in memory: nothing is kept" "$weft" calibrate --device host:1 --time-limit 0.01 trace
 expect 0 "0 devices" "$weft" tuning list
 echo "$before"

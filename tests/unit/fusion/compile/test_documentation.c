@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char command[] = "$ weft fuse poisson.weft --print ";
+static const char command[] = "$ weft compile poisson.weft --print ";
 
 /* The text between the next pair of fences after *at that starts with `start`; malloc'd or NULL. */
 static char *next_block(const char **at, const char *start) {

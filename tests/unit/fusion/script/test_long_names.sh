@@ -20,10 +20,10 @@ $r = 2*$e($n);
 return $r;
 END
 for stage in tokens script graph fusions implementations cover plan source; do
-    "$weft" fuse long.weft --print $stage >out 2>&1 || fail "$stage"
+    "$weft" compile long.weft --print $stage >out 2>&1 || fail "$stage"
 done
-"$weft" fuse long.weft --format json >plan.json
-"$weft" fuse long.weft --force plan.json --define "$e=x^2" >out 2>&1 || fail "a plan with long names is refused"
+"$weft" compile long.weft --format json >plan.json
+"$weft" compile long.weft --plan-file plan.json --define "$e=x^2" >out 2>&1 || fail "a plan with long names is refused"
 "$weft" explain long.weft --html page.html >out 2>&1 || fail "explain"
 
 # a script that is solved, in a file whose name has 255 bytes
@@ -47,14 +47,14 @@ grep -qF "$file" out || fail "the script is not named"
 long=$(letters l 255)
 echo "index cells; input $long : real over cells; b = 2*$long; return b;" >"$file"
 for program in weft solve; do
-    options=(fuse)
+    options=(compile)
     [ $program = weft ] || options=(--mesh square:2)
     ! "$WEFT_BUILD/$program" "${options[@]}" "$file" >out 2>&1 || fail "a name of 255 characters is taken"
     grep -q 'weft:1:20: error: this name has 255 characters, and 63 are allowed' out || fail "which name is too long?"
 done
-for option in --define --set; do
-    ! "$weft" fuse long.weft $option "$long=1" >out 2>&1 || fail "$option of a name that is not there"
+for option in --define --param; do
+    ! "$weft" compile long.weft $option "$long=1" >out 2>&1 || fail "$option of a name that is not there"
     grep -qE "the script has no (expression|parameter) '$long'" out || fail "$option: which name?"
 done
-! "$weft" fuse "$(letters f 300)" >out 2>&1 || fail "a file whose name has 300 bytes"
+! "$weft" compile "$(letters f 300)" >out 2>&1 || fail "a file whose name has 300 bytes"
 grep -q 'f: error: ' out || fail "no message for a file whose name has 300 bytes"
