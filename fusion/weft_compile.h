@@ -143,11 +143,6 @@ void weft_compilation_free(weft_compilation **compilation);
 /** The cover that was chosen, as text for weft_compile_options.cover: a line for each graph. */
 weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
                                    weft_error *error);
-/** The covers that were looked at for options.alternative: alternative + 1 unless there are fewer.
- */
-int weft_compilation_alternatives(const weft_compilation *compilation);
-/** Seconds of a run for options.instances, predicted. */
-double weft_compilation_seconds(const weft_compilation *compilation);
 /** How many of its kernels are predicted by measured times alone; *n_kernels: of how many. */
 int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels);
 /** Is its cover the one that options.cover asked for? */

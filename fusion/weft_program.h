@@ -122,7 +122,6 @@ weft_status weft_program_run(weft_program *program, weft_error *error);
 void weft_program_guard(weft_program *program, weft_memory *go);
 /** The memory of a returned list, after a run. Borrowed; NULL when there is no such name. */
 weft_memory *weft_program_result(const weft_program *program, const char *name);
-double weft_program_compile_seconds(const weft_program *program);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include "fusion/plan/cover.h"
 #include "fusion/weft_compile.h"
 
-/** Set cover, n_covers and cover_recalled from what comes before (fusion/compile/cover_choose.c). */
+/** Set cover and cover_recalled from what comes before (fusion/compile/cover_choose.c). */
 weft_status weft_cover_choose(weft_compilation *c, weft_error *error);
 
 /** The same script by another cover of its implementations: only plan and source are made anew,

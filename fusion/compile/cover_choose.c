@@ -126,7 +126,7 @@ weft_status weft_cover_choose(weft_compilation *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;
     const int most = c->options.alternative + 1;
-    c->n_covers = 1;
+    int n = 0;
     if (c->options.cover)
         TRY(read_cover(c->arena, c->graph, c->implementations, c->options.cover, &c->cover, error));
     c->cover_recalled = c->cover != NULL;
@@ -136,28 +136,13 @@ weft_status weft_cover_choose(weft_compilation *c, weft_error *error) {
         return weft_cover_make(c->arena, c->graph, c->fusions, c->implementations, c->options.plan,
                                &c->cover, error);
     TRY(weft_covers_make(c->arena, c->graph, c->fusions, c->implementations, c->options.plan, most,
-                         &list, &c->n_covers, error));
-    if (c->n_covers == 0)
+                         &list, &n, error));
+    if (n == 0)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "no choice of kernels covers every call once");
-    c->cover = list[c->n_covers - 1];
+    c->cover = list[n - 1];
 done:
     return status;
-}
-
-int weft_compilation_alternatives(const weft_compilation *compilation) {
-    int most = compilation->n_covers;
-    for (int i = 0; compilation->flow && i < compilation->flow->n_segments; ++i)
-        if (compilation->flow->segments[i]->n_covers > most)
-            most = compilation->flow->segments[i]->n_covers;
-    return most;
-}
-
-double weft_compilation_seconds(const weft_compilation *compilation) {
-    double sum = compilation->cover ? compilation->cover->seconds : 0;
-    for (int i = 0; compilation->flow && i < compilation->flow->n_segments; ++i)
-        sum += compilation->flow->segments[i]->cover->seconds;
-    return sum;
 }
 
 static int count_measured(const weft_cover *cover) {

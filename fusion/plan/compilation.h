@@ -22,7 +22,6 @@ struct weft_compilation {
     weft_fusions *fusions;
     weft_implementations *implementations;
     weft_cover *cover;
-    int n_covers;        /* that were found for options.alternative */
     bool cover_recalled; /* it is that of options.cover */
     weft_plan *plan;
     int segment; /* of a script with loops, from 0; else -1 */

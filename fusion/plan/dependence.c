@@ -133,10 +133,3 @@ bool weft_relations_convex(const weft_relations *r, const uint64_t *set) {
             return false;
     return true;
 }
-
-bool weft_relations_barred(const weft_relations *r, const uint64_t *set) {
-    for (int u = weft_set_next(set, r->words, 0); u >= 0; u = weft_set_next(set, r->words, u + 1))
-        if (weft_set_meets(weft_relations_apart(r, u), set, r->words))
-            return true;
-    return false;
-}

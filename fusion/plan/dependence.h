@@ -53,8 +53,6 @@ weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft
                                 weft_error *error);
 /** No path leaves the set and comes back. */
 bool weft_relations_convex(const weft_relations *r, const uint64_t *set);
-/** Are two of the set apart? */
-bool weft_relations_barred(const weft_relations *r, const uint64_t *set);
 
 /** fusion/plan/candidates.c: does fusing two calls spare traffic: one uses the other's result, or both read the
  *  same datum or map, or accumulate through one? Does a call accumulate? */

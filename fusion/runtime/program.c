@@ -245,7 +245,3 @@ weft_memory *weft_program_result(const weft_program *program, const char *name) 
     const int found = weft_program_datum(program->compilation->graph, name);
     return found >= 0 ? program->data[found] : NULL;
 }
-
-double weft_program_compile_seconds(const weft_program *program) {
-    return program->module != NULL ? weft_module_seconds(program->module) : 0;
-}

@@ -58,12 +58,20 @@ static int order_groups(const partition *p, uint64_t state, int *order) {
     return n;
 }
 
+/* Are two of the set apart? */
+static bool is_barred(const weft_relations *r, const uint64_t *set) {
+    bool barred = false;
+    for (int u = weft_set_next(set, r->words, 0); u >= 0; u = weft_set_next(set, r->words, u + 1))
+        barred |= weft_set_meets(weft_relations_apart(r, u), set, r->words);
+    return barred;
+}
+
 static bool may_be_kernel(const partition *p, int group) {
     uint64_t set[WEFT_CALLS_MAX / 64] = {0};
     for (int i = 0; i < p->graph->n_calls; ++i)
         if (p->group[i] == group)
             weft_set_add(set, i);
-    return !weft_relations_barred(p->relations, set) && weft_relations_convex(p->relations, set) &&
+    return !is_barred(p->relations, set) && weft_relations_convex(p->relations, set) &&
            weft_fusion_fits(p->graph, set);
 }
 

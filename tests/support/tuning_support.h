@@ -5,6 +5,7 @@
 
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
+#include "fusion/weft_compile.h"
 #include "cache_support.h"
 
 #include <sqlite3.h>
@@ -33,6 +34,17 @@ static inline void tuning_place_free(tuning_place *place) {
     free(place->file);
     test_folder_remove(&place->folder);
     free(place);
+}
+
+/** Predicted seconds of a run: the sum over the kernels. */
+static inline double tuning_predicted(const weft_compilation *compilation) {
+    double sum = 0;
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info kernel;
+        weft_compilation_kernel(compilation, i, &kernel);
+        sum += kernel.seconds;
+    }
+    return sum;
 }
 
 static inline void tuning_ok(weft_status status, const weft_error *error) {

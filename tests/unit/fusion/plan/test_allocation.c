@@ -54,7 +54,7 @@ static weft_status predicted(void *user, const weft_compilation *compilation, do
                              weft_error *error) {
     (void)user;
     (void)error;
-    *seconds = weft_compilation_seconds(compilation);
+    *seconds = 1e-6 * weft_compilation_kernels(compilation);
     return WEFT_OK;
 }
 

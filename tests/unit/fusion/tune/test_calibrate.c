@@ -355,7 +355,7 @@ static double seconds_with(double measured, double fitted) {
     tuning_ok(weft_library_make(&library, &error), &error);
     tuning_ok(weft_compile(library, &limits, &fragment, 1, &options, &compilation, &error), &error);
     assert_int_equal(weft_compilation_kernels(compilation), 2);
-    const double seconds = weft_compilation_seconds(compilation);
+    const double seconds = tuning_predicted(compilation);
     weft_compilation_free(&compilation);
     weft_library_free(&library);
     weft_measured_costs_free(&costs);
