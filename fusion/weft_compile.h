@@ -202,6 +202,9 @@ typedef struct weft_kernel_info {
     bool stars;        /* it accumulates by stars */
     bool star_cells;   /* and reads lists over the cells, so that it needs their numbers */
     bool cell_colours; /* it accumulates by colours of instances, a launch each */
+    /** How it adds to its targets: "atomic", "chunk-colored", "cell-colored", "gather",
+     *  "vertex-patch" or "edge-patch"; NULL: it adds to none. */
+    const char *scatter;
 } weft_kernel_info;
 int weft_compilation_kernels(const weft_compilation *compilation);
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out);

@@ -88,6 +88,23 @@ static const char explain_doc[] =
     "  weft explain poisson.weft --why J K\n"
     "  weft explain poisson.weft --html poisson.html";
 
+/* Some algorithms of --scatter cannot be used on every device and for every kernel. */
+static void log_scatter(const weft_tool_options *options, const weft_compilation *compilation,
+                        app_messages *messages) {
+    weft_kernel_info info;
+    if (strcmp(options->scatter_name, "auto") == 0)
+        return;
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_compilation_kernel(compilation, i, &info);
+        if (info.scatter != NULL && strcmp(info.scatter, options->scatter_name) != 0) {
+            weft_log(&messages->monitor, WEFT_LOG_WARNING,
+                     "--scatter %s cannot be used for kernel %s on this device: it uses %s",
+                     options->scatter_name, info.name, info.scatter);
+            return;
+        }
+    }
+}
+
 static weft_status print_compilation(const weft_tool_options *options, bool explain,
                                      app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -124,6 +141,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                        error));
     TRY(weft_compile(library, weft_device_limits(device), scripts.fragments, scripts.n,
                      &compile_options, &compilation, error));
+    log_scatter(options, compilation, messages);
     weft_tool_tune_told(&tuned, &compile_options, compilation, messages);
     if (options->tune > 0)
         TRY(weft_tool_kernels_keep(&tuned, device, compilation, &compile_options, error));

@@ -250,6 +250,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .stars = kernel->stars,
         .star_cells = reads_star_cells(kernel),
         .cell_colours = kernel->cell_colours,
+        .scatter = weft_plan_scatter_name(compilation->plan, kernel),
     };
 }
 

@@ -229,13 +229,14 @@ static void explain_head(const explanation *e) {
                   e->graph->n_calls, e->graph->n_calls == 1 ? "" : "s", unfused->n_kernels,
                   unfused->n_kernels == 1 ? "" : "s", fused->n_kernels,
                   plan_names[c->options.plan]);
-    weft_text_add(e->out, "Device %s; blocks of %d, real is %s, accumulating stores %s.\n",
+    weft_text_add(e->out, "Device %s; blocks of %d, real is %s, scatter %s.\n",
                   c->limits.name, fused->lanes, c->options.single ? "float" : "double",
-                  c->options.scatter == WEFT_SCATTER_GATHERED       ? "gathered"
-                  : c->options.scatter == WEFT_SCATTER_STARS        ? "stars"
-                  : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "stars of vertices"
-                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "by colours of cells"
-                                                                    : "coloured");
+                  c->options.scatter == WEFT_SCATTER_GATHERED       ? "gather"
+                  : c->options.scatter == WEFT_SCATTER_STARS        ? "edge-patch"
+                  : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "vertex-patch"
+                  : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "cell-colored"
+                  : fused->lanes == WEFT_CUDA_LANES                 ? "atomic"
+                                                                    : "chunk-colored");
     weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);
 }

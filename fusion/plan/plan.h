@@ -83,6 +83,9 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
                            weft_plan **out, weft_error *error);
 
 
+/** How a kernel adds to its targets: "atomic", "chunk-colored", "cell-colored", "gather",
+ *  "vertex-patch" or "edge-patch"; NULL: it adds to none. */
+const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel);
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 /** segment: of the compilation. */

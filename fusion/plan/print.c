@@ -1,5 +1,6 @@
 /* Fusions, implementations, cover and plan as text. */
 #include "core/weft_core.h"
+#include "fusion/base/target.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/library.h"
@@ -178,24 +179,38 @@ static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *
     }
 }
 
-static void print_scatters(const weft_graph *graph, const weft_plan_kernel *kernel,
-                           weft_text *out) {
+const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel) {
+    if (kernel->gather >= 0)
+        return "gather";
+    if (kernel->n_scatters == 0)
+        return NULL;
+    if (kernel->stars)
+        return kernel->edges ? "edge-patch" : "vertex-patch";
+    if (kernel->cell_colours)
+        return "cell-colored";
+    return plan->lanes == WEFT_CUDA_LANES ? "atomic" : "chunk-colored";
+}
+
+static void print_scatters(const weft_graph *graph, const weft_plan *plan,
+                           const weft_plan_kernel *kernel, weft_text *out) {
+    const char *name = weft_plan_scatter_name(plan, kernel);
     for (int i = 0; i < kernel->n_scatters; ++i) {
         weft_text_add(out, "    %-9s", i == 0 ? "scatters" : "");
         print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
-        weft_text_add(out, kernel->cell_colours ? ", a launch a colour\n" : ", coloured\n");
+        weft_text_add(out, ", %s\n", name);
     }
     if (kernel->gather >= 0) {
         const weft_accumulation *a = &graph->accumulations[kernel->gather];
         weft_text_add(out, "    %-9s", "gathers");
         print_accumulation(graph, a, out);
-        weft_text_add(out, ", by the owner, %s\n",
+        weft_text_add(out, ", %s\n",
                       kernel->adds ? "added to what is there" : "written");
     }
 }
 
-static void print_kernel(const weft_graph *graph, const weft_plan_kernel *kernel, int number,
+static void print_kernel(const weft_graph *graph, const weft_plan *plan, int number,
                          weft_text *out) {
+    const weft_plan_kernel *kernel = &plan->kernels[number];
     weft_text_add(out, "kernel %d over %s: %s\n", number,
                   weft_index_set_name(graph, kernel->index_set), kernel->name);
     print_data(graph, "zeroed", kernel->zero, kernel->n_zero, out);
@@ -209,7 +224,7 @@ static void print_kernel(const weft_graph *graph, const weft_plan_kernel *kernel
     if (kernel->implementation != NULL)
         print_kernel_calls(graph, kernel, out);
     print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
-    print_scatters(graph, kernel, out);
+    print_scatters(graph, plan, kernel, out);
     for (int i = 0; i < kernel->n_reductions; ++i) {
         weft_text_add(out, i > 0 ? ", " : kernel->finishes ? "    joins    " : "    reduces  ");
         print_name(graph, graph->calls[kernel->reductions[i]].result, out);
@@ -248,7 +263,7 @@ void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_t
                   plan->n_kernels == 1 ? "" : "s", plan->n_buffers, plan->n_buffers == 1 ? "" : "s",
                   plan->lanes);
     for (int i = 0; i < plan->n_kernels; ++i)
-        print_kernel(graph, &plan->kernels[i], i, out);
+        print_kernel(graph, plan, i, out);
     for (int i = 0; i < plan->n_buffers; ++i)
         print_buffer(graph, plan, i, out);
 }

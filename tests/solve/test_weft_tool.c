@@ -59,24 +59,43 @@ static void test_stages(void **state) {
     check(RUN("explain", "poisson.weft"), 0, "unfused", "");
 }
 
-/* What the values of --scatter lead to; a wrong one is answered by all of them. */
+/* What the values of --scatter lead to, and what is logged where that is something else. */
 static void test_scatters(void **state) {
+    static const struct {
+        const char *name, *device, *used, *logged;
+    } cases[] = {{"auto", "host", "chunk-colored", ""},
+                 {"auto", "null:h200", "atomic", ""},
+                 {"atomic", "null:h200", "atomic", ""},
+                 {"atomic", "host", "chunk-colored", "cannot be used"},
+                 {"chunk-colored", "host", "chunk-colored", ""},
+                 {"chunk-colored", "null:h200", "atomic", "cannot be used"},
+                 {"cell-colored", "null:h200", "cell-colored", ""},
+                 {"cell-colored", "host", "chunk-colored", "it uses chunk-colored"},
+                 {"gather", "host", "written", ""},
+                 {"gather", "null:h200", "written", ""},
+                 {"vertex-patch", "null:h200", "vertex-patch", ""},
+                 {"edge-patch", "null:h200", "edge-patch", ""},
+                 {"edge-patch", "host", "chunk-colored", "cannot be used"}};
     (void)state;
-    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "auto"), 0, ", coloured\n",
-          "");
-    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "gather"), 0, "by the owner",
-          "");
-    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "cell-colored", "--device",
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        test_run run = RUN("compile", "poisson.weft", "product.weft", "--param=d=3", "--scatter",
+                           cases[i].name, "--device", cases[i].device);
+        char *used = NULL;
+        assert_true(asprintf(&used, ", %s\n", cases[i].used) > 0);
+        assert_true(cases[i].logged[0] || !run.error[0]);
+        check(run, 0, used, cases[i].logged);
+        free(used);
+    }
+    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "edge-patch", "--device",
               "null:h200"),
-          0, ", a launch a colour\n", "");
-    check(RUN("compile", "poisson.weft", "product.weft", "--scatter", "cell-colored"), 0,
-          ", coloured\n", "");
+          0, ", vertex-patch\n", "it uses vertex-patch");
     check(RUN("explain", "poisson.weft", "product.weft", "--scatter", "cell-colored"), 0,
-          "by colours of cells", "");
+          "scatter cell-colored", "");
     check(
         RUN("compile", "poisson.weft", "product.weft", "--scatter", "gathr"), 2, "",
         "did you mean 'gather'? the values are auto, atomic, chunk-colored, cell-colored, gather, "
         "vertex-patch or edge-patch");
+    check(RUN("compile", "poisson.weft", "--scatter=atomic"), 0, "plan", "");
 }
 
 static void same(test_run old, test_run now) {
