@@ -330,7 +330,8 @@ typedef struct weft_form {
     int n_parameters;
     const char *product; /* shipped script that follows it in place of product.weft where the
                             product is recomputed by stars, with fewer operations; NULL: none */
-    const char *action; /* a value of the text that is K v, [n] or [n,components], for the text's own
+    const char
+        *action;    /* a value of the text that is K v, [n] or [n,components], for the text's own
                            input v over nodes: products that store nothing add it up in place of
                            mvmul(K, v), with fewer operations; NULL: none */
     int components; /* values a node, 0 is 1: K has row i*components + k for component k of the
@@ -361,8 +362,27 @@ typedef enum weft_assembly {
     WEFT_ASSEMBLY_MATRIX_FREE, /* recomputed in every product */
     WEFT_ASSEMBLY_EDGE /* symmetric matrices: a coupling inside a patch of 512 rows stored once */
 } weft_assembly;
+/** What a caller may want to know of an operator format. */
+typedef struct weft_assembly_info {
+    const char *name;
+    const char *alias;    /* another name for it; NULL: none */
+    const char *help;     /* a few words; NULL: the name says it */
+    bool symmetric_only;  /* refuses forms that are not symmetric */
+    bool stores_matrix;   /* weft_operator_matrix has it */
+    bool stores_local;    /* weft_operator_local has it */
+    weft_scatter scatter; /* of products with stored local matrices */
+    const char *script;   /* shipped script that follows a form's text: for what is stored, or,
+                             where nothing is, for the product */
+} weft_assembly_info;
+/** Assemblies are numbered from 0 to their number - 1. */
+int weft_assembly_count(void);
+const weft_assembly_info *weft_assembly_about(weft_assembly assembly);
 const char *weft_assembly_name(weft_assembly assembly);
+/** By name or alias. Errors WEFT_ERROR_USAGE: the hint lists the names */
 weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error);
+/** Add the names to a text, with what there is to say of each in brackets where `helps`: "lma, ... or
+ *  edge". */
+void weft_assembly_list(weft_text *out, bool helps);
 
 /** What the choice of an assembly depends on. */
 typedef struct weft_assembly_problem {

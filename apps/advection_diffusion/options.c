@@ -51,8 +51,8 @@ static const struct argp_option options_table[] = {
 
     {NULL, 0, NULL, 0, "Assembly and solution:", 4},
     {"assembly", APP_KEY_ASSEMBLY, "NAME", 0,
-     "auto (default: the cheapest as predicted), lma (local matrices stored), lma-gather, csr, "
-     "matrix-free or edge (symmetric, by patches; the advection as csr)",
+     "auto (default: the cheapest as predicted), {assemblies}; where that is for symmetric "
+     "matrices, the advection is stored as csr",
      0},
     {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
     {"device", APP_KEY_DEVICE, "NAME", 0,

@@ -209,8 +209,7 @@ enum {
          APP_KEY_ASSEMBLY,                                                                         \
          "NAME",                                                                                   \
          0,                                                                                        \
-         "auto (default: the cheapest as predicted; --verbose shows the figures), lma (local "     \
-         "matrices stored), lma-gather, csr, matrix-free or edge (symmetric, by patches)",         \
+         "auto (default: the cheapest as predicted; --verbose shows the figures), {assemblies}",   \
          0},                                                                                       \
         {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},                        \
         {"device",                                                                                 \
@@ -267,6 +266,11 @@ enum {
 app_run_options app_run_options_default(void);
 /** What --max-iterations says, or what suits such a mesh. */
 int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh);
+/** Read --assembly: a name or alias of an assembly, or the word `other`, of which *is_other tells;
+ *  both may be NULL.
+ *  Errors  WEFT_ERROR_USAGE: lists the names */
+weft_status app_parse_assembly(const char *text, const char *other, bool *is_other,
+                               weft_assembly *out, weft_error *error);
 /** Read the option of a key above.  Errors  WEFT_ERROR_USAGE, also for other keys */
 weft_status app_run_option_read(app_run_options *options, int key, const char *text,
                                 weft_error *error);

@@ -2,8 +2,10 @@
  * ends the program with codes of its own: it formats the options here, and no more. */
 #include "apps/common/support.h"
 #include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,10 +57,32 @@ static void print_options(const struct argp *argp, unsigned flags, char *name) {
         sigaction(SIGABRT, &before, NULL);
 }
 
+/* argp's filter of texts: lists of assemblies in place of {assemblies} and {assembly names}. */
+static char *fill_in(int key, const char *text, void *input) {
+    static const char *const marks[] = {"{assembly names}", "{assemblies}"};
+    (void)key;
+    (void)input;
+    for (int i = 0; text && i < 2; ++i) {
+        const char *mark = strstr(text, marks[i]);
+        weft_text filled = {0};
+        if (!mark)
+            continue;
+        weft_text_add(&filled, "%.*s", (int)(mark - text), text);
+        weft_assembly_list(&filled, i == 1);
+        weft_text_add(&filled, "%s", mark + strlen(marks[i]));
+        if (!filled.failed)
+            return filled.data; /* argp frees it */
+        weft_text_free(&filled);
+    }
+    return (char *)(uintptr_t)text;
+}
+
 weft_status app_help_print(const struct argp *argp, int key, const char *program,
                            weft_error *error) {
     const struct argp standard = {.options = app_help_options};
-    const struct argp_child children[] = {{argp, 0, NULL, 0}, {&standard, 0, NULL, 0}, {0}};
+    struct argp filled = *argp;
+    filled.help_filter = fill_in;
+    const struct argp_child children[] = {{&filled, 0, NULL, 0}, {&standard, 0, NULL, 0}, {0}};
     const struct argp all = {.children = children};
     const char *after = argp->doc ? strchr(argp->doc, '\v') : NULL;
     char name[64];

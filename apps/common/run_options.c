@@ -43,10 +43,26 @@ bool app_is_silent(const app_run_options *options) {
     return options->verbosity == APP_QUIET || (options->json && strcmp(options->json, "-") == 0);
 }
 
+weft_status app_parse_assembly(const char *text, const char *other, bool *is_other,
+                               weft_assembly *out, weft_error *error) {
+    const char *names[WEFT_ASSEMBLIES_MOST + 1];
+    int choice = weft_assembly_count();
+    weft_assembly found = 0;
+    if (other)
+        *is_other = strcmp(text, other) == 0;
+    if (!(other && *is_other) && weft_assembly_find(text, &found, NULL) != WEFT_OK) {
+        for (int i = 0; i < choice; ++i)
+            names[i] = weft_assembly_name((weft_assembly)i);
+        names[choice] = other;
+        return app_parse_choice("--assembly", text, names, choice + (other != NULL), &choice,
+                                error);
+    }
+    *out = found;
+    return WEFT_OK;
+}
+
 static weft_status read_choice(app_run_options *options, int key, const char *text,
                                weft_error *error) {
-    static const char *const assemblies[] = {"lma",         "lma-gather", "csr",
-                                             "matrix-free", "edge",       "auto"};
     static const char *const orderings[] = {"auto", "bisection", "metis", "none"};
     static const char *const plans[] = {"fused", "unfused"};
     static const char *const preconditioners[] = {"none", "jacobi"};
@@ -54,9 +70,7 @@ static weft_status read_choice(app_run_options *options, int key, const char *te
     int choice = 0;
     switch (key) {
     case APP_KEY_ASSEMBLY:
-        TRY(app_parse_choice("--assembly", text, assemblies, 6, &choice, error));
-        options->assembly_auto = choice == 5;
-        options->assembly = options->assembly_auto ? WEFT_ASSEMBLY_LMA : (weft_assembly)choice;
+        TRY(app_parse_assembly(text, "auto", &options->assembly_auto, &options->assembly, error));
         break;
     case APP_KEY_ORDERING:
         TRY(app_parse_choice("--ordering", text, orderings, 4, &choice, error));

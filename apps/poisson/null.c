@@ -7,6 +7,7 @@
 #include "fusion/weft_program.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* One script of the run: pieces, and what is bound to them. */
 typedef struct script {
@@ -55,26 +56,22 @@ done:
 /* The local matrices or their Addto, then, where the product is a script of its own, the product.
  */
 static weft_status print_operator(const poisson *run, weft_error *error) {
-    static const char *const ends[] = {"stored.weft", "stored.weft", "matrix.weft", "product.weft",
-                                       "matrix.weft"};
     weft_status status = WEFT_OK;
-    weft_assembly assembly = run->assembly;
-    const char *end = ends[assembly];
+    const weft_assembly_info *info = weft_assembly_about(run->assembly);
+    const char *end = info->script;
     for (int i = 0; i < run->n_forms; ++i) {
-        script item = {.title =
-                           assembly == WEFT_ASSEMBLY_MATRIX_FREE ? "product" : "local matrices",
+        script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
                        .form = run->forms[i].form,
                        .n_instances = weft_connectivity_from(run->forms[i].form.dofs)};
         item.fragments[0] = (weft_fragment){item.form.name, item.form.text};
         item.fragments[1] = (weft_fragment){end, weft_fem_script(end)};
         TRY(print_script(run, &item, error));
-        if (assembly != WEFT_ASSEMBLY_LMA && assembly != WEFT_ASSEMBLY_LMA_GATHER)
+        if (!info->stores_local)
             continue;
         weft_parameter width = {"width", weft_connectivity_width(item.form.dofs)};
         script product = {.title = "product",
                           .form = {.parameters = &width, .n_parameters = 1},
-                          .scatter = assembly == WEFT_ASSEMBLY_LMA ? WEFT_SCATTER_COLOURED
-                                                                   : WEFT_SCATTER_GATHERED,
+                          .scatter = info->scatter,
                           .n_instances = item.n_instances};
         product.fragments[0] = (weft_fragment){"local.weft", weft_fem_script("local.weft")};
         product.fragments[1] = (weft_fragment){"product.weft", weft_fem_script("product.weft")};

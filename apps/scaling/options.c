@@ -2,6 +2,7 @@
 #include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
 #include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <limits.h>
 #include <math.h>
@@ -29,7 +30,8 @@ static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "What is run:", 1},
     {"app", KEY_APP, "NAME", 0, "poisson (default) or advection_diffusion", 0},
     {"mesh", KEY_MESH, "MESH", 0,
-     "square (default), cube, square:N, cube:N or a file, as for the app; repeatable, for meshes of "
+     "square (default), cube, square:N, cube:N or a file, as for the app; repeatable, for meshes "
+     "of "
      "one domain from coarse to fine",
      0},
     {"sizes", KEY_SIZES, "N1,N2,...", 0,
@@ -38,7 +40,7 @@ static const struct argp_option options_table[] = {
     {"refine", KEY_REFINE, "L|A..B|LIST", 0,
      "Every mesh with its edges halved so often: 2, or 0..3, or 0,2", 0},
     {"assembly", KEY_ASSEMBLY, "all|LIST", 0,
-     "all (default), or names with commas: lma, lma-gather, csr, matrix-free, edge", 0},
+     "all (default), or names with commas: {assembly names}", 0},
     {"device", KEY_DEVICE, "LIST", 0,
      "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER", 0},
     {"threads", KEY_THREADS, "N1,N2,...", 0,
@@ -136,20 +138,16 @@ done:
     return status;
 }
 
-/* What the app cannot do on a device it says itself. */
-static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
-enum { N_ASSEMBLIES = sizeof assemblies / sizeof *assemblies };
-
+/* "all", the default, leaves the list empty. The app itself refuses what a device cannot do. */
 static weft_status read_assemblies(scaling_options *o, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
-    int choice = 0;
+    weft_assembly assembly;
     scaling_list_clear(&o->assemblies);
-    if (strcmp(text, "all") == 0) /* the default */
+    if (strcmp(text, "all") == 0)
         return WEFT_OK;
     TRY(scaling_list_add("--assembly", text, &o->assemblies, error));
     for (int i = 0; i < o->assemblies.n; ++i)
-        TRY(app_parse_choice("--assembly", o->assemblies.items[i], assemblies, N_ASSEMBLIES,
-                             &choice, error));
+        TRY(app_parse_assembly(o->assemblies.items[i], NULL, NULL, &assembly, error));
 done:
     return status;
 }
@@ -242,8 +240,8 @@ static weft_status set_defaults(scaling_options *o, weft_error *error) {
     weft_status status = WEFT_OK;
     if (o->meshes.n == 0)
         TRY(scaling_list_append(&o->meshes, "square", error));
-    for (int i = 0, all = o->assemblies.n == 0; all && i < N_ASSEMBLIES; ++i)
-        TRY(scaling_list_append(&o->assemblies, assemblies[i], error));
+    for (int i = 0, all = o->assemblies.n == 0; all && i < weft_assembly_count(); ++i)
+        TRY(scaling_list_append(&o->assemblies, weft_assembly_name((weft_assembly)i), error));
     if (o->devices.n == 0)
         TRY(scaling_list_append(&o->devices, "host", error));
     if (o->n_refine == 0)

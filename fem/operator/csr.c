@@ -1,4 +1,5 @@
-/* The operator as one sparse matrix: every form by Addto, the first from zero, the others added. */
+/* The format csr: one sparse matrix, to which every form is added by Addto, the first from zero. In slices
+ * on a GPU (fem/operator/sell.c). */
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/operator/operator.h"
@@ -91,17 +92,10 @@ done:
     return status;
 }
 
-/* A GPU, or a null device with one's limits. */
-static bool takes_slices(const weft_device *device) {
-    const weft_limits *limits = weft_device_limits(device);
-    return limits->kind == WEFT_DEVICE_CUDA ||
-           (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double == WEFT_SLICE);
-}
-
-weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
-                                   weft_operator **out, weft_error *error) {
+static weft_status csr_make(weft_context *context, const weft_form *forms, int n_forms,
+                            weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (takes_slices(context->device))
+    if (weft_operator_on_gpu(weft_device_limits(context->device)))
         return weft_operator_make_sliced(context, forms, n_forms, out, error);
     weft_operator *op = calloc(1, sizeof *op);
     weft_csr_operator *csr = calloc(1, sizeof *csr);
@@ -124,3 +118,62 @@ done:
     weft_operator_free(&op);
     return status;
 }
+
+static void csr_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
+    const double rows = (double)s->n_rows, entries = 12.0 * (double)s->n_entries;
+    const double positions = 4.0 * (double)s->n_local * (double)s->n_local * (double)s->n_cells;
+    cost->product_bytes = entries + 16 * rows + (s->on_gpu ? 0 : 8 * rows);
+    cost->assembly_bytes = s->cell_bytes + positions + 16.0 * (double)s->n_entries;
+    cost->memory_bytes = entries + 8 * rows + positions;
+}
+
+void weft_operator_estimate_rows(const weft_operator_sizes *s, weft_forecast *forecast) {
+    if (s->n_components > 1)
+        weft_forecast_add(forecast, "rows of the matrix of each cell", s->n_padded * s->n_local,
+                          sizeof(int32_t));
+}
+
+void weft_operator_estimate_positions(const weft_operator_sizes *s, weft_forecast *forecast) {
+    weft_forecast_add(forecast, "positions of K in the matrix",
+                      s->n_padded * s->n_local * s->n_local, sizeof(uint32_t));
+}
+
+static size_t csr_estimate_memory(const weft_operator_sizes *s, double applications,
+                                  weft_forecast *forecast) {
+    (void)applications;
+    weft_operator_estimate_rows(s, forecast);
+    if (!s->on_gpu) {
+        weft_operator_estimate_positions(s, forecast);
+        weft_forecast_add(forecast, "matrix, values", s->n_entries, sizeof(double));
+        return 0;
+    }
+    /* The diagonal, then the others, with what equal lengths in a slice cost; columns are codes of
+     * 16 bits where nodes are ordered. */
+    const size_t blocks = (s->n_rows + WEFT_SLICED_ROWS - 1) / WEFT_SLICED_ROWS;
+    const size_t others = (s->n_entries - s->n_rows) / 100 * 103;
+    weft_forecast_add(forecast, "matrix, values", blocks * WEFT_SLICED_ROWS + others,
+                      sizeof(double));
+    weft_forecast_add(forecast, "matrix, columns", others, sizeof(uint16_t));
+    /* a word for each cell round a row, with what equal numbers in a slice cost; halos. With
+     * components, positions in their place. */
+    if (s->n_components > 1)
+        weft_operator_estimate_positions(s, forecast);
+    else
+        weft_forecast_add(forecast, "cells round each row", s->n_padded * s->n_local / 25 * 26,
+                          sizeof(uint64_t));
+    weft_forecast_add(forecast, "halos of the matrix' blocks", s->n_rows, sizeof(int32_t));
+    weft_forecast_add(forecast, "matrix, rows and starts",
+                      blocks * (2 * WEFT_SLICED_SLICES + WEFT_SLICED_BASES + WEFT_SLICED_ROWS),
+                      sizeof(uint32_t));
+    return 0;
+}
+
+const weft_operator_format weft_format_csr = {
+    .info = {.name = "csr", .stores_matrix = true, .script = "matrix.weft"},
+    .gpu = {true, {0.87, 0.90}, 0.7, 1300e-9},
+    .host = {true, {3.0, 3.0}, 0.9, 150e-9},
+    .has_rows_product = true,
+    .make = csr_make,
+    .count_bytes = csr_count_bytes,
+    .estimate_memory = csr_estimate_memory,
+};

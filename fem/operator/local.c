@@ -1,5 +1,4 @@
-/* Operators applied cell by cell: local matrices stored (lma, lma-gather), or recomputed in every
- * product (matrix-free). */
+/* Operators applied cell by cell: local matrices stored, or recomputed in every product. */
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/form/trial.h"
@@ -25,7 +24,6 @@ typedef struct weft_part {
 
 typedef struct weft_cells_operator {
     weft_context *context;
-    weft_assembly assembly;
     weft_part *parts;
     int n_parts;
 } weft_cells_operator;
@@ -123,6 +121,16 @@ done:
     return status;
 }
 
+/* Memory for the local matrices of a form: [block][i * rows + j][lane]. */
+static weft_status local_make(weft_device *device, const weft_form *form, int lanes,
+                              weft_memory **out, weft_error *error) {
+    size_t rows = (size_t)(weft_connectivity_width(form->dofs) * weft_form_components(form)), bytes;
+    size_t n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
+    if (__builtin_mul_overflow(n_blocks, rows * rows * (size_t)lanes * sizeof(double), &bytes))
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for local matrices");
+    return weft_memory_make(device, bytes, out, error);
+}
+
 static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -132,20 +140,11 @@ static weft_status part_store(const weft_cells_operator *cells, weft_part *part,
     weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(cells->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    TRY(weft_local_make(cells->context->device, form, weft_program_lanes(part->assemble.program),
-                        &part->local, error));
+    TRY(local_make(cells->context->device, form, weft_program_lanes(part->assemble.program),
+                   &part->local, error));
     TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
 done:
     return status;
-}
-
-weft_status weft_local_make(weft_device *device, const weft_form *form, int lanes,
-                            weft_memory **out, weft_error *error) {
-    size_t rows = (size_t)(weft_connectivity_width(form->dofs) * weft_form_components(form)), bytes;
-    size_t n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
-    if (__builtin_mul_overflow(n_blocks, rows * rows * (size_t)lanes * sizeof(double), &bytes))
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for local matrices");
-    return weft_memory_make(device, bytes, out, error);
 }
 
 static weft_status product_run(const weft_compiled *product, weft_memory *v, weft_memory *y,
@@ -257,8 +256,7 @@ done:
 
 static weft_status part_guard(const weft_cells_operator *cells, int i, weft_error *error) {
     weft_part *part = &cells->parts[i];
-    return part->guarded.program ? WEFT_OK
-                                 : part_product(cells, i, true, &part->guarded, error);
+    return part->guarded.program ? WEFT_OK : part_product(cells, i, true, &part->guarded, error);
 }
 
 /* The trial of stars, which is run once, and what is compiled for loops belong to the set-up. */
@@ -335,17 +333,14 @@ static void cells_free(weft_operator *op) {
 }
 
 /* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. */
-static weft_scatter scatter_of(const weft_context *context, weft_assembly assembly,
+static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
                                const weft_form *form) {
     const int64_t width = weft_connectivity_width(form->dofs);
-    if (assembly == WEFT_ASSEMBLY_LMA_GATHER)
-        return WEFT_SCATTER_GATHERED;
-    if (assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
+    const bool fits =
         weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA && width > 2 &&
         weft_form_components(form) == 1 &&
-        weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs))
-        return WEFT_SCATTER_STARS;
-    return WEFT_SCATTER_COLOURED;
+        weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
+    return wanted == WEFT_SCATTER_STARS && !fits ? WEFT_SCATTER_COLOURED : wanted;
 }
 
 static const weft_operator_table cells_table = {.assemble = cells_assemble,
@@ -354,8 +349,8 @@ static const weft_operator_table cells_table = {.assemble = cells_assemble,
                                                 .diagonal = cells_diagonal,
                                                 .free = cells_free};
 
-weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
-                                     const weft_form *forms, int n_forms, weft_operator **out,
+weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
+                                     bool stores, weft_scatter scatter, weft_operator **out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = calloc(1, sizeof *op);
@@ -368,15 +363,15 @@ weft_status weft_operator_make_cells(weft_context *context, weft_assembly assemb
         free(op);
         return status;
     }
-    *cells = (weft_cells_operator){context, assembly, parts, n_forms};
+    *cells = (weft_cells_operator){context, parts, n_forms};
     *op = (weft_operator){
         .table = &cells_table, .state = cells, .n_dofs = weft_form_equations(&forms[0])};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
-        parts[i].scatter = scatter_of(context, assembly, &forms[i]);
+        parts[i].scatter = scatter_of(context, scatter, &forms[i]);
     }
     for (int i = 0; i < n_forms; ++i) {
-        if (assembly != WEFT_ASSEMBLY_MATRIX_FREE)
+        if (stores)
             TRY(part_store(cells, &parts[i], error));
         TRY(part_product(cells, i, false, &parts[i].product, error));
     }

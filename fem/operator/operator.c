@@ -1,32 +1,11 @@
+/* Operators: made by their format, and applied. */
+#include "fem/operator/operator.h"
 #include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/operator/operator.h"
-#include "fem/operator/private.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static const char *const assembly_names[] = {"lma", "lma-gather", "csr", "matrix-free", "edge"};
-enum { N_ASSEMBLIES = 5 };
-
-const char *weft_assembly_name(weft_assembly assembly) {
-    return assembly_names[assembly];
-}
-
-weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error) {
-    for (int i = 0; i < N_ASSEMBLIES; ++i)
-        if (strcmp(name, assembly_names[i]) == 0) {
-            *out = (weft_assembly)i;
-            return WEFT_OK;
-        }
-    const char *near = weft_nearest_name(name, assembly_names, N_ASSEMBLIES);
-    weft_error_set(error, WEFT_ERROR_USAGE, "there is no assembly '%s'", name);
-    weft_error_hint(error, "%s%s%sassemblies are lma, lma-gather, csr, matrix-free, edge",
-                    near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
-    return WEFT_ERROR_USAGE;
-}
 
 weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                const weft_form *forms, int n_forms, weft_operator **out,
@@ -49,12 +28,7 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                   forms[0].name, forms[i].name, weft_form_components(&forms[0]),
                                   weft_form_components(&forms[i]));
     }
-    if (assembly == WEFT_ASSEMBLY_CSR)
-        TRY(weft_operator_make_csr(context, forms, n_forms, out, error));
-    else if (assembly == WEFT_ASSEMBLY_EDGE)
-        TRY(weft_operator_make_edge(context, forms, n_forms, out, error));
-    else
-        TRY(weft_operator_make_cells(context, assembly, forms, n_forms, out, error));
+    TRY(weft_operator_format_of(assembly)->make(context, forms, n_forms, out, error));
 done:
     return status;
 }
@@ -125,4 +99,16 @@ const weft_pattern *weft_operator_pattern(const weft_operator *op) {
 
 weft_memory *weft_operator_values(const weft_operator *op) {
     return op->values;
+}
+
+weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_error *error) {
+    if (!op->pattern) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "this operator stores no sparse matrix");
+        weft_error_hint(error, "use the assembly %s", weft_assembly_name(WEFT_ASSEMBLY_CSR));
+        return WEFT_ERROR_USAGE;
+    }
+    if (op->table->matrix)
+        return op->table->matrix(op, values, error);
+    *values = op->values;
+    return WEFT_OK;
 }

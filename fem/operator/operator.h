@@ -1,4 +1,7 @@
-/** Operators. In: forms of a context. Out: products, the diagonal, the matrix. */
+/** Operators. In: forms of a context. Out: products, the diagonal, the matrix.
+ *
+ *      format descriptor (lma.c, csr.c, ...) --make--> operator --table--> assemble, apply, diagonal
+ */
 #ifndef FEM_OPERATOR_OPERATOR_H
 #define FEM_OPERATOR_OPERATOR_H
 
@@ -6,8 +9,9 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
 
-/** What a kind of operator does. assemble may be NULL: nothing is stored. */
+/** How an operator that has been made works. */
 typedef struct weft_operator_table {
+    /* compute what is stored; NULL: nothing is stored */
     weft_status (*assemble)(weft_operator *op, weft_error *error);
     weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
     weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
@@ -18,27 +22,75 @@ typedef struct weft_operator_table {
                                  weft_error *error);
     /* what a rows routine needs for the same product, borrowed; NULL: there is none */
     const weft_rows *(*rows)(const weft_operator *op);
+    /* copy the values into the pattern's order, borrowed; NULL: op->values has this order */
+    weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
 } weft_operator_table;
-
-/** Programs of conjugate gradients (fem/solve/steps.c), made when first needed. */
-typedef struct weft_cg_programs weft_cg_programs;
-
-/** Conjugate gradients in one kernel (fem/solve/persistent.c), made when first needed. */
-typedef struct weft_persistent weft_persistent;
 
 struct weft_operator {
     const weft_operator_table *table;
-    void *state; /* the kind's own */
+    void *state; /* the implementation's own */
     int64_t n_dofs;
-    weft_pattern *pattern;                  /* csr only */
-    weft_memory *values;                    /* csr only */
-    weft_cg_programs *cg;                   /* NULL before the first solve */
-    weft_persistent *persistent;            /* the same, and where there is none */
+    weft_pattern *pattern;                  /* formats that store a matrix, else NULL */
+    weft_memory *values;                    /* the same, where they are in the pattern's order */
+    struct weft_cg_programs *cg;            /* NULL before the first solve */
+    struct weft_persistent *persistent;     /* the same, and where there is none */
     void (*free_solver)(weft_operator *op); /* frees these two; set by the solver that made them */
 };
 
 /** What a script's loop calls for its product with op, which must not ask for vy. */
 weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
                                         weft_error *error);
+
+/* ---- formats ---- */
+
+/** Sizes of a problem, from which costs and memory are counted. Of cells that are not simplices of
+ *  degree 1 the number of entries is a guess. */
+typedef struct weft_operator_sizes {
+    const weft_limits *limits; /* borrowed */
+    bool on_gpu;               /* a GPU, or a null device with the limits of one */
+    size_t n_nodes, n_cells, width, n_components;
+    size_t n_padded;  /* cells with the spare lanes of the last block */
+    size_t n_rows;    /* of the matrix */
+    size_t n_local;   /* rows of a local matrix */
+    size_t n_entries; /* of the matrix */
+    /* read once by whatever computes local matrices: connectivity, and coordinates where the order
+     * of nodes is good */
+    double cell_bytes;
+} weft_operator_sizes;
+weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
+                                           const weft_assembly_problem *problem);
+bool weft_operator_on_gpu(const weft_limits *limits);
+
+/** Speeds that a format was measured to reach (docs/measurements.md; for a GPU, products of 10^7
+ *  nodes on an H200). */
+typedef struct weft_format_speed {
+    bool is_available;
+    /* Shares of the nominal bandwidth reached by a product, [dimension - 2], and by assembly. Above
+     * 1 on the host, whose nominal figure is a cautious one. */
+    double product[2], assembly;
+    double
+        set_up; /* patterns, positions, patches, transposes: seconds of one host thread, a cell */
+} weft_format_speed;
+
+/** An operator format: all that is known of it, in a file of its own. The table of all is in
+ *  fem/operator/formats.c. */
+typedef struct weft_operator_format {
+    weft_assembly_info info;
+    weft_format_speed gpu, host;
+    bool recomputes;       /* local matrices, in every product */
+    bool has_rows_product; /* on a GPU: weft_operator_table.rows */
+    weft_status (*make)(weft_context *context, const weft_form *forms, int n_forms,
+                        weft_operator **out, weft_error *error);
+    /** NULL: the format can do such a problem; else why not. The function NULL: it can do any. */
+    const char *(*refuses)(const weft_assembly_problem *problem);
+    /** Set the bytes of *cost: moved by a product and by assembly, and held. */
+    void (*count_bytes)(const weft_operator_sizes *sizes, weft_assembly_cost *cost);
+    /** Add what is held, beside connectivity, to a forecast; returns the bytes of it that are made
+     *  with the first product, not before. */
+    size_t (*estimate_memory)(const weft_operator_sizes *sizes, double applications,
+                              weft_forecast *forecast);
+} weft_operator_format;
+
+const weft_operator_format *weft_operator_format_of(weft_assembly assembly);
 
 #endif

@@ -1,22 +1,25 @@
-/** The kinds of operators. */
+/** What several operator formats share. */
 #ifndef FEM_OPERATOR_PRIVATE_H
 #define FEM_OPERATOR_PRIVATE_H
 
 #include "core/weft_core.h"
+#include "fem/operator/operator.h"
 #include "fem/weft_fem.h"
 
-weft_status weft_operator_make_cells(weft_context *context, weft_assembly assembly,
-                                     const weft_form *forms, int n_forms, weft_operator **out,
+/** An operator applied cell by cell (fem/operator/local.c).
+ *  stores   local matrices are stored, else recomputed in every product
+ *  scatter  how products add to the nodes; WEFT_SCATTER_STARS: where the form and the device allow it,
+ *           else as WEFT_SCATTER_COLOURED */
+weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
+                                     bool stores, weft_scatter scatter, weft_operator **out,
                                      weft_error *error);
-weft_status weft_operator_make_csr(weft_context *context, const weft_form *forms, int n_forms,
-                                   weft_operator **out, weft_error *error);
-weft_status weft_operator_make_edge(weft_context *context, const weft_form *forms, int n_forms,
-                                    weft_operator **out, weft_error *error);
 /** csr on a GPU (fem/operator/sell.c). */
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
                                       weft_operator **out, weft_error *error);
-/** Memory for the local matrices of a form: [block][i * rows + j][lane]. */
-weft_status weft_local_make(weft_device *device, const weft_form *form, int lanes,
-                            weft_memory **out, weft_error *error);
+/** What formats hold that add local matrices into a stored matrix: with several components a
+ *  connectivity for the rows too, which a program keeps interleaved, */
+void weft_operator_estimate_rows(const weft_operator_sizes *sizes, weft_forecast *forecast);
+/** and positions of K in the matrix. */
+void weft_operator_estimate_positions(const weft_operator_sizes *sizes, weft_forecast *forecast);
 
 #endif

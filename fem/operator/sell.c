@@ -1,13 +1,13 @@
 /* The operator as one sparse matrix on a GPU: in slices (fem/sparse/sell.h), the first form from zero, the
  * others added. Rows are made by their owners (fem/sparse/addto.h), in a fixed order; where that cannot be, by
  * atomic additions at precomputed positions. */
+#include "fem/sparse/sell.h"
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/form/trial.h"
 #include "fem/operator/operator.h"
 #include "fem/operator/private.h"
 #include "fem/sparse/addto.h"
-#include "fem/sparse/sell.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
@@ -253,12 +253,26 @@ static const weft_rows *sliced_rows(const weft_operator *op) {
     return weft_sliced_matrix_routine(sliced->matrix);
 }
 
+static weft_status sliced_matrix(weft_operator *op, weft_memory **values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    sliced_operator *sliced = op->state;
+    if (!sliced->exported)
+        TRY(weft_memory_make(sliced->context->device,
+                             (size_t)op->pattern->n_entries * sizeof(double), &sliced->exported,
+                             error));
+    TRY(weft_sliced_export(sliced->matrix, op->pattern, sliced->exported, error));
+    *values = sliced->exported;
+done:
+    return status;
+}
+
 static const weft_operator_table sliced_table = {
     .assemble = sliced_assemble,
     .apply = sliced_apply,
     .diagonal = sliced_diagonal,
     .free = sliced_free,
     .rows = sliced_rows,
+    .matrix = sliced_matrix,
 };
 
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
@@ -293,27 +307,5 @@ weft_status weft_operator_make_sliced(weft_context *context, const weft_form *fo
     op = NULL;
 done:
     weft_operator_free(&op);
-    return status;
-}
-
-weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (!op->pattern) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "this operator stores no sparse matrix");
-        weft_error_hint(error, "use the assembly csr");
-        goto done;
-    }
-    if (op->table == &sliced_table) {
-        sliced_operator *sliced = op->state;
-        if (!sliced->exported)
-            TRY(weft_memory_make(sliced->context->device,
-                                 (size_t)op->pattern->n_entries * sizeof(double), &sliced->exported,
-                                 error));
-        TRY(weft_sliced_export(sliced->matrix, op->pattern, sliced->exported, error));
-        *values = sliced->exported;
-    } else {
-        *values = op->values;
-    }
-done:
     return status;
 }

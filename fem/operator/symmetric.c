@@ -1,17 +1,15 @@
-/* The operator as a symmetric matrix by edges (fem/sparse/symmetric.h), every form by Addto at precomputed
+/* The format edge: a symmetric matrix by edges (fem/sparse/symmetric.h), every form by Addto at precomputed
  * positions, the first from zero, the others added. */
+#include "fem/sparse/symmetric.h"
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/operator/operator.h"
 #include "fem/operator/private.h"
-#include "fem/sparse/symmetric.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 
 #include <stdlib.h>
-
-enum { GPU_LANES = 32 };
 
 /* What rounding leaves between K_ij and K_ji, relative to the largest local matrix. */
 static const double rounding = 1e-12;
@@ -137,8 +135,7 @@ static weft_status structure_make(edge_operator *state, weft_pattern **pattern, 
     weft_status status = WEFT_OK;
     weft_device *device = state->context->device;
     const weft_limits *limits = weft_device_limits(device);
-    const bool on_gpu = limits->kind == WEFT_DEVICE_CUDA ||
-                        (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double == GPU_LANES);
+    const bool on_gpu = weft_operator_on_gpu(limits);
     weft_edge_options options = {.few_dumps = on_gpu};
     if (on_gpu) {
         options.most_rounds = weft_edge_rounds_within(limits->onchip_bytes);
@@ -164,8 +161,8 @@ done:
     return status;
 }
 
-weft_status weft_operator_make_edge(weft_context *context, const weft_form *forms, int n_forms,
-                                    weft_operator **out, weft_error *error) {
+static weft_status edge_make(weft_context *context, const weft_form *forms, int n_forms,
+                             weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_pattern *pattern = NULL;
     weft_operator *op = calloc(1, sizeof *op);
@@ -197,3 +194,52 @@ done:
     weft_operator_free(&op);
     return status;
 }
+
+static const char *edge_refuses(const weft_assembly_problem *p) {
+    return !p->symmetric                  ? "the form is not symmetric"
+           : p->width != p->dimension + 1 ? "for simplices of degree 1"
+           : p->components > 1            ? "for one component a node"
+                                          : NULL;
+}
+
+/* A value and a 16-bit column of each edge in a patch, those between two patches twice; the
+ * diagonal; the halo of each patch. */
+static void edge_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
+    const double rows = (double)s->n_rows, edges = ((double)s->n_entries - rows) / 2;
+    const double positions = 4.0 * (double)s->n_local * (double)s->n_local * (double)s->n_cells;
+    cost->product_bytes = 1.2 * 10 * edges + 8 * rows + 10 * rows + 16 * rows;
+    cost->assembly_bytes = s->cell_bytes + positions + 16.0 * (double)s->n_entries;
+    cost->memory_bytes = cost->product_bytes + positions;
+}
+
+/* Each edge once, a third more for those between patches and for rounds of equal length; what an
+ * edge inside a patch does not need goes to a dump: a word a row on the host, few on a GPU. */
+static size_t edge_estimate_memory(const weft_operator_sizes *s, double applications,
+                                   weft_forecast *forecast) {
+    const size_t slots = (s->n_entries - s->n_rows) / 2 / 3 * 4;
+    (void)applications;
+    weft_operator_estimate_rows(s, forecast);
+    weft_operator_estimate_positions(s, forecast);
+    weft_forecast_add(forecast, "matrix, values", (s->on_gpu ? 1 : 2) * s->n_rows + slots,
+                      sizeof(double));
+    if (!s->on_gpu)
+        return 0;
+    weft_forecast_add(forecast, "matrix, columns", slots, sizeof(uint16_t));
+    weft_forecast_add(forecast, "matrix, halos", s->n_rows / 2, sizeof(int32_t));
+    return 0;
+}
+
+const weft_operator_format weft_format_edge = {
+    .info = {.name = "edge",
+             .alias = "symmetric",
+             .help = "symmetric, by patches",
+             .symmetric_only = true,
+             .script = "matrix.weft"},
+    .gpu = {true, {0.68, 0.66}, 0.15, 1000e-9},
+    .host = {false, {1.0, 1.0}, 0.9, 450e-9},
+    .has_rows_product = true,
+    .make = edge_make,
+    .refuses = edge_refuses,
+    .count_bytes = edge_count_bytes,
+    .estimate_memory = edge_estimate_memory,
+};

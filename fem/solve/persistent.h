@@ -77,6 +77,8 @@ size_t weft_persistent_slot_words(const weft_persistent_layout *layout);
 /* ---- program (fem/solve/persistent.c) ----------------------------------------------------------------
  */
 
+/** Conjugate gradients in one kernel. */
+typedef struct weft_persistent weft_persistent;
 /** jacobi: inverse diagonals given later are those of the matrix. Where the system does not fit,
  * *out is NULL and the reason is written (reason [size]); a NULL *out is no error. What was chosen
  * is logged (info). pattern  borrowed for the call Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER,

@@ -6,6 +6,9 @@
 #include "fem/operator/operator.h"
 #include "fem/weft_fem.h"
 
+/** Programs of conjugate gradients (fem/solve/programs.c). */
+typedef struct weft_cg_programs weft_cg_programs;
+
 /** What the scripts cg_*.weft work on, by the names they have there: lists over the dofs first,
  *  then uniform values, a memory of one double each. */
 typedef enum weft_cg_name {

@@ -82,10 +82,11 @@ done:
     return status;
 }
 
-/* Edges are for symmetric forms. */
+/* The advection is not symmetric. */
 static weft_assembly assembly_of(const weft_advection_diffusion *ad, weft_ad_operator which) {
     const weft_assembly assembly = ad->problem->assembly;
-    return which == WEFT_AD_A && assembly == WEFT_ASSEMBLY_EDGE ? WEFT_ASSEMBLY_CSR : assembly;
+    return which == WEFT_AD_A && weft_assembly_about(assembly)->symmetric_only ? WEFT_ASSEMBLY_CSR
+                                                                               : assembly;
 }
 
 static weft_status sums_make(weft_advection_diffusion *ad, int i, weft_error *error) {

@@ -1,0 +1,114 @@
+/* The table of operator formats, and what is asked of one by its number or name. */
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/sparse/sell.h"
+#include "fem/weft_fem.h"
+
+#include <string.h>
+
+extern const weft_operator_format weft_format_lma, weft_format_lma_gather, weft_format_csr,
+    weft_format_matrix_free, weft_format_edge;
+
+static const weft_operator_format *const formats[] = {
+    [WEFT_ASSEMBLY_LMA] = &weft_format_lma,
+    [WEFT_ASSEMBLY_LMA_GATHER] = &weft_format_lma_gather,
+    [WEFT_ASSEMBLY_CSR] = &weft_format_csr,
+    [WEFT_ASSEMBLY_MATRIX_FREE] = &weft_format_matrix_free,
+    [WEFT_ASSEMBLY_EDGE] = &weft_format_edge,
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+_Static_assert(N_FORMATS <= WEFT_ASSEMBLIES_MOST, "room for every format");
+
+const weft_operator_format *weft_operator_format_of(weft_assembly assembly) {
+    return formats[assembly];
+}
+
+int weft_assembly_count(void) {
+    return N_FORMATS;
+}
+
+const weft_assembly_info *weft_assembly_about(weft_assembly assembly) {
+    return &formats[assembly]->info;
+}
+
+const char *weft_assembly_name(weft_assembly assembly) {
+    return formats[assembly]->info.name;
+}
+
+void weft_assembly_list(weft_text *out, bool helps) {
+    for (int i = 0; i < N_FORMATS; ++i) {
+        const weft_assembly_info *info = &formats[i]->info;
+        weft_text_add(out, "%s%s", i == 0 ? "" : i + 1 < N_FORMATS ? ", " : " or ", info->name);
+        if (helps && info->help)
+            weft_text_add(out, " (%s)", info->help);
+    }
+}
+
+weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error *error) {
+    const char *names[N_FORMATS];
+    weft_text list = {0};
+    for (int i = 0; i < N_FORMATS; ++i) {
+        const weft_assembly_info *info = &formats[i]->info;
+        names[i] = info->name;
+        if (strcmp(name, info->name) == 0 || (info->alias && strcmp(name, info->alias) == 0)) {
+            *out = (weft_assembly)i;
+            return WEFT_OK;
+        }
+    }
+    const char *near = weft_nearest_name(name, names, N_FORMATS);
+    weft_error_set(error, WEFT_ERROR_USAGE, "there is no assembly '%s'", name);
+    weft_assembly_list(&list, false);
+    weft_error_hint(error, "%s%s%sassemblies are %s", near ? "did you mean '" : "",
+                    near ? near : "", near ? "'? " : "",
+                    list.failed ? "those of the documentation" : list.data);
+    weft_text_free(&list);
+    return WEFT_ERROR_USAGE;
+}
+
+bool weft_operator_on_gpu(const weft_limits *limits) {
+    return limits->kind == WEFT_DEVICE_CUDA ||
+           (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double == WEFT_SLICE);
+}
+
+/* Every edge twice and every node. Euler's formula for a region without holes: in the plane edges =
+ * nodes + cells - 1, in space with half the boundary's facets more, which are few. */
+static double count_entries(const weft_assembly_problem *p) {
+    const double nodes = (double)p->n_nodes, cells = (double)p->n_cells;
+    if (p->width == p->dimension + 1)
+        return 3 * nodes + 2 * cells;
+    return nodes + 0.75 * cells * p->width * (p->width - 1);
+}
+
+weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
+                                           const weft_assembly_problem *p) {
+    const size_t c = p->components > 1 ? (size_t)p->components : 1;
+    const size_t lanes = (size_t)limits->lanes_double;
+    return (weft_operator_sizes){
+        .limits = limits,
+        .on_gpu = weft_operator_on_gpu(limits),
+        .n_nodes = (size_t)p->n_nodes,
+        .n_cells = (size_t)p->n_cells,
+        .width = (size_t)p->width,
+        .n_components = c,
+        .n_padded = ((size_t)p->n_cells + lanes - 1) / lanes * lanes,
+        .n_rows = c * (size_t)p->n_nodes,
+        .n_local = c * (size_t)p->width,
+        .n_entries = c * c * (size_t)count_entries(p),
+        .cell_bytes = 4.0 * p->width * (double)p->n_cells + 8.0 * p->dimension * (double)p->n_nodes,
+    };
+}
+
+void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
+                            const weft_assembly_problem *problem, weft_forecast *forecast,
+                            size_t *late) {
+    const weft_operator_format *format = formats[assembly];
+    const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
+    weft_forecast_add(forecast, "connectivity", sizes.n_padded * sizes.width, sizeof(int32_t));
+    /* on a GPU right-hand sides are gathered */
+    if (format->info.scatter == WEFT_SCATTER_GATHERED || limits->kind == WEFT_DEVICE_CUDA) {
+        weft_forecast_add(forecast, "connectivity, transposed", sizes.n_cells * sizes.width,
+                          sizeof(uint32_t));
+        weft_forecast_add(forecast, "connectivity, transposed", sizes.n_nodes + 1, sizeof(int64_t));
+    }
+    *late = format->estimate_memory(&sizes, problem->applications, forecast);
+}

@@ -1,0 +1,38 @@
+/* The format matrix-free: local matrices are recomputed in every product. */
+#include "core/weft_core.h"
+#include "fem/operator/operator.h"
+#include "fem/operator/private.h"
+#include "fem/weft_fem.h"
+
+static weft_status make(weft_context *context, const weft_form *forms, int n_forms,
+                        weft_operator **out, weft_error *error) {
+    return weft_operator_make_cells(context, forms, n_forms, false, WEFT_SCATTER_STARS, out, error);
+}
+
+static void count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {
+    cost->product_bytes = s->cell_bytes + 16.0 * (double)s->n_rows;
+    cost->assembly_bytes = 0;
+    cost->memory_bytes = 2 * 4.0 * (double)s->width * (double)s->n_cells;
+}
+
+static size_t estimate_memory(const weft_operator_sizes *s, double applications,
+                              weft_forecast *forecast) {
+    const size_t made = forecast->bytes;
+    (void)applications;
+    if (s->limits->kind != WEFT_DEVICE_CUDA || s->n_components > 1)
+        return 0;
+    /* a word for each cell round a node, a sixth more for rows of equal length; halos */
+    weft_forecast_add(forecast, "stars", s->n_cells * s->width / 6 * 7, sizeof(uint32_t));
+    weft_forecast_add(forecast, "stars, patches", s->n_nodes, sizeof(uint64_t));
+    return forecast->bytes - made;
+}
+
+const weft_operator_format weft_format_matrix_free = {
+    .info = {.name = "matrix-free", .script = "product.weft"},
+    .gpu = {true, {0.55, 0.39}, 1.0, 1500e-9},
+    .host = {true, {0.63, 0.26}, 1.0, 20e-9},
+    .recomputes = true,
+    .make = make,
+    .count_bytes = count_bytes,
+    .estimate_memory = estimate_memory,
+};
