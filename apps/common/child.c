@@ -1,6 +1,5 @@
 /* Other programs: finding one, running one, and the signals meanwhile. */
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

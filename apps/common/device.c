@@ -1,8 +1,4 @@
 #include "apps/common/fem.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_monitor *monitor,
                             weft_device **device, weft_library **library, weft_context *context,

@@ -4,11 +4,7 @@
 #define APP_FEM_H
 
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 /* ---- device (apps/common/device.c) ---------------------------------------------------------------- */
 

@@ -1,6 +1,4 @@
 #include "apps/common/fem.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
                                 const weft_assembly_problem *problem, const weft_monitor *monitor,

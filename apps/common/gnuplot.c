@@ -1,6 +1,5 @@
 /* Scripts for gnuplot 5, and running it where it is installed. */
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "apps/common/support.h"
 #include "core/base/file.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,4 @@
 #include "apps/common/fem.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 #include <inttypes.h>
 #include <math.h>

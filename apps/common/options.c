@@ -1,5 +1,4 @@
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,6 @@
 /* The texts of scripts that users name: files, shipped scripts, standard input. */
 #include "apps/common/fem.h"
-#include "core/embedded.h"
-#include "core/weft_core.h"
 #include "fem/embedded_scripts.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

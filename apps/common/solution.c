@@ -1,9 +1,6 @@
 /* What a solve has come to: the line about it, the message where it has failed, and whether its
  * result is to be written. */
 #include "apps/common/fem.h"
-#include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 

@@ -1,8 +1,5 @@
 /* results.json and results.csv: every figure of every case. */
-#include "apps/common/statistics.h"
-#include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
 
 #include <math.h>
 #include <stdlib.h>

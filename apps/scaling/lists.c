@@ -1,5 +1,4 @@
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
 
 #include <ctype.h>
 #include <stdlib.h>

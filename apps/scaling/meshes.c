@@ -1,7 +1,4 @@
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
 /* plots.gp: a script for gnuplot 5 that holds its data and draws each plot as SVG and as PNG. */
-#include "apps/common/statistics.h"
-#include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 
 #include <math.h>

@@ -1,8 +1,5 @@
 /* report.md: what a reader wants of a study, as tables. Every number is in results.json too. */
-#include "apps/common/statistics.h"
-#include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 
 #include <math.h>

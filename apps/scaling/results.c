@@ -1,6 +1,4 @@
-#include "apps/common/statistics.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-#include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include "apps/common/statistics.h"
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 /* ---- options (apps/scaling/options.c) -------------------------------------------------------- */

@@ -1,8 +1,4 @@
-#include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-
 
 #include <math.h>
 #include <stdlib.h>

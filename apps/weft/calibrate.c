@@ -1,9 +1,4 @@
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
-#include "fusion/tune/tune.h"
-#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>

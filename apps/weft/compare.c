@@ -1,7 +1,5 @@
 #include "apps/common/statistics.h"
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
 
 #include <math.h>
 #include <stdlib.h>

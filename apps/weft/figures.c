@@ -1,6 +1,4 @@
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -1,8 +1,4 @@
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>

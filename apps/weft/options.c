@@ -1,7 +1,4 @@
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

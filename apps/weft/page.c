@@ -1,10 +1,5 @@
 /* weft explain --html: the page, and the measured times of kernels that stand in it. */
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
-#include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
 
 #include <jansson.h>
 #include <stdlib.h>

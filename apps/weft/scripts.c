@@ -1,8 +1,6 @@
 /* The scripts of a command line, read as one. */
 #include "apps/common/fem.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
 #include "fusion/weft_outline.h"
 
 #include <stdlib.h>

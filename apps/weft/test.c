@@ -1,8 +1,5 @@
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>

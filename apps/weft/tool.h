@@ -3,12 +3,8 @@
 #define WEFT_TOOL_H
 
 #include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 /** A subcommand. argv[0] is "weft NAME"; the exit code goes to *code, which is 0 before.
  *  Errors  any; main prints them */

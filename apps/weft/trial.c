@@ -1,8 +1,5 @@
 /* One variant of a function on one device, against its reference. */
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
 
 #include <math.h>

@@ -1,12 +1,5 @@
 /* What the tuning database says of a device and a script, put into the compiler's options. */
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
-#include "fusion/cost/measured.h"
-#include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>

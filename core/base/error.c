@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* The user's text inside of other languages; weft_escape.h says which. */
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Files: reading a whole one, writing all of it, names that fit. */
 #include "core/base/file.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* Starts child programs, enforces their limits and collects them. */
 #include "core/base/process.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 #include "core/base/threads.h"
-#include "core/weft_core.h"
 
 #include <sched.h>
 #include <stdio.h>

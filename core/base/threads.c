@@ -1,5 +1,4 @@
 #include "core/base/threads.h"
-#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,5 @@
 #include "core/cache/cache.h"
 #include "core/base/file.h"
-#include "core/weft_core.h"
 
 #include <dirent.h>
 #include <errno.h>

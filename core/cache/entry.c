@@ -1,5 +1,4 @@
 #include "core/cache/cache.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 #include "core/cache/cache.h"
-#include "core/weft_core.h"
 
 #include <dirent.h>
 #include <errno.h>

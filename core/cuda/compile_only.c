@@ -1,7 +1,6 @@
 #include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
 #include "core/device/source.h"
-#include "core/weft_core.h"
 
 #include <stdlib.h>
 

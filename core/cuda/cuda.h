@@ -6,7 +6,6 @@
 
 #include "core/cache/cache.h"
 #include "core/device/device.h"
-#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,5 @@
-#include "core/base/threads.h"
-#include "core/cache/cache.h"
 #include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
-#include "core/device/device.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,4 @@
 #include "core/cuda/cuda.h"
-#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
 #include "core/cuda/cuda.h"
-#include "core/weft_core.h"
 
 /* What to do about the driver's codes, from .. to; all others are not expected. */
 static const struct {

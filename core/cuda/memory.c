@@ -1,6 +1,4 @@
-#include "core/base/threads.h"
 #include "core/cuda/cuda.h"
-#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
-#include "core/cache/cache.h"
 #include "core/cuda/compiler.h"
 #include "core/cuda/cuda.h"
 #include "core/device/source.h"
-#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,4 @@
 #include "core/cuda/cuda.h"
-#include "core/device/device.h"
-#include "core/weft_core.h"
 
 #include <stdlib.h>
 

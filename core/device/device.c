@@ -1,6 +1,4 @@
-#include "core/base/threads.h"
 #include "core/device/device.h"
-#include "core/weft_core.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

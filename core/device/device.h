@@ -3,7 +3,6 @@
 #define CORE_DEVICE_DEVICE_H
 
 #include "core/base/threads.h"
-#include "core/weft_core.h"
 
 #include <stdatomic.h>
 

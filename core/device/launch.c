@@ -1,5 +1,4 @@
 #include "core/device/device.h"
-#include "core/weft_core.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
 #include "core/base/file.h"
-#include "core/base/process.h"
-#include "core/cache/cache.h"
 #include "core/host/compiler.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

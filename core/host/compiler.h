@@ -4,7 +4,6 @@
 
 #include "core/base/process.h"
 #include "core/cache/cache.h"
-#include "core/weft_core.h"
 
 typedef struct weft_processor {
     char name[64];      /* "AMD EPYC" */

@@ -1,7 +1,6 @@
 /* The options that generated code is compiled with, and the versions of compilers that need others.
  */
 #include "core/host/compiler.h"
-#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
-#include "core/base/threads.h"
 #include "core/device/device.h"
-#include "core/host/compiler.h"
 #include "core/host/module.h"
-#include "core/weft_core.h"
 
 #include <ctype.h>
 #include <errno.h>

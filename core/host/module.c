@@ -1,10 +1,7 @@
 #include "core/base/file.h"
-#include "core/cache/cache.h"
 #include "core/device/device.h"
 #include "core/device/source.h"
-#include "core/host/compiler.h"
 #include "core/host/module.h"
-#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,9 +2,7 @@
 #ifndef CORE_HOST_MODULE_H
 #define CORE_HOST_MODULE_H
 
-#include "core/cache/cache.h"
 #include "core/host/compiler.h"
-#include "core/weft_core.h"
 
 /* host modules */
 typedef struct weft_host_compile weft_host_compile; /* options, cache and compiler of a device */

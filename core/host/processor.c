@@ -1,6 +1,5 @@
 /* The processor and the instruction set that kernels are compiled for: its best, or one by name. */
 #include "core/host/compiler.h"
-#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 #include "core/base/file.h"
-#include "core/cache/cache.h"
 #include "core/host/module.h"
-#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <errno.h>

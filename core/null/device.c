@@ -1,7 +1,6 @@
 #include "core/cuda/compiler.h"
 #include "core/device/device.h"
 #include "core/null/null.h"
-#include "core/weft_core.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,10 +1,8 @@
 /* Opens a device by its name. */
-#include "core/base/threads.h"
 #include "core/cuda/compiler.h"
 #include "core/device/device.h"
 #include "core/host/module.h"
 #include "core/null/null.h"
-#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

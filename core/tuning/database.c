@@ -1,10 +1,7 @@
 /* Opening the tuning database: where it may lie, whether it is sound, and memory where it cannot be
  * kept. The file is SQLite's; that it is ours to open is checked before, and links are refused on
  * the whole path. */
-#include "core/cache/cache.h"
 #include "core/tuning/database.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 
 #include <errno.h>
 #include <fcntl.h>

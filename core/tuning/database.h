@@ -4,7 +4,6 @@
 #define TUNING_INTERNAL_H
 
 #include "core/cache/cache.h"
-#include "core/weft_core.h"
 #include "core/weft_tuning.h"
 
 #include <limits.h>

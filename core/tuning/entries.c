@@ -1,8 +1,6 @@
 /* What the tuning database holds: times, numbers, kernels and winners, as rows of its tables. */
 #include "core/device/device.h"
 #include "core/tuning/database.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* The tuning database as the tool shows, verifies and clears it. */
 #include "core/tuning/database.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* Rows of the tuning database. Each carries a hash of itself: SQLite finds a broken structure, and
  * not a number that the disk has changed. */
 #include "core/tuning/database.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 
 #include <pthread.h>
 #include <stdio.h>

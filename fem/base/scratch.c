@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 
 #include <stdlib.h>

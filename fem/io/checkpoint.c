@@ -1,11 +1,9 @@
 /* Checkpoints: a result file with the lists as nodal fields, and in /Weft/Checkpoint what they
  * belong to, with a hash over all of it. */
-#include "core/weft_core.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <inttypes.h>
 #include <stdio.h>

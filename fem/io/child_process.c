@@ -1,7 +1,6 @@
 /* A call in a child process: forked, waited for, its end made a status. */
 #include "fem/io/child_process.h"
 #include "core/base/file.h"
-#include "core/weft_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,8 @@
 /* Starts weft-gmsh and reads the mesh that it sends. Gmsh stays in that program: a crash, an abort
  * or an exit of it ends as one message here. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <fcntl.h>

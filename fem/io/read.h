@@ -2,7 +2,6 @@
 #ifndef FEM_IO_READ_H
 #define FEM_IO_READ_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 #include <sys/types.h>

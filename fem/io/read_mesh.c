@@ -1,6 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/io/read.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <math.h>

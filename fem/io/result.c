@@ -1,8 +1,6 @@
 /* Result files appear whole or not at all, in the format that their name asks for. */
-#include "core/weft_core.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #ifndef WEFT_RESULT_INTERNAL_H
 #define WEFT_RESULT_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 enum { WEFT_GROUP_NAME_BYTES = 256, WEFT_MASK_NAME_BYTES = 288 };

@@ -1,7 +1,6 @@
 /* Groups of cells as cell data: one array of 0 and 1 for each, because groups may overlap. */
 #include "fem/base/text.h"
 #include "fem/io/result.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* Mesh, groups and fields into a VTKHDF file. */
-#include "core/weft_core.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

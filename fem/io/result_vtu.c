@@ -6,10 +6,8 @@
  *
  * Source  VTK User's Guide, "VTK File Formats", section XML file formats */
 #include "core/base/file.h"
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 #include "fem/io/result.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,8 @@
 /* Time series: is a file made, continued, or kept? Nothing that is there is lost without being
  * asked for. */
 #include "fem/io/series.h"
-#include "core/weft_core.h"
 #include "fem/io/result.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #ifndef WEFT_SERIES_INTERNAL_H
 #define WEFT_SERIES_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 /** What a file holds. */

@@ -3,10 +3,8 @@
  * whole.
  *
  * Source  ParaView's guide, "PVD file format" */
-#include "core/weft_core.h"
 #include "fem/io/result.h"
 #include "fem/io/series.h"
-#include "fem/weft_fem.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,9 @@
 /* Makes room for the steps of a .vtkhdf series, and finds the places of values, times and the two numbers that a
  * step changes. All that HDF5 does for a series is here; it runs in a child process. */
 #include "fem/io/series_room.h"
-#include "core/weft_core.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,11 +17,9 @@
  * steps, so that the file is whole at any moment, and other programs can read it meanwhile. Both
  * numbers lie in object headers of the first version, which have no checksums. To get more room the
  * file is copied, the data sets of the copy are extended, and the copy takes the file's name. */
-#include "core/weft_core.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 #include "fem/io/series_room.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <fcntl.h>

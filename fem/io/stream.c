@@ -1,11 +1,9 @@
 /* Reads what weft-gmsh writes. Nothing in the stream is trusted: every count is checked against
  * what was announced, and what was announced against what can still come. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"
 #include "fem/io/stream.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <stdlib.h>

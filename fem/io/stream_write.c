@@ -1,10 +1,8 @@
 /* Writes what fem/io/stream.c reads, in a process that reads a mesh for this one. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/io/child_process.h"
 #include "fem/io/read.h"
 #include "fem/io/stream.h"
-#include "fem/weft_fem.h"
 
 #include <string.h>
 

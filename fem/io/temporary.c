@@ -1,6 +1,5 @@
 /* Files that take their place when they are whole. A temporary is called NAME.PID-STAMP.tmp and is
  * locked by its process, so that the next run can tell one that nobody owns any more. */
-#include "core/weft_core.h"
 #include "fem/io/result.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/io/vtkhdf.h"
 

@@ -13,7 +13,6 @@
 #ifndef WEFT_VTKHDF_INTERNAL_H
 #define WEFT_VTKHDF_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 #include <hdf5.h>

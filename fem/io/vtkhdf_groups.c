@@ -1,8 +1,6 @@
 /* The groups of a file of ours, in its part /Weft. */
-#include "core/weft_core.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

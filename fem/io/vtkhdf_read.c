@@ -1,13 +1,11 @@
 /* A mesh from a VTKHDF file: one of ours with its groups, or an UnstructuredGrid of simplices.
  * Nothing in the file is trusted: extents are compared before anything is read. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/io/child_process.h"
 #include "fem/io/read.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,7 @@
 /* The facets of a mesh, found node by node: a facet is handled at its lowest node, to which belong
  * only the cells that have this node as one of their two lowest. So the whole incidence takes two
  * numbers a cell, and each sort is of a few tens of facets. */
-#include "core/weft_core.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

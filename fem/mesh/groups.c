@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 #include <stdlib.h>

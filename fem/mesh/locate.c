@@ -1,7 +1,6 @@
 /* Which cell holds a point: a scan over all cells that leaves at the first axis that separates
  * them. Probes are few; 2 million tetrahedra take some 12 ms each. */
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 

@@ -1,10 +1,8 @@
 /* A checked mesh from a reader's or a user's arrays: cells checked and turned, facets found, groups
  * matched, unused nodes dropped. Nodes keep the user's numbers until the last step, because
  * messages name them. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #ifndef FEM_MESH_MESH_H
 #define FEM_MESH_MESH_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 /** Facet k is opposite vertex k; its vertices stand so that, seen from outside a positively

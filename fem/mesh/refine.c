@@ -2,7 +2,6 @@
  * other ends of its edges, ascending, and the edges' midpoints are numbered right behind the node,
  * so that what was near stays near. The lists are filled by any number of threads in any order and
  * then sorted, which makes the result the same for all of them. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/weft_fem.h"
 

@@ -1,6 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/mesh/mesh.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 

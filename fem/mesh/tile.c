@@ -1,9 +1,7 @@
 /* A mesh repeated along the axes. A node where copies meet belongs to the copy in which it lies on
  * the low side; copies number their own nodes one after another. */
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/mesh/tile.h"
-#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

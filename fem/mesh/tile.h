@@ -3,7 +3,6 @@
 #ifndef WEFT_MESH_TILE_INTERNAL_H
 #define WEFT_MESH_TILE_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 /** Nodes on the sides of a mesh's bounding box. Bit a of a mask stands for axis a; axes that are

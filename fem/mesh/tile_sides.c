@@ -1,7 +1,5 @@
-#include "core/weft_core.h"
 #include "fem/base/text.h"
 #include "fem/mesh/tile.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

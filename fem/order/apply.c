@@ -1,8 +1,6 @@
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
 #include "fem/order/private.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,9 @@
  * points go to its two sides, in the other of two buffers. Large ranges are worked on by all
  * threads, those below are a task each. All comparisons are of a total order, so neither the number
  * of threads nor the way of selecting shows in the result. */
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/order/bisection.h"
 #include "fem/order/private.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

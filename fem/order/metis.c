@@ -1,7 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/order/private.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 #include <metis.h>
 #include <pthread.h>

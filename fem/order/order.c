@@ -1,6 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/order/private.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 

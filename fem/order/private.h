@@ -3,7 +3,6 @@
 #ifndef WEFT_ORDER_INTERNAL_H
 #define WEFT_ORDER_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 /** Numbers by recursive coordinate bisection: old [n_nodes] gets the old number of each new one.

@@ -1,7 +1,6 @@
 /* Simplices sorted by their lowest node, then by the others. Ranges of nodes are buckets: the
  * simplices are dealt to the bucket of their lowest node, shares in their order, and each bucket is
  * then a counting sort of its own, so that every step runs on any number of threads. */
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/order/private.h"
 

@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "fem/order/bisection.h"
 
 #include <string.h>

@@ -1,10 +1,6 @@
 /* The cells round each row as words (fem/sparse/addto.h): lists by row, halos, slices sized, words filled. */
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/addto.h"
-#include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -3,10 +3,7 @@
 #ifndef WEFT_ADDTO_H
 #define WEFT_ADDTO_H
 
-#include "core/weft_core.h"
 #include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 enum {
     WEFT_ADDTO_WIDTH = 4,       /* vertices of a cell, at most */

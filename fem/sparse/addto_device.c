@@ -1,10 +1,6 @@
 /* The cells round each row in a GPU's memory. */
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/addto.h"
-#include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 weft_status weft_addto_rows_make(weft_device *device, const weft_sliced_matrix *matrix,
                                  const weft_sliced *layout, const weft_pattern *pattern,

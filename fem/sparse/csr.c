@@ -1,6 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/sparse/csr.h"
-#include "fem/weft_fem.h"
 
 typedef struct weft_csr_work {
     weft_csr_rows rows;

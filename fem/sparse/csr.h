@@ -2,9 +2,7 @@
 #ifndef FEM_SPARSE_CSR_H
 #define FEM_SPARSE_CSR_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 /** Instruction sets that loops are written for; each includes the ones before it. */
 typedef enum weft_vectors {

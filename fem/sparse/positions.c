@@ -1,8 +1,5 @@
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/csr.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

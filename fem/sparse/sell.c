@@ -1,8 +1,6 @@
 /* The layout of a sliced matrix from its pattern: rows sorted, slices sized, then columns filled.
  */
-#include "core/weft_core.h"
 #include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

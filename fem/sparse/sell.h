@@ -3,9 +3,7 @@
 #ifndef WEFT_SLICED_H
 #define WEFT_SLICED_H
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 enum {
     WEFT_SLICE = 32,         /* rows of a slice */

@@ -1,11 +1,7 @@
 /* A sliced matrix in a GPU's memory, and its kernels. */
-#include "core/embedded.h"
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/embedded_operators.h"
 #include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

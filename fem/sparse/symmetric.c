@@ -1,8 +1,6 @@
 /* All patches: each is placed on its own, then laid one after the other. */
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/symmetric.h"
-#include "fem/weft_fem.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

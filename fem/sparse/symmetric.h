@@ -20,10 +20,7 @@
 #ifndef WEFT_EDGE_INTERNAL_H
 #define WEFT_EDGE_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/sparse/csr.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 enum {
     WEFT_EDGE_NODES = 512,

@@ -1,10 +1,7 @@
 /* Edges in a GPU's memory, and their kernels. */
-#include "core/embedded.h"
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/embedded_operators.h"
 #include "fem/sparse/symmetric.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

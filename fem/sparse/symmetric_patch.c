@@ -1,7 +1,6 @@
 /* One patch: its couplings sorted into edges inside and halo, the number of rounds, and where every
  * entry goes. */
 #include "fem/sparse/symmetric.h"
-#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>

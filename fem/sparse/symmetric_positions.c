@@ -1,9 +1,6 @@
 /* Where Addto adds: for every entry of every cell's local matrix its place in the edges' values. */
-#include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/symmetric.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* y = A v from edges, on the host: a patch at a time in local arrays, round after round. Rows that
  * are targets differ within a round, so a vector of slots may be scattered at once; halo columns
  * and the empty one may repeat, but what is stored there is never read. */
-#include "core/weft_core.h"
-#include "fem/sparse/csr.h"
 #include "fem/sparse/symmetric.h"
 
 #include <string.h>

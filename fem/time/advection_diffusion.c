@@ -1,11 +1,6 @@
 /* Advection and diffusion in time: what a step needs is made once, then the script of a step runs,
  * many steps at a time. */
-#include "core/weft_core.h"
-#include "fem/form/form.h"
 #include "fem/time/private.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,12 +1,7 @@
 /* The step's script as a program: compiled with its operators, bound to the stepper's memories. */
-#include "core/weft_core.h"
-#include "fem/form/form.h"
 #include "fem/operator/operator.h"
 #include "fem/sparse/csr.h"
 #include "fem/time/private.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,6 @@
 /* The operators of a step, as forms: shipped scripts, the user's formulas, uniform values. */
-#include "core/weft_core.h"
 #include "fem/sparse/csr.h"
 #include "fem/time/private.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
 
 #include <stdlib.h>
 

@@ -8,10 +8,7 @@
 #ifndef WEFT_ADVECTION_DIFFUSION_INTERNAL_H
 #define WEFT_ADVECTION_DIFFUSION_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
 
 /** The operators of a step. */
 typedef enum weft_ad_operator {

@@ -1,8 +1,6 @@
 /* The script of a time step, put together from fem/scripts/step_*.weft as the problem says; then
  * what of the operators, lists and values it speaks of is declared before it. */
-#include "core/weft_core.h"
 #include "fem/time/private.h"
-#include "fem/weft_fem.h"
 
 #include <ctype.h>
 #include <stdio.h>

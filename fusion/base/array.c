@@ -1,6 +1,5 @@
 /* Arrays that grow in an arena. */
 #include "fusion/base/array.h"
-#include "core/weft_core.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* How the lanes of a target run. */
 #include "fusion/base/target.h"
-#include "core/weft_core.h"
 
 bool weft_target_is_simt(int lanes, const weft_limits *limits) {
     return limits->kind == WEFT_DEVICE_CUDA ||

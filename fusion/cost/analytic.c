@@ -4,9 +4,7 @@
  * thread has the words of the routine on their way, so that resident threads x words below that
  * lower the bandwidth in proportion. Arithmetic needs warps enough to cover the latency of its
  * pipeline. */
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
-#include "fusion/cost/cost.h"
 #include "fusion/cost/occupancy.h"
 #include "fusion/weft_compile.h"
 

@@ -1,13 +1,9 @@
 /* The cost source that has measured. Times of a routine stand on a grid of points; between them
  * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/cost/cost.h"
 #include "fusion/cost/measured.h"
 #include "fusion/cost/occupancy.h"
-#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <stdlib.h>

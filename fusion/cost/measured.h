@@ -2,7 +2,6 @@
 #ifndef WEFT_MEASURED_H
 #define WEFT_MEASURED_H
 
-#include "core/weft_core.h"
 #include "core/weft_tuning.h"
 #include "fusion/weft_compile.h"
 

@@ -2,7 +2,6 @@
 #ifndef FUSION_COST_OCCUPANCY_H
 #define FUSION_COST_OCCUPANCY_H
 
-#include "core/weft_core.h"
 #include "fusion/cost/cost.h"
 
 /** fusion/cost/analytic.c: threads of a multiprocessor that run at once beside what a point takes of it. */

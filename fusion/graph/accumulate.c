@@ -1,12 +1,6 @@
 /* Accumulating stores: target[map] += source and target[map,map] += source. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

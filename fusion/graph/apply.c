@@ -1,12 +1,6 @@
 /* y = apply(A, v): a call whose rows each need v at other rows too. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

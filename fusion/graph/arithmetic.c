@@ -1,14 +1,8 @@
 /* Elementwise arithmetic: trees of operations on equal shapes, built up until they become one call.
  */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <math.h>
 #include <string.h>

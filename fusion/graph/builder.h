@@ -2,12 +2,7 @@
 #ifndef FUSION_GRAPH_BUILDER_H
 #define FUSION_GRAPH_BUILDER_H
 
-#include "core/weft_core.h"
 #include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 /** Elementwise arithmetic not yet made a call. */
 typedef struct tree {

@@ -1,8 +1,6 @@
 /* What nothing returned depends on is dropped, so that a form may compute more than one use needs.
  */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
 
 #include <string.h>

@@ -1,13 +1,7 @@
 /* What the statements of a script ask of the plan, in its graph: variants of calls, and the blocks
  * of the kernels that fuse blocks become. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>

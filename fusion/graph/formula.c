@@ -1,13 +1,7 @@
 /* A script's own formulas, `expression f(a, b) = ...`, written out in the arithmetic that calls
  * them. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

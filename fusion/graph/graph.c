@@ -1,15 +1,9 @@
 /* From script to graph: declarations become index sets, maps and inputs, statements become calls,
  * data and accumulations. Equal calls are merged as they are made. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #include <stdlib.h>
 #include <string.h>

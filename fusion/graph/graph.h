@@ -2,11 +2,7 @@
 #ifndef FUSION_GRAPH_GRAPH_H
 #define FUSION_GRAPH_GRAPH_H
 
-#include "core/weft_core.h"
 #include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #define UNIFORM (-1) /* the index set of lists over nothing */
 #define WEFT_CALLS_MAX 512

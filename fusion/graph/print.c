@@ -1,7 +1,5 @@
 /* The graph as a canonical script that reads back to the same graph: one call a statement, sizes as
  * numbers, every value named. */
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 
 enum { COMMENT_COLUMN_MAX = 72 };

@@ -3,9 +3,7 @@
 #ifndef GRAPH_PRINT_INTERNAL_H
 #define GRAPH_PRINT_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
 
 /** A datum's name; one that we gave gets '_' appended until nothing else has it. */
 void print_name(const weft_graph *graph, int datum, weft_text *out);

@@ -1,10 +1,7 @@
 /* The graph for other programs: Graphviz and JSON (docs/compiler.md has the keys). */
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
 
 #include <stdio.h>
 

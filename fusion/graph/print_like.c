@@ -1,10 +1,6 @@
 /* Values that take their index set or shape from elsewhere have no text of their own: they are
  * written with a formula of two arguments, the value and a list to be like. */
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,7 @@
 /* How data, operands and calls are written: as in a script. */
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
 
 #include <stdio.h>
 #include <string.h>

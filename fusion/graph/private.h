@@ -2,13 +2,7 @@
 #ifndef GRAPH_INTERNAL_H
 #define GRAPH_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-
 
 /** fusion/graph/values.c: the value of an expression; calls are added to the graph on the way. */
 weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node, value *out,
@@ -91,8 +85,5 @@ weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_st
                                weft_error *error);
 /** fusion/graph/dead_code.c: drop calls and data that nothing returned depends on. */
 weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
-
-
-
 
 #endif

@@ -1,12 +1,6 @@
 /* Subscripts: a load through a connectivity, x[dofs], or components, P[0,1]. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

@@ -2,14 +2,8 @@
  * own, the last one so far, so that every reader of the old value stands before it (fusion/plan/candidates.c keeps
  * that order). */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 static weft_status check_target(const weft_graph *graph, const binding *known,
                                 const weft_script_statement *statement, weft_error *error) {

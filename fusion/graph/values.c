@@ -1,13 +1,7 @@
 /* From expressions to calls: name resolution, indirect loads, shapes, function calls. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
-#include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/private.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

@@ -2,9 +2,7 @@
 #ifndef BODY_INTERNAL_H
 #define BODY_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
 
 /* Components of a local or result that are followed one by one; larger ones as a whole. */
 enum { BODY_COMPONENTS_MAX = 1024 };

@@ -1,8 +1,4 @@
-#include "core/weft_core.h"
 #include "fusion/library/body.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
 
 #include <errno.h>
 #include <stdlib.h>

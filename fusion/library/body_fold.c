@@ -1,10 +1,7 @@
 /* What is known of a body when its code is written: ints, constants, and subscripts out of range.
  */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 
 #include <math.h>
 #include <stdio.h>

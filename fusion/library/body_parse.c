@@ -1,8 +1,4 @@
-#include "core/weft_core.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/script.h"
 
 #include <string.h>
 

@@ -1,10 +1,6 @@
 /* Expressions of bodies as generated code. */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,7 @@
 /* What a body reads must have a value: it is followed in the order in which it runs, which unrolled
  * loops and known ints tell. Where that order is not known, doubt is taken as a value. */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 
 #include <string.h>
 

@@ -1,9 +1,5 @@
 /* `//@ example` lines: a call with numbers, and what it gives. */
-#include "core/weft_core.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/script.h"
 
 #include <string.h>
 

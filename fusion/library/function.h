@@ -2,11 +2,7 @@
 #ifndef FUSION_LIBRARY_FUNCTION_H
 #define FUSION_LIBRARY_FUNCTION_H
 
-#include "core/weft_core.h"
 #include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #define WEFT_FUNCTION_NAMES_MAX 32 /* sizes and parameters of one function */
 #define WEFT_TABLES_MAX 8

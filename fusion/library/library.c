@@ -1,11 +1,6 @@
-#include "core/weft_core.h"
 #include "fusion/embedded_kernels.h"
-#include "fusion/library/function.h"
 #include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
-
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,10 +3,7 @@
 #ifndef FUSION_LIBRARY_LIBRARY_H
 #define FUSION_LIBRARY_LIBRARY_H
 
-#include "core/weft_core.h"
 #include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 /** How a reduction joins its instances' contributions. */
 typedef struct weft_reduction {

@@ -1,10 +1,5 @@
 /* The `//@` lines of kernel files, one reader each. */
-#include "core/weft_core.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_library.h"
 
 #include <ctype.h>
 #include <math.h>

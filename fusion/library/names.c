@@ -1,10 +1,6 @@
 /* Names in terms: data with its subscripts, sizes, the thread, intrinsics. */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/script.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,11 +6,7 @@
 #ifndef LIBRARY_INTERNAL_H
 #define LIBRARY_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
-#include "fusion/script/tokens.h"
-
 
 /* ---- tokens (fusion/library/tokens.c) */
 
@@ -120,6 +116,5 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
 void weft_reference_prelude(weft_text *out);
 /** `trial_NUMBER`: the body of one call, instance after instance, as weft_trials says. */
 void weft_reference_print(const weft_instance *instance, int number, weft_text *out);
-
 
 #endif

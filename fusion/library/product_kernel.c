@@ -1,10 +1,8 @@
 /* Reading rows routines: lines `//@ NAME VALUE`, helper functions, `//@ body`, statements. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/embedded_routines.h"
 #include "fusion/library/library.h"
-#include "fusion/script/tokens.h"
 
 #include <ctype.h>
 #include <stdlib.h>

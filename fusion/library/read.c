@@ -1,9 +1,5 @@
 /* From a kernel file to its functions: `//@` lines, and bodies below `//@ threads` lines. */
-#include "core/weft_core.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/tokens.h"
 
 #include <ctype.h>
 #include <string.h>

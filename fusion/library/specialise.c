@@ -1,9 +1,4 @@
-#include "core/weft_core.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #include <math.h>
 #include <stdio.h>

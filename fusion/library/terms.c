@@ -1,6 +1,4 @@
 /* Expressions of metadata and bodies. */
-#include "core/weft_core.h"
-#include "fusion/library/function.h"
 #include "fusion/library/private.h"
 
 #include <string.h>

@@ -1,11 +1,5 @@
 /* What a test of a function calls: sizes that it allows, its examples, and plain C references. */
-#include "core/weft_core.h"
-#include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <string.h>

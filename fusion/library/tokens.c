@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 

@@ -1,7 +1,5 @@
 /* "//@ shift X": the same number added to every member of X, or the same row to every row, changes
  * nothing. A caller that has differences may give those. */
-#include "core/weft_core.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
 
 #include <string.h>

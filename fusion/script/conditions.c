@@ -1,9 +1,6 @@
 /* Conditions: comparisons joined by `and`, of loops and of select. */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

@@ -1,8 +1,5 @@
 /* What a script asks of the plan: split, fuse with its block, and variants of calls. */
-#include "core/weft_core.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

@@ -1,8 +1,4 @@
-#include "core/weft_core.h"
-#include "fusion/base/array.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>

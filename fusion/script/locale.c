@@ -1,6 +1,5 @@
 /* Numbers are written with a point, whatever the caller's locale: generated source, scripts and
  * JSON are read by programs. */
-#include "core/weft_core.h"
 #include "fusion/script/locale.h"
 
 #include <locale.h>

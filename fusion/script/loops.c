@@ -1,8 +1,5 @@
 /* Loops and operators: what is written, and what can be said about it without types. */
-#include "core/weft_core.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

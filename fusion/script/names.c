@@ -1,9 +1,5 @@
-#include "core/weft_core.h"
-#include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <string.h>
 

@@ -1,9 +1,5 @@
 /* An operator's script: read, checked, its declarations among ours. */
-#include "core/weft_core.h"
 #include "fusion/script/operators.h"
-#include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>

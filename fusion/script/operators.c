@@ -1,12 +1,7 @@
 /* Each apply gets a statement of its own, q = apply(A, p); where the options have the script of A,
  * that script is written out there: its declarations join, v becomes p, y becomes q, and what it
  * assigns besides gets names of its own. */
-#include "core/weft_core.h"
 #include "fusion/script/operators.h"
-#include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -3,11 +3,7 @@
 #ifndef SCRIPT_OPERATOR_H
 #define SCRIPT_OPERATOR_H
 
-#include "core/weft_core.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 typedef struct script_renaming {
     const char *from, *to;

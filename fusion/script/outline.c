@@ -1,10 +1,6 @@
 /* What a script says, by the parser alone: for programs that must know before they compile it. */
-#include "core/weft_core.h"
 #include "fusion/script/locale.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 #include "fusion/weft_outline.h"
 
 #include <string.h>

@@ -14,11 +14,8 @@
 #ifndef SCRIPT_INTERNAL_H
 #define SCRIPT_INTERNAL_H
 
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 enum {
     WEFT_TEXT_MAX = 256 * 1024, /* bytes of one text */

@@ -1,8 +1,5 @@
-#include "core/weft_core.h"
 #include "fusion/script/private.h"
 #include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #ifndef FUSION_SCRIPT_SCRIPT_H
 #define FUSION_SCRIPT_SCRIPT_H
 
-#include "core/weft_core.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 

@@ -1,7 +1,4 @@
-#include "core/weft_core.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <limits.h>
 #include <string.h>

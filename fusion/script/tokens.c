@@ -1,6 +1,4 @@
-#include "core/weft_core.h"
 #include "fusion/script/private.h"
-#include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
 
 #include <locale.h>
