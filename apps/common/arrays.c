@@ -11,10 +11,8 @@ weft_status app_array_make(weft_device *device, int64_t n, double **values, weft
                            weft_error *error) {
     weft_status status = WEFT_OK;
     double *array = weft_array_make((size_t)n, sizeof *array);
-    if (!array) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!array)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     TRY(weft_memory_wrap(device, array, (size_t)n * sizeof *array, memory, error));
     *values = array;
     array = NULL;

@@ -27,15 +27,11 @@ weft_status app_expressions_check(const weft_library *library, const weft_limits
     weft_text script = {0};
     weft_compilation *compilation = NULL;
     char(*names)[16] = calloc((size_t)n + 1, sizeof *names);
-    if (!names) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!names)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     write_script(with_time, n, expressions, names, &script);
-    if (script.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (script.failed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     const weft_fragment fragment = {"the expressions of the command line", script.data};
     const weft_compile_options options = {.expressions = expressions, .n_expressions = n};
     TRY(weft_compile(library, limits, &fragment, 1, &options, &compilation, error));

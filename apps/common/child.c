@@ -93,11 +93,9 @@ weft_status app_child_run(const char *program, char *const *arguments, const cha
     weft_status status = WEFT_OK;
     *out = (app_child){0};
     FILE *output = tmpfile(), *messages = tmpfile();
-    if (!output || !messages) {
-        status = weft_error_set(error, WEFT_ERROR_IO, "cannot make a temporary file: %s",
-                                strerror(errno));
-        goto done;
-    }
+    if (!output || !messages)
+        TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot make a temporary file: %s",
+                           strerror(errno)));
     double start = weft_clock();
     const pid_t parent = getpid();
     pid_t pid = fork();

@@ -1,7 +1,6 @@
 /* --help, --usage and --version. argp wraps every line of its texts, which breaks examples, and
  * ends the program with codes of its own: it formats the options here, and no more. */
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 
 #include <signal.h>

@@ -262,10 +262,8 @@ static weft_status keep_groups(extraction *e) {
         n = 0;
     e->groups = calloc(n / 2 + 1, sizeof *e->groups);
     e->tags = calloc(n / 2 + 1, sizeof *e->tags);
-    if (!e->groups || !e->tags) {
-        status = no_memory(e);
-        goto done;
-    }
+    if (!e->groups || !e->tags)
+        TRY(no_memory(e));
     for (size_t i = 0; i + 1 < n; i += 2)
         if (groups[i] <= e->dimension) {
             e->tags[e->n_groups] = groups[i + 1];

@@ -113,10 +113,8 @@ static weft_status check_other_file(const geo_file *file, const geo_token *word,
     path = path_beside(file->path, name);
     size_t length = path ? strlen(path) + 5 : 0;
     options = path ? malloc(length) : NULL;
-    if (!options) {
-        status = weft_error_set(file->error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!options)
+        TRY(weft_error_set(file->error, WEFT_ERROR_MEMORY, "out of memory"));
     snprintf(options, length, "%s.opt", path);
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         TRY(refuse(file, word, "%s names what is not a regular file%s", ""));

@@ -1,8 +1,5 @@
 #include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/scaling/scaling.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 #include <limits.h>
 #include <math.h>

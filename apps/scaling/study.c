@@ -65,8 +65,7 @@ static weft_status write_line(const scaling_study *study, const json_t *value, w
     char *line = NULL;
     if (!text || asprintf(&line, "%s\n", text) < 0) {
         line = NULL;
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     }
     if (weft_write_all(study->file, line, strlen(line)) != WEFT_OK)
         TRY(fail_file(study, "write", error));

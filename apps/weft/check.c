@@ -1,15 +1,6 @@
 /* weft calibrate --validate: predicted against measured, over scripts that are kept for it. */
-#include "apps/common/support.h"
 #include "apps/weft/embedded_check.h"
 #include "apps/weft/tool.h"
-#include "core/embedded.h"
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
-#include "fusion/cost/cost.h"
-#include "fusion/cost/measured.h"
-#include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -289,21 +280,17 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     if (!c)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
-    if (limits->kind == WEFT_DEVICE_NULL) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "the device %s: there is nothing to measure", limits->name);
-        goto done;
-    }
+    if (limits->kind == WEFT_DEVICE_NULL)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the device %s: there is nothing to measure", limits->name));
     TRY(weft_arena_make(&c->arena, error));
     weft_device_identity(device, c->identity);
     TRY(weft_measured_costs_make(tuning, c->identity, limits, &costs, error));
     c->source = weft_measured_costs_source(costs);
     if (options->json) {
         c->json = json_pack("{s:o,s:[]}", "device", app_json_text(limits->name), "scripts");
-        if (!c->json) {
-            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-            goto done;
-        }
+        if (!c->json)
+            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     }
     printf("%s, %d measured routines\n", limits->name, weft_measured_costs_size(costs));
     for (int single = options->single; single < 2 - c->options->only_double; ++single) {

@@ -1,7 +1,5 @@
 /* weft calibrate --plot: figures 4 and 5 of Fousek et al. 2011 from what --validate --json writes. */
-#include "apps/common/support.h"
 #include "apps/weft/tool.h"
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 
 #include <errno.h>
@@ -180,8 +178,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
         refuse(d, "", "this is no JSON", error);
         weft_error_place(error, d->path, text, place.line, place.column);
         weft_error_hint(error, "%s", place.text);
-        status = WEFT_ERROR_INPUT;
-        goto done;
+        TRY(WEFT_ERROR_INPUT);
     }
     const json_t *scripts = json_object_get(d->root, "scripts");
     d->device = json_string_value(json_object_get(d->root, "device"));
@@ -350,8 +347,7 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
     if (mkdir(d.out, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
         weft_error_place(error, d.out, NULL, 0, 0);
-        status = WEFT_ERROR_IO;
-        goto done;
+        TRY(WEFT_ERROR_IO);
     }
     for (int i = 0; i < d.n; ++i) {
         TRY(write_data(&d, &d.cases[i], error));

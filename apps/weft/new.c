@@ -132,10 +132,8 @@ static weft_status check_reserved(const char *name, weft_error *error) {
     weft_error inner = {0};
     TRY(weft_library_make(&library, error));
     fill_in(function_text, name, &text);
-    if (text.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (text.failed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     if (weft_library_add_text(library, name, text.data, &inner) != WEFT_OK)
         status = refuse(name, "it is reserved", inner.hint, error);
 done:
@@ -269,10 +267,8 @@ static weft_status make_file(bool is_function, const char *name, weft_error *err
         if (!text.failed)
             TRY(check_script(library, file, text.data, error));
     }
-    if (text.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (text.failed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     TRY(write_new(file, text.data, error));
     printf("%s is written. Next:\n", file);
     if (is_function)

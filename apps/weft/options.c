@@ -40,10 +40,8 @@ static weft_status add_expression(weft_tool_options *options, const char *text, 
     TRY(split(options, "--define", text, "NAME=EXPR", &made.name, &made.text, error));
     weft_expression *larger =
         reallocarray(options->expressions, (size_t)options->n_expressions + 1, sizeof *larger);
-    if (!larger) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!larger)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     options->expressions = larger;
     larger[options->n_expressions++] = made;
 done:
@@ -58,10 +56,8 @@ static weft_status add_parameter(weft_tool_options *options, const char *text, w
     TRY(app_parse_integer("--param", value, -1000000, 1000000, &made.value, error));
     weft_parameter *larger =
         reallocarray(options->parameters, (size_t)options->n_parameters + 1, sizeof *larger);
-    if (!larger) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!larger)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     options->parameters = larger;
     larger[options->n_parameters++] = made;
 done:

@@ -232,10 +232,8 @@ static weft_status check(const round_data *r, int k, weft_tool_outcome *out, wef
     char name[32];
     double *values = malloc(count * sizeof *values), *results = malloc(count * sizeof *results);
     snprintf(name, sizeof name, "r_%d", k);
-    if (!values || !results) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!values || !results)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     TRY(weft_memory_read(weft_program_result(r->program, name), 0, values,
                          count * (r->single ? sizeof(float) : sizeof(double)), error));
     for (size_t i = count; r->single && i-- > 0;) { /* widened in place, from the end */
@@ -310,10 +308,8 @@ weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int
         .plan = WEFT_PLAN_UNFUSED, .single = single, .variants = &choice, .n_variants = 1};
     out->tolerance = single ? tolerance_single : tolerance_double;
     print_script(trial, &script);
-    if (script.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (script.failed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     const weft_fragment fragment = {"a test of this function", script.data};
     TRY(weft_compile(trial->library, weft_device_limits(device), &fragment, 1, &options,
                      &compilation, error));

@@ -34,17 +34,13 @@ static weft_status read_all(int file, const char *path, size_t expected, char **
     size_t used = 0, capacity = expected < SIZE_MAX / 4 ? expected + 2 : 4096;
     char *data = malloc(capacity);
     for (;;) {
-        if (!data) {
-            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory reading %s", path);
-            goto done;
-        }
+        if (!data)
+            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory reading %s", path));
         ssize_t n = read(file, data + used, capacity - used - 1);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            status = read_error(path, errno, error);
-            goto done;
-        }
+        if (n < 0)
+            TRY(read_error(path, errno, error));
         used += (size_t)n;
         if (n == 0)
             break;

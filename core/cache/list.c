@@ -83,10 +83,8 @@ weft_status weft_cache_list(const char *directory, weft_cache_entry **out, size_
         if (used == capacity) {
             capacity = capacity ? 2 * capacity : 16;
             weft_cache_entry *larger = realloc(entries, capacity * sizeof *entries);
-            if (!larger) {
-                status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the list");
-                goto done;
-            }
+            if (!larger)
+                TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the list"));
             entries = larger;
         }
         entries[used++] = entry;
@@ -125,11 +123,9 @@ weft_status weft_cache_clear(const char *directory, bool only_invalid, size_t *n
         }
         if (unlinkat(dirfd(list), item->d_name, 0) == 0) {
             ++removed;
-        } else if (errno != ENOENT && errno != EISDIR) {
-            status = weft_error_set(error, WEFT_ERROR_IO, "cannot remove cache entry %s: %s",
-                                    item->d_name, strerror(errno));
-            goto done;
-        }
+        } else if (errno != ENOENT && errno != EISDIR)
+            TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot remove cache entry %s: %s",
+                               item->d_name, strerror(errno)));
     }
     if (list) {
         lock = openat(dirfd(list), "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

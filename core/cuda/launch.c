@@ -10,8 +10,8 @@ enum {
     MOST_THREADS = 1024,
     FEW_ARGUMENTS = 64,
     PLAIN_SHARED = 32 * 1024, /* unasked a kernel has 48, with what it declares itself */
-    FUNCTION_SHARED = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    COOPERATIVE = 2,     /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+    FUNCTION_SHARED = 8,      /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    COOPERATIVE = 2,          /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 };
 
 static weft_status set_shared(weft_cuda_state *state, weft_cu_function function, int bytes,
@@ -145,10 +145,8 @@ weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int
     TRY(check_launch(device, launch, n_groups, error));
     if (launch->n_arguments > FEW_ARGUMENTS)
         parameters = malloc(((size_t)launch->n_arguments + 1) * sizeof *parameters);
-    if (!parameters) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch");
-        goto done;
-    }
+    if (!parameters)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch"));
     parameters[0] = &n;
     for (int i = 0; i < launch->n_arguments; ++i) {
         weft_cuda_array *array = launch->arguments[i]->state;

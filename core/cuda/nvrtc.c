@@ -149,10 +149,8 @@ weft_status weft_nvrtc_compile(const weft_nvrtc *nvrtc, int architecture, const 
     if (nvrtc->nvrtcGetProgramLogSize(program, &log_size) != 0)
         log_size = 0;
     log = calloc(log_size + 1, 1);
-    if (!log) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a compiler's words");
-        goto done;
-    }
+    if (!log)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a compiler's words"));
     if (log_size > 0 && nvrtc->nvrtcGetProgramLog(program, log) != 0)
         log[0] = '\0';
     if (code != 0)

@@ -47,10 +47,8 @@ weft_status weft_module_make(weft_device *device, const char *name, const char *
     weft_status status = WEFT_OK;
     weft_module *module = calloc(1, sizeof *module);
     char *copy = strdup(name ? name : "module");
-    if (!module || !copy) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
-        goto done;
-    }
+    if (!module || !copy)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module"));
     module->device = device;
     module->name = copy;
     copy = NULL;

@@ -18,10 +18,8 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, b
     weft_memory *memory = NULL;
     TRY(weft_recording_refuses(device, "making an array", error));
     memory = calloc(1, sizeof *memory);
-    if (!memory) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!memory)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     if ((used > most || bytes > most - used) && device->table->memory_full) {
         status = device->table->memory_full(device, bytes, error);
         goto done;

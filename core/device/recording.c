@@ -75,10 +75,8 @@ weft_status weft_recording_end(weft_device *device, weft_recording **out, weft_e
     if (status != WEFT_OK || !out)
         goto done;
     recording = malloc(sizeof *recording);
-    if (!recording) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording");
-        goto done;
-    }
+    if (!recording)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording"));
     *recording = (weft_recording){device, state};
     state = NULL;
     *out = recording;

@@ -1,5 +1,5 @@
-#include "core/base/file.h"
 #include "core/host/compiler.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,18 +170,14 @@ weft_status weft_compiler_find(const char *command, const weft_processor *proces
     TRY(read_limits(&out->limits, error));
     TRY(cut_words(command, out, error));
     if (!find_program(out->words[0], out->program, sizeof out->program) ||
-        !realpath(out->program, real) || stat(real, &info) != 0) {
-        status = missing(out->words[0], "is not found", error);
-        goto done;
-    }
+        !realpath(out->program, real) || stat(real, &info) != 0)
+        TRY(missing(out->words[0], "is not found", error));
     int length =
         snprintf(out->identity, sizeof out->identity, "%s|%s|%lld|%lld.%09ld|%lld.%09ld",
                  out->program, real, (long long)info.st_size, (long long)info.st_mtim.tv_sec,
                  info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
-    if (length < 0 || (size_t)length >= sizeof out->identity) {
-        status = missing(out->words[0], "has too long a path", error);
-        goto done;
-    }
+    if (length < 0 || (size_t)length >= sizeof out->identity)
+        TRY(missing(out->words[0], "has too long a path", error));
     TRY(version_line(out, cache, line, sizeof line, error));
     TRY(weft_compiler_options(line, processor, out->label, sizeof out->label, out->options, error));
     snprintf(out->identity + length, sizeof out->identity - (size_t)length, "|%s", line);
@@ -279,10 +275,8 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
     arguments[n] = NULL;
     TRY(run(compiler, "compiling", (char *const *)(uintptr_t)arguments, work->folder, output,
             sizeof output, &result, error));
-    if (result.exit_code != 0) {
-        status = refused(compiler, file_name, source, output, &result, error);
-        goto done;
-    }
+    if (result.exit_code != 0)
+        TRY(refused(compiler, file_name, source, output, &result, error));
     wrong = weft_entry_read(work->folder, "module.so", object, size, &absent);
     if (wrong) {
         status = weft_error_set(

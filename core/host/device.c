@@ -127,17 +127,13 @@ static weft_status host_launch(weft_device *device, const weft_launch *launch, i
                               "launch of %s: blocks on the host do not run all at once",
                               launch->kernel);
     run.kernel = weft_host_module_kernel(launch->module, launch->kernel);
-    if (!run.kernel) {
-        status = weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
-                                launch->module->name, launch->kernel);
-        goto done;
-    }
+    if (!run.kernel)
+        TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
+                           launch->module->name, launch->kernel));
     if (launch->n_arguments > FEW_ARGUMENTS)
         arguments = malloc((size_t)launch->n_arguments * sizeof *arguments);
-    if (!arguments) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch");
-        goto done;
-    }
+    if (!arguments)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch"));
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = launch->arguments[i]->host;
     run.arguments = arguments;
@@ -279,10 +275,8 @@ weft_status weft_device_host_open(weft_device *device, const char *argument,
     weft_processor processor;
     TRY(read_argument(argument, options, &threads, &processor, error));
     state = calloc(1, sizeof *state);
-    if (!state) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
-        goto done;
-    }
+    if (!state)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device"));
     TRY(weft_host_compile_make(options, &processor, &state->compile, error));
     if (threads > 1)
         TRY(weft_threads_make(threads, &device->threads, error));

@@ -169,10 +169,8 @@ weft_status weft_processor_read(const char *instructions, weft_processor *out, w
     if (instructions)
         TRY(choose_set(instructions, &processor, error));
     weft_text_add(&all, "|%s|%s", processor.vectors, processor.option);
-    if (all.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
-        goto done;
-    }
+    if (all.failed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device"));
     weft_hash(all.data, all.length, processor.identity);
     *out = processor;
 done:

@@ -41,12 +41,10 @@ static weft_status load_from_memory(const unsigned char *bytes, size_t size,
     if (file < 0)
         return load_error(error, strerror(errno));
     weft_status status = WEFT_OK;
-    if (weft_write_all(file, bytes, size) != WEFT_OK) {
-        status = errno == ENOMEM || errno == ENOSPC
-                     ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel")
-                     : load_error(error, strerror(errno));
-        goto done;
-    }
+    if (weft_write_all(file, bytes, size) != WEFT_OK)
+        TRY(errno == ENOMEM || errno == ENOSPC
+                ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel")
+                : load_error(error, strerror(errno)));
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     TRY(open_path(path, file, out, error));
     file = -1;
@@ -69,10 +67,8 @@ static weft_status load_from_folder(const unsigned char *bytes, size_t size, wef
     int file = -1, place = 0;
     TRY(weft_work_folder_make(&none, &lock, key, &place, &work, error));
     file = openat(work.folder, "kernel.so", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    if (file < 0 || weft_write_all(file, bytes, size) != WEFT_OK) {
-        status = load_error(error, strerror(errno));
-        goto done;
-    }
+    if (file < 0 || weft_write_all(file, bytes, size) != WEFT_OK)
+        TRY(load_error(error, strerror(errno)));
     snprintf(path, sizeof path, "/proc/self/fd/%d/kernel.so", work.folder);
     status = open_path(path, file, out, error);
     for (size_t i = 0; status != WEFT_OK && i < sizeof bases / sizeof bases[0]; ++i) {

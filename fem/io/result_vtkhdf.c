@@ -176,10 +176,8 @@ static weft_status write_group_arrays(const writer *w, char (*names)[WEFT_GROUP_
     const weft_mesh *m = w->mesh;
     int n = m->n_groups;
     hid_t text = H5Tcopy(H5T_C_S1), i64 = H5T_STD_I64LE, native = H5T_NATIVE_INT64;
-    if (text < 0 || H5Tset_size(text, WEFT_GROUP_NAME_BYTES) < 0) {
-        status = failed(w, "HDF5 did not start");
-        goto done;
-    }
+    if (text < 0 || H5Tset_size(text, WEFT_GROUP_NAME_BYTES) < 0)
+        TRY(failed(w, "HDF5 did not start"));
     for (int g = 0; g < n; ++g) {
         memcpy(names[g], m->groups[g].name, WEFT_GROUP_NAME_BYTES);
         numbers[g] = m->groups[g].dimension;
@@ -204,10 +202,8 @@ static weft_status write_groups(const writer *w) {
     int64_t n_numbers = 0;
     char(*names)[WEFT_GROUP_NAME_BYTES] = calloc(n + 1, sizeof *names);
     int64_t *numbers = calloc(3 * n + 1, sizeof *numbers);
-    if (!names || !numbers) {
-        status = weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
-        goto done;
-    }
+    if (!names || !numbers)
+        TRY(weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path));
     for (size_t g = 0; g < n; ++g)
         if (m->groups[g].first_facet + m->groups[g].n_facets > n_numbers)
             n_numbers = m->groups[g].first_facet + m->groups[g].n_facets;
@@ -246,10 +242,8 @@ static weft_status write_masks(const writer *w) {
     hid_t text = -1;
     uint8_t *piece = malloc(PIECE);
     char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n + 1, sizeof *names);
-    if (!piece || !names) {
-        status = weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
-        goto done;
-    }
+    if (!piece || !names)
+        TRY(weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path));
     weft_mask_names(w->content, names);
     for (int g = 0; g < n; ++g)
         if (names[g][0])

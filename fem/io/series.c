@@ -150,10 +150,8 @@ weft_status weft_series_make(const char *path, const weft_mesh *mesh,
     const weft_series_kind *kind;
     weft_series *s = NULL;
     TRY(find_kind(path, &kind, error));
-    if (options->n_steps + options->at_start < 1) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: a series without steps", path);
-        goto done;
-    }
+    if (options->n_steps + options->at_start < 1)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%s: a series without steps", path));
     s = calloc(1, sizeof *s);
     if (s) {
         *s = (weft_series){.kind = kind,
@@ -164,10 +162,8 @@ weft_status weft_series_make(const char *path, const weft_mesh *mesh,
         s->path = strdup(path);
         s->name = strdup(options->name);
     }
-    if (!s || !s->path || !s->name) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
+    if (!s || !s->path || !s->name)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path));
     weft_mesh_hash(mesh, s->mesh_hash);
     weft_hash(options->problem, strlen(options->problem), s->problem);
     TRY(begin(s, options, monitor, error));

@@ -62,10 +62,8 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     weft_series_found found = {0};
     if (weft_apart_read(&apart, &found, sizeof found)) {
         found.times = malloc(((size_t)found.n_steps + 1) * sizeof *found.times);
-        if (!found.times) {
-            status = no_memory(s, error);
-            goto done;
-        }
+        if (!found.times)
+            TRY(no_memory(s, error));
         found.is_series =
             weft_apart_read(&apart, found.times, (size_t)found.n_steps * sizeof *found.times);
         if (strcmp(found.mesh, s->mesh_hash) == 0)
@@ -147,10 +145,8 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
     TRY(weft_apart_start(weft_series_make_room, &j, f->s->path, &apart, error));
     const bool received = receive_places(&apart, p);
     TRY(weft_apart_end(&apart, false, f->s->path, error));
-    if (!received) {
-        status = no_memory(f->s, error);
-        goto done;
-    }
+    if (!received)
+        TRY(no_memory(f->s, error));
     TRY(reserve(f->s, temporary->file, error));
     TRY(write_count(f->s, temporary->file, f->s->n_steps, error));
 done:
@@ -190,8 +186,7 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
             weft_error_set(error, WEFT_ERROR_INPUT,
                            "%s cannot be continued: another program has changed it", s->path);
             weft_error_hint(error, "give --output another name, or --overwrite to replace it");
-            status = WEFT_ERROR_INPUT;
-            goto done;
+            TRY(WEFT_ERROR_INPUT);
         }
         if (p->room >= f.room) {
             TRY(write_at(s, s->file, &s->n_steps, sizeof s->n_steps, p->extent, error));

@@ -1,8 +1,8 @@
 /* Reads what weft-gmsh writes. Nothing in the stream is trusted: every count is checked against
  * what was announced, and what was announced against what can still come. */
+#include "fem/io/stream.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"
-#include "fem/io/stream.h"
 #include "fem/mesh/mesh.h"
 
 #include <errno.h>
@@ -248,14 +248,10 @@ weft_status weft_mesh_stream_read(weft_stream_source *source, const weft_monitor
     reader r = {.source = source, .data = &data, .monitor = monitor, .error = error};
     TRY(read_bytes(&r, &start, sizeof start));
     if (memcmp(start.magic, WEFT_STREAM_MAGIC, sizeof start.magic) != 0 ||
-        start.byte_order != WEFT_STREAM_BYTE_ORDER) {
-        status = broken(&r, "it does not start as it should");
-        goto done;
-    }
-    if (start.version != WEFT_STREAM_VERSION) {
-        status = broken(&r, "it has another version");
-        goto done;
-    }
+        start.byte_order != WEFT_STREAM_BYTE_ORDER)
+        TRY(broken(&r, "it does not start as it should"));
+    if (start.version != WEFT_STREAM_VERSION)
+        TRY(broken(&r, "it has another version"));
     while (!r.ended)
         TRY(read_record(&r));
     *out = data;

@@ -67,10 +67,8 @@ weft_status weft_temporary_make(const char *path, weft_temporary *out, weft_erro
     TRY(find_target(path, &target, error));
     const size_t size = strlen(target) + 64;
     name = malloc(size);
-    if (!name) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the name %s", path);
-        goto done;
-    }
+    if (!name)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the name %s", path));
     int file = -1;
     for (unsigned i = 0; i < 100 && file < 0; ++i) {
         unsigned long stamp = (unsigned long)(weft_clock() * 1e6) + i;
@@ -80,10 +78,8 @@ weft_status weft_temporary_make(const char *path, weft_temporary *out, weft_erro
         if (file < 0 && errno != EEXIST)
             break;
     }
-    if (file < 0) {
-        status = weft_cannot_write(path, errno, error);
-        goto done;
-    }
+    if (file < 0)
+        TRY(weft_cannot_write(path, errno, error));
     (void)lock(file); /* a file system without locks loses no more than the cleaning */
     *out = (weft_temporary){target, name, file};
     target = name = NULL;

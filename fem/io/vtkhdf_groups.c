@@ -36,16 +36,12 @@ static weft_status read_group_table(weft_vtkhdf_reader *r, int64_t n_facets) {
     TRY(weft_vtkhdf_open_set(r, "Weft/GroupNames", &n, 0, &set));
     H5Dclose(set);
     text = H5Tcopy(H5T_C_S1);
-    if (n > 100000 || text < 0 || H5Tset_size(text, WEFT_GROUP_NAME_BYTES) < 0) {
-        status = weft_vtkhdf_damaged(r, "the number of groups is absurd");
-        goto done;
-    }
+    if (n > 100000 || text < 0 || H5Tset_size(text, WEFT_GROUP_NAME_BYTES) < 0)
+        TRY(weft_vtkhdf_damaged(r, "the number of groups is absurd"));
     numbers = calloc((size_t)n * 3 + 1, sizeof *numbers);
     names = calloc((size_t)n + 1, sizeof *names);
-    if (!numbers || !names) {
-        status = weft_vtkhdf_no_memory(r);
-        goto done;
-    }
+    if (!numbers || !names)
+        TRY(weft_vtkhdf_no_memory(r));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupNames", n, 0, text, names));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupDimensions", n, 0, H5T_NATIVE_INT64, numbers));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupFirst", n, 0, H5T_NATIVE_INT64, numbers + n));
@@ -99,10 +95,8 @@ static weft_status read_cell_groups(weft_vtkhdf_reader *r) {
         return WEFT_OK;
     char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n, sizeof *names);
     uint8_t *mask = malloc((size_t)r->n_cells + 1);
-    if (!names || !mask) {
-        status = weft_vtkhdf_no_memory(r);
-        goto done;
-    }
+    if (!names || !mask)
+        TRY(weft_vtkhdf_no_memory(r));
     text = H5Tcopy(H5T_C_S1);
     if (text < 0 || H5Tset_size(text, WEFT_MASK_NAME_BYTES) < 0)
         TRY(weft_vtkhdf_damaged(r, "HDF5 did not start"));
@@ -133,25 +127,19 @@ weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     H5Dclose(set);
     TRY(weft_vtkhdf_open_set(r, "Weft/GroupFacets", &n, 0, &set));
     H5Dclose(set);
-    if (n_facets > INT32_MAX || n > INT32_MAX) {
-        status = weft_vtkhdf_damaged(r, "the number of facets is absurd");
-        goto done;
-    }
+    if (n_facets > INT32_MAX || n > INT32_MAX)
+        TRY(weft_vtkhdf_damaged(r, "the number of facets is absurd"));
     facets = malloc(((size_t)n_facets * (size_t)d + 1) * sizeof *facets);
     numbers = malloc(((size_t)n + 1) * sizeof *numbers);
     r->data.group_facet_nodes = weft_array_make_unset((uint64_t)n * (uint64_t)d * sizeof(int32_t));
-    if (!facets || !numbers || !r->data.group_facet_nodes) {
-        status = weft_vtkhdf_no_memory(r);
-        goto done;
-    }
+    if (!facets || !numbers || !r->data.group_facet_nodes)
+        TRY(weft_vtkhdf_no_memory(r));
     r->data.n_group_facets = n;
     TRY(weft_vtkhdf_read_set(r, "Weft/Facets", n_facets, d, H5T_NATIVE_INT32, facets));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupFacets", n, 0, H5T_NATIVE_INT32, numbers));
     for (int64_t i = 0; i < n; ++i) {
-        if (numbers[i] < 0 || numbers[i] >= n_facets) {
-            status = weft_vtkhdf_damaged(r, "a group has facets that are not there");
-            goto done;
-        }
+        if (numbers[i] < 0 || numbers[i] >= n_facets)
+            TRY(weft_vtkhdf_damaged(r, "a group has facets that are not there"));
         memcpy(r->data.group_facet_nodes + i * d, facets + (int64_t)numbers[i] * d,
                (size_t)d * sizeof *facets);
     }

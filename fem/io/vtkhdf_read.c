@@ -131,20 +131,15 @@ static weft_status pick_cells(weft_vtkhdf_reader *r) {
     int wanted = width == 3 ? VTK_TRIANGLE_TYPE : VTK_TETRAHEDRON_TYPE;
     int64_t *offsets = malloc(((size_t)r->n_cells + 1) * sizeof *offsets);
     int32_t *ids = malloc(((size_t)r->n_ids + 1) * sizeof *ids), *cell = r->data.cells;
-    if (!offsets || !ids) {
-        status = weft_vtkhdf_no_memory(r);
-        goto done;
-    }
+    if (!offsets || !ids)
+        TRY(weft_vtkhdf_no_memory(r));
     TRY(weft_vtkhdf_read_set(r, "VTKHDF/Offsets", r->n_cells + 1, 0, H5T_NATIVE_INT64, offsets));
     TRY(weft_vtkhdf_read_set(r, "VTKHDF/Connectivity", r->n_ids, 0, H5T_NATIVE_INT32, ids));
     for (int64_t i = 0; i < r->n_cells; ++i) {
         if (r->types[i] != wanted)
             continue;
-        if (offsets[i] < 0 || offsets[i] > r->n_ids - width ||
-            offsets[i + 1] - offsets[i] != width) {
-            status = weft_vtkhdf_damaged(r, "offsets do not fit the cells");
-            goto done;
-        }
+        if (offsets[i] < 0 || offsets[i] > r->n_ids - width || offsets[i + 1] - offsets[i] != width)
+            TRY(weft_vtkhdf_damaged(r, "offsets do not fit the cells"));
         memcpy(cell, ids + offsets[i], (size_t)width * sizeof *cell);
         cell += width;
     }
@@ -165,10 +160,8 @@ static weft_status read_cells(weft_vtkhdf_reader *r) {
     int64_t width = r->data.dimension + 1;
     r->data.n_cells = n_wanted;
     r->data.cells = weft_array_make_unset((uint64_t)(n_wanted * width) * sizeof(int32_t));
-    if (!r->data.cells) {
-        status = weft_vtkhdf_no_memory(r);
-        goto done;
-    }
+    if (!r->data.cells)
+        TRY(weft_vtkhdf_no_memory(r));
     if (n_wanted == r->n_cells && r->n_ids == n_wanted * width)
         TRY(weft_vtkhdf_read_set(r, "VTKHDF/Connectivity", r->n_ids, 0, H5T_NATIVE_INT32,
                                  r->data.cells));

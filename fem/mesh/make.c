@@ -373,10 +373,8 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     TRY(weft_facets_find(data, &facets, &faults, error));
     TRY(check_faults(data, &faults, source, error));
     mesh = calloc(1, sizeof *mesh);
-    if (!mesh) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a mesh");
-        goto done;
-    }
+    if (!mesh)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a mesh"));
     mesh->dimension = data->dimension;
     mesh->n_nodes = data->n_nodes;
     mesh->n_cells = data->n_cells;

@@ -193,10 +193,8 @@ static weft_status pair_facets(const weft_mesh *mesh, const weft_tile_sides *sid
     int64_t n[2] = {0, 0};
     for (int side = 0; side < 2; ++side) {
         facets[side] = malloc(((size_t)mesh->n_boundary_facets + 1) * sizeof *facets[side]);
-        if (!facets[side]) {
-            status = no_memory(mesh, error);
-            goto done;
-        }
+        if (!facets[side])
+            TRY(no_memory(mesh, error));
         for (int64_t f = 0; f < mesh->n_boundary_facets; ++f)
             if (all_on(on[side], mesh->facets + f * d, d, bit))
                 facets[side][n[side]++] =
@@ -225,10 +223,8 @@ weft_status weft_tile_sides_find(const weft_mesh *mesh, const int64_t counts[3],
             sides.partner[a] = malloc((size_t)mesh->n_nodes * sizeof *sides.partner[a]);
             good &= sides.partner[a] != NULL;
         }
-    if (!good) {
-        status = no_memory(mesh, error);
-        goto done;
-    }
+    if (!good)
+        TRY(no_memory(mesh, error));
     const double tolerance = TOLERANCE * find_box(mesh, &sides);
     mark_sides(mesh, &sides, tolerance);
     for (int a = 0; a < mesh->dimension; ++a) {

@@ -98,11 +98,9 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32
     int32_t *new_cell = weft_scratch_make(n_grouped, sizeof *new_cell);
     move.new_of = weft_scratch_make(n, sizeof *move.new_of);
     move.moved = weft_array_make_unset((uint64_t)n * d * sizeof *move.moved);
-    if (!from || !new_facet || !facets || !cell_from || !new_cell || !move.new_of || !move.moved) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
-                                mesh->source, (long long)mesh->n_cells);
-        goto done;
-    }
+    if (!from || !new_facet || !facets || !cell_from || !new_cell || !move.new_of || !move.moved)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
+                           mesh->source, (long long)mesh->n_cells));
     memcpy(facets, mesh->facets, n_facets * d * sizeof *facets);
     TRY(weft_device_for(device, SHARES, share_move, &move, error));
     TRY(facets_renumber(device, mesh, facets, move.new_of, from, new_facet, error));

@@ -3,8 +3,8 @@
  * points go to its two sides, in the other of two buffers. Large ranges are worked on by all
  * threads, those below are a task each. All comparisons are of a total order, so neither the number
  * of threads nor the way of selecting shows in the result. */
-#include "fem/base/memory.h"
 #include "fem/order/bisection.h"
+#include "fem/base/memory.h"
 #include "fem/order/private.h"
 
 #include <math.h>
@@ -153,11 +153,9 @@ weft_status weft_order_bisect(weft_device *device, const weft_mesh *mesh, int64_
     b.shares = malloc(WEFT_SPLIT_SHARES * sizeof *b.shares);
     /* Halving leaves no range below a quarter of a subtree, but for the one with the last leaf. */
     b.ranges = malloc((4 * (size_t)mesh->n_nodes / SUBTREE + 2) * sizeof *b.ranges);
-    if (!b.buffers[0] || !b.buffers[1] || !b.shares || !b.ranges) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
-                                mesh->source, (long long)mesh->n_nodes);
-        goto done;
-    }
+    if (!b.buffers[0] || !b.buffers[1] || !b.shares || !b.ranges)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
+                           mesh->source, (long long)mesh->n_nodes));
     TRY(points_make(&b, error));
     if (shared) {
         divide(&b, all);

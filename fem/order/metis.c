@@ -57,10 +57,8 @@ static weft_status parts_find(const weft_mesh *mesh, const node_graph *graph, in
     if (n_parts < 2)
         goto done;
     start = malloc(((size_t)graph->n_nodes + 1) * sizeof *start);
-    if (!start) {
-        status = no_memory(mesh, error);
-        goto done;
-    }
+    if (!start)
+        TRY(no_memory(mesh, error));
     for (int64_t i = 0; i <= graph->n_nodes; ++i)
         start[i] = (idx_t)graph->start[i];
     idx_t n = (idx_t)graph->n_nodes, one = 1, parts = n_parts, cut = 0, options[METIS_NOPTIONS];
@@ -147,10 +145,8 @@ weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const we
     int32_t *by_part = weft_array_make(n, sizeof *by_part);
     int32_t *new_of = weft_array_make(n, sizeof *new_of);
     int64_t *count = calloc((size_t)n_parts + 1, sizeof *count);
-    if (!part || !by_part || !new_of || !count) {
-        status = no_memory(mesh, error);
-        goto done;
-    }
+    if (!part || !by_part || !new_of || !count)
+        TRY(no_memory(mesh, error));
     TRY(graph_make(mesh, &pattern, &graph, error));
     if (graph.start[graph.n_nodes] > INT32_MAX)
         n_parts = 1; /* more edges than METIS can count: breadth first alone */

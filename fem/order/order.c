@@ -11,11 +11,9 @@ weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering 
     int32_t *old = weft_array_make_unset((uint64_t)mesh->n_nodes * sizeof *old);
     if (part_nodes < 1)
         part_nodes = method == WEFT_ORDERING_METIS ? METIS_PART : BISECTION_LEAF;
-    if (!old) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
-                                mesh->source, (long long)mesh->n_nodes);
-        goto done;
-    }
+    if (!old)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
+                           mesh->source, (long long)mesh->n_nodes));
     weft_progress(monitor, "order", 0, 3);
     if (method == WEFT_ORDERING_METIS)
         TRY(weft_order_metis(mesh, part_nodes, monitor, old, error));

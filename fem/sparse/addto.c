@@ -1,6 +1,6 @@
 /* The cells round each row as words (fem/sparse/addto.h): lists by row, halos, slices sized, words filled. */
-#include "fem/base/memory.h"
 #include "fem/sparse/addto.h"
+#include "fem/base/memory.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -290,21 +290,16 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
                        .sliced = sliced};
     TRY(check(dofs, pattern, error));
     made = work.addto = calloc(1, sizeof *made);
-    if (!made) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!made)
+        TRY(no_memory(error));
     made->n_blocks = sliced->n_blocks;
     TRY(work_make(&work, error));
     places_sort(&work);
     TRY(weft_device_for(device, made->n_blocks, block_size, &work, error));
     TRY(fault_status(&work, error));
     TRY(starts_sum(&work, error));
-    if (with_cells &&
-        !(made->cells = weft_array_make((size_t)made->n_words, sizeof *made->cells))) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (with_cells && !(made->cells = weft_array_make((size_t)made->n_words, sizeof *made->cells)))
+        TRY(no_memory(error));
     TRY(weft_device_for(device, made->n_blocks, block_fill, &work, error));
     TRY(fault_status(&work, error));
     *out = made;

@@ -276,10 +276,8 @@ static weft_status pattern_find(weft_device *device, const weft_connectivity *do
     pattern->row_start = weft_array_make(n_rows + 1, sizeof *pattern->row_start);
     pattern->n_rows = w.n_rows;
     w.row_start = pattern->row_start;
-    if (!w.start || !w.n_upper || !w.n_lower || !w.upper || !w.sorted || !pattern->row_start) {
-        status = no_memory(error, w.n_cells);
-        goto done;
-    }
+    if (!w.start || !w.n_upper || !w.n_lower || !w.upper || !w.sorted || !pattern->row_start)
+        TRY(no_memory(error, w.n_cells));
     memset(w.start, 0, (n_rows + 1) * sizeof *w.start);
     memset(w.n_lower, 0, n_rows * sizeof *w.n_lower);
     TRY(weft_device_for(device, SHARES, share_count, &w, error));
@@ -311,15 +309,11 @@ weft_status weft_pattern_make(weft_device *device, const weft_connectivity *dofs
     weft_status status = WEFT_OK;
     weft_pattern *pattern = NULL;
     int32_t *n_upper = NULL;
-    if (weft_connectivity_from(dofs) > (int64_t)UINT32_MAX) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^32 - 1 cells");
-        goto done;
-    }
+    if (weft_connectivity_from(dofs) > (int64_t)UINT32_MAX)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^32 - 1 cells"));
     pattern = calloc(1, sizeof *pattern);
-    if (!pattern) {
-        status = no_memory(error, weft_connectivity_from(dofs));
-        goto done;
-    }
+    if (!pattern)
+        TRY(no_memory(error, weft_connectivity_from(dofs)));
     TRY(pattern_find(device, dofs, pattern, &n_upper, error));
     if (positions)
         TRY(weft_pattern_positions_by(device, pattern, n_upper, dofs, lanes,

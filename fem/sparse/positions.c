@@ -239,18 +239,14 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *p
                                .lanes = lanes};
     work.n_blocks = (work.n_cells + lanes - 1) / lanes;
     size_t bytes = 0;
-    if (weft_connectivity_to(dofs) != pattern->n_rows) {
-        status = weft_error_set(error, WEFT_ERROR_SHAPE,
-                                "a connectivity to %lld dofs and a pattern of %lld rows",
-                                (long long)weft_connectivity_to(dofs), (long long)pattern->n_rows);
-        goto done;
-    }
+    if (weft_connectivity_to(dofs) != pattern->n_rows)
+        TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                           "a connectivity to %lld dofs and a pattern of %lld rows",
+                           (long long)weft_connectivity_to(dofs), (long long)pattern->n_rows));
     if (__builtin_mul_overflow((size_t)work.n_blocks,
                                (size_t)(work.width * work.width * lanes) * sizeof(uint32_t),
-                               &bytes)) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions");
-        goto done;
-    }
+                               &bytes))
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions"));
     TRY(weft_memory_make_unset(device, bytes, &memory, error));
     work.positions = weft_memory_host(memory);
     TRY(work_run(device, &work, finder(vectors), error));

@@ -173,10 +173,8 @@ weft_status weft_sliced_make(weft_device *device, const weft_pattern *pattern, w
     weft_status status = WEFT_OK;
     weft_sliced *made = calloc(1, sizeof *made);
     sliced_work work = {pattern, made};
-    if (!made) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!made)
+        TRY(no_memory(error));
     made->n_rows = pattern->n_rows;
     made->n_blocks = (pattern->n_rows + WEFT_SLICED_ROWS - 1) / WEFT_SLICED_ROWS;
     const size_t n_places = (size_t)made->n_blocks * WEFT_SLICED_ROWS;
@@ -186,17 +184,13 @@ weft_status weft_sliced_make(weft_device *device, const weft_pattern *pattern, w
     made->start = weft_array_make(n_slices + 1, sizeof *made->start);
     made->column_start = weft_array_make(n_slices + 1, sizeof *made->column_start);
     made->bases = weft_array_make((size_t)made->n_blocks * WEFT_SLICED_BASES, sizeof *made->bases);
-    if (!made->rows || !made->slots || !made->start || !made->column_start || !made->bases) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!made->rows || !made->slots || !made->start || !made->column_start || !made->bases)
+        TRY(no_memory(error));
     TRY(weft_device_for(device, made->n_blocks, block_size, &work, error));
     TRY(starts_sum(made, error));
     made->columns = weft_array_make((size_t)made->n_words, sizeof *made->columns);
-    if (!made->columns) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!made->columns)
+        TRY(no_memory(error));
     TRY(weft_device_for(device, made->n_blocks, block_fill, &work, error));
     *out = made;
     made = NULL;

@@ -125,10 +125,8 @@ weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pat
     weft_sliced *sliced = NULL;
     weft_text text = {0};
     weft_sliced_matrix *made = calloc(1, sizeof *made);
-    if (!made) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a sliced matrix");
-        goto done;
-    }
+    if (!made)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a sliced matrix"));
     made->device = device;
     TRY(weft_sliced_make(device, pattern, &sliced, error));
     TRY(layout_place(made, sliced, error));
@@ -223,16 +221,12 @@ weft_status weft_sliced_positions(const weft_sliced_matrix *matrix, const weft_c
     const size_t width = (size_t)weft_connectivity_width(dofs);
     const size_t n_blocks = ((size_t)weft_connectivity_from(dofs) + WEFT_SLICE - 1) / WEFT_SLICE;
     size_t bytes;
-    if (weft_connectivity_to(dofs) != matrix->n_rows) {
-        status = weft_error_set(error, WEFT_ERROR_SHAPE,
-                                "a connectivity to %lld dofs and a matrix of %lld rows",
-                                (long long)weft_connectivity_to(dofs), (long long)matrix->n_rows);
-        goto done;
-    }
-    if (__builtin_mul_overflow(n_blocks, width * width * WEFT_SLICE * sizeof(uint32_t), &bytes)) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions");
-        goto done;
-    }
+    if (weft_connectivity_to(dofs) != matrix->n_rows)
+        TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                           "a connectivity to %lld dofs and a matrix of %lld rows",
+                           (long long)weft_connectivity_to(dofs), (long long)matrix->n_rows));
+    if (__builtin_mul_overflow(n_blocks, width * width * WEFT_SLICE * sizeof(uint32_t), &bytes))
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions"));
     TRY(weft_memory_make(matrix->device, bytes, &made, error));
     TRY(positions_find(matrix, dofs, made, error));
     *positions = made;

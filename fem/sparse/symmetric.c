@@ -1,6 +1,6 @@
 /* All patches: each is placed on its own, then laid one after the other. */
-#include "fem/base/memory.h"
 #include "fem/sparse/symmetric.h"
+#include "fem/base/memory.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -126,10 +126,8 @@ weft_status weft_edge_make(weft_device *device, const weft_pattern *pattern,
     edge->patches = weft_array_make((size_t)n_patches, sizeof *edge->patches);
     edge->offsets = weft_scratch_make((size_t)pattern->n_entries, sizeof *edge->offsets);
     make.records = calloc((size_t)n_patches + 1, sizeof *make.records);
-    if (!edge->patches || !edge->offsets || !make.records) {
-        status = no_memory(error, pattern->n_rows);
-        goto done;
-    }
+    if (!edge->patches || !edge->offsets || !make.records)
+        TRY(no_memory(error, pattern->n_rows));
     TRY(weft_device_for(device, n_tasks, place, &make, error));
     TRY(outcome(&make, error));
     sum(edge, options->few_dumps);
@@ -142,10 +140,8 @@ weft_status weft_edge_make(weft_device *device, const weft_pattern *pattern,
     }
     edge->columns = weft_array_make((size_t)edge->n_columns, sizeof *edge->columns);
     edge->lists = weft_array_make((size_t)edge->n_lists, sizeof *edge->lists);
-    if (!edge->columns || !edge->lists) {
-        status = no_memory(error, pattern->n_rows);
-        goto done;
-    }
+    if (!edge->columns || !edge->lists)
+        TRY(no_memory(error, pattern->n_rows));
     TRY(weft_device_for(device, n_tasks, lay, &make, error));
     *out = edge;
     edge = NULL;

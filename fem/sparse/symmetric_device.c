@@ -100,10 +100,8 @@ weft_status weft_edge_matrix_make(weft_device *device, const weft_edge *edge, bo
     weft_text text = {0};
     weft_edge_matrix *made = calloc(1, sizeof *made);
     weft_edge_patch *patches = calloc(n_patches + 1, sizeof *patches);
-    if (!made || !patches) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an edge matrix");
-        goto done;
-    }
+    if (!made || !patches)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an edge matrix"));
     made->device = device;
     made->n_rows = edge->n_rows;
     for (size_t p = 0; p < n_patches; ++p) {

@@ -100,10 +100,8 @@ weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
     work.positions = weft_memory_host(memory);
     if (!work.positions)
         work.positions = own = weft_scratch_make(bytes, 1);
-    if (!work.positions) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for matrix positions");
-        goto done;
-    }
+    if (!work.positions)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for matrix positions"));
     TRY(weft_device_for(device, (work.n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, find, &work,
                         error));
     if (atomic_load(&work.missing)) {

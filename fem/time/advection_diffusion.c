@@ -64,10 +64,8 @@ static weft_status set_lists(weft_advection_diffusion *ad, weft_error *error) {
     const size_t bytes = (size_t)ad->n * sizeof(double);
     double *free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
     double *which = weft_array_make((size_t)ad->n, sizeof *which);
-    if (!free_nodes || !which) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!free_nodes || !which)
+        TRY(no_memory(error));
     mark_kept(ad->problem, free_nodes, which);
     TRY(weft_memory_write(ad->lists[WEFT_AD_T], 0, ad->problem->initial, bytes, error));
     TRY(weft_memory_write(ad->lists[WEFT_AD_G], 0, ad->problem->initial, bytes, error));
@@ -112,10 +110,8 @@ static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator w
         return WEFT_OK;
     d = weft_array_make((size_t)ad->n, sizeof *d);
     free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
-    if (!d || !free_nodes) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!d || !free_nodes)
+        TRY(no_memory(error));
     TRY(weft_operator_diagonal(ad->operators[which], ad->lists[list], error));
     TRY(weft_memory_read(ad->lists[list], 0, d, bytes, error));
     TRY(weft_memory_read(ad->lists[WEFT_AD_FREE], 0, free_nodes, bytes, error));

@@ -60,10 +60,8 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     int n_choices = 0, n_kept = 0;
     weft_expression *kept = calloc((size_t)problem->n_kept + 1, sizeof *kept);
     char(*names)[16] = calloc((size_t)problem->n_kept + 1, sizeof *names);
-    if (!kept || !names) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script of a step");
-        goto done;
-    }
+    if (!kept || !names)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script of a step"));
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         const weft_rows *rows = rows_of(ad, i);
         if (!is_applied(ad, "", i))

@@ -1,6 +1,5 @@
 /* Fills the values of a target into its prelude. */
 #include "fusion/base/prelude.h"
-#include "core/weft_core.h"
 #include "fusion/embedded_preludes.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /* The cost source that has measured. Times of a routine stand on a grid of points; between them
  * times are interpolated, linearly in logarithms, and outside of them nothing is said. */
+#include "fusion/cost/measured.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/cost/measured.h"
 #include "fusion/cost/occupancy.h"
 
 #include <math.h>
@@ -172,10 +172,8 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     size_t n = 0, first = 0;
     TRY(weft_arena_make(&arena, error));
     weft_measured_costs *made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (!made) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (!made)
+        TRY(weft_no_memory(error));
     made->arena = arena;
     made->limits = *limits;
     TRY(read_terms(tuning, device, &made->terms, error));
@@ -184,10 +182,8 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
     for (size_t i = 1; i < n; ++i)
         n_names += strcmp(times[i].routine, times[i - 1].routine) != 0;
     made->grids = weft_arena_alloc(arena, n_names, sizeof *made->grids);
-    if (!made->grids) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (!made->grids)
+        TRY(weft_no_memory(error));
     for (size_t i = 1; i <= n; ++i)
         if (i == n || strcmp(times[i].routine, times[first].routine) != 0) {
             TRY(make_grid(made, times + first, i - first, error));

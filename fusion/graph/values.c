@@ -12,8 +12,8 @@ const binding *weft_binding_find(const weft_graph_builder *builder, const char *
     return NULL;
 }
 
-weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name, const char **near,
-                                 weft_error *error) {
+weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *name,
+                                 const char **near, weft_error *error) {
     const char **names =
         weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
     if (names == NULL)
@@ -24,7 +24,8 @@ weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *
     return WEFT_OK;
 }
 
-static weft_status unknown_name(weft_graph_builder *builder, const weft_node *node, weft_error *error) {
+static weft_status unknown_name(weft_graph_builder *builder, const weft_node *node,
+                                weft_error *error) {
     const char *near = NULL;
     weft_status status = weft_nearest_binding(builder, node->name, &near, error);
     if (status != WEFT_OK)
@@ -160,8 +161,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
                       node->name);
         weft_error_hint(
             error, "use arithmetic for uniform scalars, or give one argument 'over' an index set");
-        status = WEFT_ERROR_UNSUPPORTED;
-        goto done;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     }
     weft_call call = {.label = node->name,
                       .instance = instance,
@@ -198,8 +198,8 @@ weft_status weft_value_materialise(weft_graph_builder *builder, const value *v, 
     return weft_tree_make_call(builder, v->arithmetic, index_set, place, out, error);
 }
 
-weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand, weft_place place,
-                              weft_operand *out, weft_error *error) {
+weft_status weft_operand_copy(weft_graph_builder *builder, const weft_operand *operand,
+                              weft_place place, weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     tree t = {.index_set = UNIFORM};
     int root = 0;

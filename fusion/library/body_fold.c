@@ -150,12 +150,10 @@ weft_status body_check(body_writer *w, const weft_term *term) {
     const weft_shape *shape = term_shape(w, term, &local_shape, &name);
     for (int k = 0; shape && k < shape->rank; ++k) {
         int64_t i = 0;
-        if (body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k])) {
-            status = body_error(w, term->line, term->column,
-                                "subscript %d of %s is %lld here, outside its size %d", k + 1, name,
-                                (long long)i, shape->sizes[k]);
-            goto done;
-        }
+        if (body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k]))
+            TRY(body_error(w, term->line, term->column,
+                           "subscript %d of %s is %lld here, outside its size %d", k + 1, name,
+                           (long long)i, shape->sizes[k]));
     }
     int64_t ignored;
     if (term->kind == TERM_BINARY &&

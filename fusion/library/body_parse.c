@@ -37,16 +37,12 @@ static weft_status declare(kernel_reader *reader, bool real, int *out) {
         taken = taken || strcmp(function->tables[i].formal.name, name) == 0;
     for (int i = 0; i < reader->n_scope; ++i)
         taken = taken || strcmp(reader->locals[reader->scope[i]].name, name) == 0;
-    if (taken) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                              "'%s' already means something here: choose another name", name);
-        goto done;
-    }
-    if (reader->n_locals == WEFT_LOCALS_MAX) {
-        status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
-                              "more than 128 locals in one body: split the function");
-        goto done;
-    }
+    if (taken)
+        TRY(reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
+                         "'%s' already means something here: choose another name", name));
+    if (reader->n_locals == WEFT_LOCALS_MAX)
+        TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
+                         "more than 128 locals in one body: split the function"));
     reader->locals[reader->n_locals] = (weft_local){.name = name, .real = real};
     reader->scope[reader->n_scope++] = reader->n_locals;
     *out = reader->n_locals++;
@@ -58,10 +54,8 @@ done:
 static weft_status read_extents(kernel_reader *reader, weft_local *local) {
     weft_status status = WEFT_OK;
     while (reader_accept(reader, "[")) {
-        if (local->rank == WEFT_RANK_MAX) {
-            status = syntax_error(reader, "more than four subscripts", NULL);
-            goto done;
-        }
+        if (local->rank == WEFT_RANK_MAX)
+            TRY(syntax_error(reader, "more than four subscripts", NULL));
         reader->mode = READ_FORMULA;
         status = reader_integer_term(reader, "an array's size", &local->extents[local->rank++]);
         reader->mode = READ_BODY;
@@ -88,16 +82,12 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
         statement->local = local;
         TRY(read_extents(reader, &reader->locals[local]));
         bool array = reader->locals[local].rank > 0;
-        if (array && !real) {
-            status = syntax_error(reader, "arrays are real", NULL);
-            goto done;
-        }
+        if (array && !real)
+            TRY(syntax_error(reader, "arrays are real", NULL));
         if (reader_accept(reader, "=")) {
-            if (array) {
-                status = syntax_error(
-                    reader, "an array is declared without values: assign to its components", NULL);
-                goto done;
-            }
+            if (array)
+                TRY(syntax_error(
+                    reader, "an array is declared without values: assign to its components", NULL));
             --reader->n_scope; /* not yet known in its own value */
             if (real) {
                 TRY(reader_term(reader, &statement->value));
@@ -178,18 +168,14 @@ static weft_status read_for(kernel_reader *reader, weft_statement **out) {
     for (int i = 0; i < 4; ++i)
         if (found < 0 && reader_accept(reader, compares[i]))
             found = i;
-    if (found < 0) {
-        status = syntax_error(reader, "expected <, <=, > or >= and the loop's bound", NULL);
-        goto done;
-    }
+    if (found < 0)
+        TRY(syntax_error(reader, "expected <, <=, > or >= and the loop's bound", NULL));
     statement->compare = binaries[found];
     TRY(reader_integer_term(reader, "a loop's bound", &statement->condition));
     TRY(reader_expect(reader, ";", "after the loop's bound"));
     TRY(read_step(reader, name, &statement->step));
-    if ((found < 2) != (statement->step > 0)) {
-        status = syntax_error(reader, "this loop steps away from its bound", NULL);
-        goto done;
-    }
+    if ((found < 2) != (statement->step > 0))
+        TRY(syntax_error(reader, "this loop steps away from its bound", NULL));
     TRY(reader_expect(reader, ")", "to close 'for'"));
     TRY(read_statement(reader, &statement->body));
     reader->n_scope = scope;

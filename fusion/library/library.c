@@ -1,5 +1,5 @@
-#include "fusion/embedded_kernels.h"
 #include "fusion/library/library.h"
+#include "fusion/embedded_kernels.h"
 #include "fusion/library/private.h"
 
 #include <dirent.h>
@@ -151,8 +151,7 @@ static weft_status add_below(weft_library *library, const char *directory, int d
         free(path);
         if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0) {
             path = NULL;
-            status = out_of_memory(error);
-            goto done;
+            TRY(out_of_memory(error));
         }
         if (stat(path, &about) != 0)
             continue;

@@ -38,21 +38,17 @@ static weft_status read_formal(kernel_reader *reader, const char *what, weft_for
     const kernel_token *token = reader->token;
     const char *name = NULL;
     TRY(reader_new_name(reader, what, &name));
-    if (is_taken(reader->function, name)) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                              "'%s' is used twice", name);
-        goto done;
-    }
+    if (is_taken(reader->function, name))
+        TRY(reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' is used twice",
+                         name));
     *out = (weft_formal){.name = name, .line = token->line, .column = token->column};
     TRY(reader_expect(reader, ":", "and the type after the name"));
     TRY(reader_expect(reader, "real", "as the type (real, real[n] or real[m,n])"));
     if (reader_accept(reader, "[")) {
         do {
-            if (out->rank == WEFT_RANK_MAX) {
-                status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                      reader->token->column, "more than four sizes");
-                goto done;
-            }
+            if (out->rank == WEFT_RANK_MAX)
+                TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                 reader->token->column, "more than four sizes"));
             TRY(reader_integer_term(reader, "a size", &out->sizes[out->rank++]));
         } while (reader_accept(reader, ","));
         TRY(reader_expect(reader, "]", "after the sizes"));
@@ -71,12 +67,10 @@ weft_status reader_signature(kernel_reader *reader, const meta_line *meta) {
     TRY(reader_expect(reader, "(", "after the function's name"));
     if (!reader_is(reader, ")"))
         do {
-            if (function->n_arguments == WEFT_ARGUMENTS_MAX) {
-                status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                      reader->token->column, "more than %d arguments",
-                                      WEFT_ARGUMENTS_MAX);
-                goto done;
-            }
+            if (function->n_arguments == WEFT_ARGUMENTS_MAX)
+                TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                 reader->token->column, "more than %d arguments",
+                                 WEFT_ARGUMENTS_MAX));
             weft_formal formal;
             TRY(read_formal(reader, "an argument's name", &formal));
             function->arguments[function->n_arguments++] = formal;
@@ -103,16 +97,12 @@ weft_status reader_parameter(kernel_reader *reader, const meta_line *meta) {
     TRY(reader_new_name(reader, "a parameter's name", &name));
     int index = weft_function_name_index(function, name);
     if ((index >= 0 && function->names[index].is_parameter) ||
-        (index < 0 && is_taken(function, name))) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column,
-                              "'%s' is used twice", name);
-        goto done;
-    }
-    if (index < 0 && function->n_names == WEFT_FUNCTION_NAMES_MAX) {
-        status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
-                              "more than 32 sizes and parameters");
-        goto done;
-    }
+        (index < 0 && is_taken(function, name)))
+        TRY(reader_error(reader, WEFT_ERROR_TYPE, token->line, token->column, "'%s' is used twice",
+                         name));
+    if (index < 0 && function->n_names == WEFT_FUNCTION_NAMES_MAX)
+        TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, token->line, token->column,
+                         "more than 32 sizes and parameters"));
     if (index < 0)
         index = function->n_names++;
     weft_name *parameter = &function->names[index];
@@ -152,11 +142,9 @@ weft_status reader_table(kernel_reader *reader, const meta_line *meta) {
     reader->mode = READ_FORMULA;
     if (!reader_is(reader, ")"))
         do {
-            if (table.n_arguments == WEFT_RANK_MAX) {
-                status = reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
-                                      reader->token->column, "more than four arguments of a table");
-                goto done;
-            }
+            if (table.n_arguments == WEFT_RANK_MAX)
+                TRY(reader_error(reader, WEFT_ERROR_UNSUPPORTED, reader->token->line,
+                                 reader->token->column, "more than four arguments of a table"));
             TRY(reader_integer_term(reader, "a table's argument",
                                     &table.arguments[table.n_arguments]));
             ++table.n_arguments;
@@ -179,11 +167,9 @@ weft_status reader_where(kernel_reader *reader, const meta_line *meta) {
     weft_term *term = NULL;
     TRY(reader_term(reader, &term));
     TRY(expect_end(reader));
-    if (term->type != TYPE_CONDITION) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
-                              "a where line is a comparison of sizes, such as n == d + 1");
-        goto done;
-    }
+    if (term->type != TYPE_CONDITION)
+        TRY(reader_error(reader, WEFT_ERROR_TYPE, term->line, term->column,
+                         "a where line is a comparison of sizes, such as n == d + 1"));
     TRY(meta_text(reader, meta, &function->where_texts[function->n_wheres]));
     function->wheres[function->n_wheres++] = term;
 done:
@@ -245,11 +231,9 @@ weft_status reader_flops(kernel_reader *reader, const meta_line *meta) {
     TRY(meta_tokens(reader, meta));
     weft_term *flops = NULL;
     TRY(reader_term(reader, &flops));
-    if (flops->type != TYPE_INT && flops->type != TYPE_REAL) {
-        status = reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
-                              "flops are a number, not a comparison");
-        goto done;
-    }
+    if (flops->type != TYPE_INT && flops->type != TYPE_REAL)
+        TRY(reader_error(reader, WEFT_ERROR_TYPE, flops->line, flops->column,
+                         "flops are a number, not a comparison"));
     reader->function->flops = flops;
     TRY(expect_end(reader));
     TRY(meta_text(reader, meta, &reader->function->info.flops));

@@ -19,10 +19,8 @@ static weft_status read_subscripts(kernel_reader *reader, weft_term *term, const
         for (;;) {
             weft_term *child = NULL;
             TRY(reader_integer_term(reader, "a subscript", &child));
-            if (term->n_children == WEFT_RANK_MAX) {
-                status = type_error(reader, child, "more than four subscripts");
-                goto done;
-            }
+            if (term->n_children == WEFT_RANK_MAX)
+                TRY(type_error(reader, child, "more than four subscripts"));
             term->children[term->n_children++] = child;
             if (brackets) {
                 TRY(reader_expect(reader, "]", "after the subscript"));
@@ -94,8 +92,8 @@ static bool is_data(kernel_reader *reader, const char *name) {
 
 static weft_status unknown_name(kernel_reader *reader) {
     const weft_function *function = reader->function;
-    const char *names[WEFT_FUNCTION_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX + WEFT_TABLES_MAX +
-                      WEFT_INTRINSICS_MAX];
+    const char *names[WEFT_FUNCTION_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX +
+                      WEFT_TABLES_MAX + WEFT_INTRINSICS_MAX];
     size_t n = 0;
     for (int i = 0; i < function->n_names; ++i)
         names[n++] = function->names[i].name;
@@ -148,11 +146,9 @@ static weft_status read_intrinsic(kernel_reader *reader, int index, weft_term **
         if (++given > intrinsic->n_arguments)
             continue;
         if ((intrinsic->flags & INTRINSIC_MASK) && given == 1) {
-            if (child->type != TYPE_MASK && child->type != TYPE_CONDITION) {
-                status = type_error(reader, child,
-                                    "select needs a comparison first: select(a < b, x, y)");
-                goto done;
-            }
+            if (child->type != TYPE_MASK && child->type != TYPE_CONDITION)
+                TRY(type_error(reader, child,
+                               "select needs a comparison first: select(a < b, x, y)"));
         } else {
             TRY(reader_check_real(reader, child, "this argument"));
         }

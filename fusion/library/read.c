@@ -76,12 +76,10 @@ static weft_status finish_function(file_reader *file, const char *end) {
     }
     TRY(reader_check_names(reader));
     for (size_t i = 0; i < file->n; ++i)
-        if (strcmp(file->functions[i]->info.name, name) == 0) {
-            status = reader_error(reader, WEFT_ERROR_TYPE, function->info.line, 1,
-                                  "'%s' is already defined in this file, on line %d", name,
-                                  file->functions[i]->info.line);
-            goto done;
-        }
+        if (strcmp(file->functions[i]->info.name, name) == 0)
+            TRY(reader_error(reader, WEFT_ERROR_TYPE, function->info.line, 1,
+                             "'%s' is already defined in this file, on line %d", name,
+                             file->functions[i]->info.line));
     const char **granularities =
         weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *granularities);
     while (end > file->function_text && isspace((unsigned char)end[-1]))
@@ -122,11 +120,9 @@ static weft_status read_body_lines(file_reader *file, weft_variant *variant) {
     }
     TRY(kernel_tokens_make(reader, start, (size_t)(file->text - start), line, 1, &reader->token));
     if (variant) {
-        if (reader->token->kind == KERNEL_END) {
-            status = reader_error(reader, WEFT_ERROR_SYNTAX, variant->line, 1,
-                                  "no body below this line");
-            goto done;
-        }
+        if (reader->token->kind == KERNEL_END)
+            TRY(reader_error(reader, WEFT_ERROR_SYNTAX, variant->line, 1,
+                             "no body below this line"));
         TRY(reader_body(reader, &variant->body));
     } else if (reader->token->kind != KERNEL_END) {
         status = reader_error(reader, WEFT_ERROR_SYNTAX, reader->token->line, reader->token->column,
@@ -220,11 +216,9 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
         TRY(read_body_lines(&file, variant));
     }
     TRY(finish_function(&file, file.text));
-    if (file.n == 0) {
-        status = reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
-                              "no '//@ function' line in this file");
-        goto done;
-    }
+    if (file.n == 0)
+        TRY(reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
+                         "no '//@ function' line in this file"));
     *out = (weft_function_list){file.functions, file.n};
 done:
     weft_arena_free(&file.reader.scratch);

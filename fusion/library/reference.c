@@ -1,11 +1,8 @@
 /* Plain C of an elementary function: its body as it was written, around it what gives its names a
  * meaning. Nothing of what writes the devices' code is used here, so that it can be compared. */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"
-#include "fusion/library/library.h"
 #include "fusion/library/private.h"
-#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -105,11 +105,9 @@ static weft_status check_size(const script_parser *parser, const weft_node *node
     weft_status status = WEFT_OK;
     int size = 0;
     TRY(weft_script_integer(parser->script, node, &size, parser->error));
-    if (size < 1) {
-        status = weft_error_at(parser->error, WEFT_ERROR_SHAPE, node->place,
-                               "this size is %d: sizes are at least 1", size);
-        goto done;
-    }
+    if (size < 1)
+        TRY(weft_error_at(parser->error, WEFT_ERROR_SHAPE, node->place,
+                          "this size is %d: sizes are at least 1", size));
     *product *= size;
     if (*product > WEFT_ELEMENTS_MAX)
         status = weft_error_at(parser->error, WEFT_ERROR_SHAPE, node->place,

@@ -64,11 +64,9 @@ static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) 
                                "before it may stand");
             goto done;
         }
-        if (fuse->choices[choice] != NULL) {
-            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
-                                   "'%s' stands here twice", token->text);
-            goto done;
-        }
+        if (fuse->choices[choice] != NULL)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
+                              "'%s' stands here twice", token->text));
         TRY(parse_choice(parser, "a number", &fuse->choices[choice]));
     }
 done:
@@ -105,11 +103,9 @@ weft_status script_parse_fuse(script_parser *parser) {
                             place.line, place.column);
             goto done;
         }
-        if (script_at(parser, "repeat") || script_at(parser, "split")) {
-            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
-                                   "'%s' stands outside 'fuse'", script_token(parser)->text);
-            goto done;
-        }
+        if (script_at(parser, "repeat") || script_at(parser, "split"))
+            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
+                              "'%s' stands outside 'fuse'", script_token(parser)->text));
         TRY(script_parse_statement(parser));
     }
     if (script->n_statements == first)

@@ -138,7 +138,8 @@ static weft_status add_child(script_parser *parser, weft_node *node, weft_node *
 static weft_status add_key(script_parser *parser, weft_node *node, const char *key,
                            weft_node *value) {
     const char **keys = weft_array_room(parser->arena, node->keys, node->n_keys, sizeof *keys);
-    weft_node **values = weft_array_room(parser->arena, node->key_values, node->n_keys, sizeof *values);
+    weft_node **values =
+        weft_array_room(parser->arena, node->key_values, node->n_keys, sizeof *values);
     if (!keys || !values)
         return script_no_memory(parser->error);
     keys[node->n_keys] = key;
@@ -218,11 +219,9 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
         if (key) {
             TRY(check_key(parser, node, token));
             parser->position += 2;
-        } else if (node->n_keys > 0) {
-            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
-                                   "arguments stand before '%s = ...'", node->keys[0]);
-            goto done;
-        }
+        } else if (node->n_keys > 0)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
+                              "arguments stand before '%s = ...'", node->keys[0]));
         if (!key && node->n_children == 0)
             TRY(parse_first_argument(parser, name, &child));
         else

@@ -172,11 +172,9 @@ weft_status script_check_applies(const script_parser *parser) {
         for (int k = 0; k < 2; ++k) {
             TRY(check_applies(parser, parts[k]));
             const weft_node *apply = find_call(parts[k], "apply");
-            if (apply) {
-                status = weft_error_at(parser->error, WEFT_ERROR_TYPE, apply->place,
-                                       "a loop is asked for uniform values, not for lists");
-                goto done;
-            }
+            if (apply)
+                TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, apply->place,
+                                  "a loop is asked for uniform values, not for lists"));
         }
     }
 done:

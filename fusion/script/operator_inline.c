@@ -48,10 +48,8 @@ weft_status script_node_copy(script_parser *parser, const weft_node *from,
         weft_arena_alloc(parser->arena, (size_t)from->n_children + 1, sizeof(weft_node *));
     made->key_values =
         weft_arena_alloc(parser->arena, (size_t)from->n_keys + 1, sizeof(weft_node *));
-    if (!made->children || !made->key_values) {
-        status = script_no_memory(parser->error);
-        goto done;
-    }
+    if (!made->children || !made->key_values)
+        TRY(script_no_memory(parser->error));
     for (int i = 0; i < from->n_children; ++i)
         TRY(script_node_copy(parser, from->children[i], names, n, &made->children[i]));
     for (int i = 0; i < from->n_keys; ++i)

@@ -7,11 +7,9 @@
 
 static weft_status append(operator_writer *w, weft_script_statement statement) {
     weft_status status = WEFT_OK;
-    if (w->n_made == WEFT_STATEMENTS_MAX) {
-        status = weft_error_at(w->parser->error, WEFT_ERROR_UNSUPPORTED, statement.place,
-                               "more than %d statements", WEFT_STATEMENTS_MAX);
-        goto done;
-    }
+    if (w->n_made == WEFT_STATEMENTS_MAX)
+        TRY(weft_error_at(w->parser->error, WEFT_ERROR_UNSUPPORTED, statement.place,
+                          "more than %d statements", WEFT_STATEMENTS_MAX));
     statement.part += w->n_splits;
     SCRIPT_APPEND(w->parser, w->made, w->n_made, statement);
 done:
@@ -69,10 +67,8 @@ static weft_status write_out(operator_writer *w, written_operator *op,
     script_renaming *names = weft_arena_alloc(parser->arena, n, sizeof *names);
     const char *prefix = weft_arena_print(parser->arena, "%s_", op->choice->name);
     int *fuses = weft_arena_alloc(parser->arena, (size_t)script->n_fuses + 1, sizeof *fuses);
-    if (!names || !prefix || !fuses) {
-        status = script_no_memory(parser->error);
-        goto done;
-    }
+    if (!names || !prefix || !fuses)
+        TRY(script_no_memory(parser->error));
     if (statement->fuse > 0 && script->n_splits > 0) {
         status =
             weft_error_at(parser->error, WEFT_ERROR_TYPE, statement->place,
@@ -210,10 +206,8 @@ weft_status script_write_operators(script_parser *parser, const weft_compile_opt
     if (script->n_operators == 0)
         goto done;
     moved = weft_arena_alloc(parser->arena, (size_t)script->n_statements + 1, sizeof *moved);
-    if (!moved) {
-        status = script_no_memory(parser->error);
-        goto done;
-    }
+    if (!moved)
+        TRY(script_no_memory(parser->error));
     for (int i = 0; i < script->n_statements; ++i) {
         weft_script_statement *statement = &script->statements[i];
         moved[i] = w.n_made;

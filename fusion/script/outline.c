@@ -19,16 +19,12 @@ weft_status weft_outline_make(const weft_fragment *fragments, int n_fragments, w
     TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (!made) {
-        status = script_no_memory(error);
-        goto done;
-    }
+    if (!made)
+        TRY(script_no_memory(error));
     *made = (weft_outline){.arena = arena, .parser = {.arena = arena, .loop = -1, .error = error}};
     made->parser.script = weft_arena_alloc(arena, 1, sizeof *made->parser.script);
-    if (!made->parser.script) {
-        status = script_no_memory(error);
-        goto done;
-    }
+    if (!made->parser.script)
+        TRY(script_no_memory(error));
     TRY(script_read_texts(&made->parser, fragments, n_fragments));
     *out = made;
     arena = NULL;

@@ -1,5 +1,5 @@
-#include "fusion/script/private.h"
 #include "fusion/script/script.h"
+#include "fusion/script/private.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,10 +22,8 @@ weft_status script_read_texts(script_parser *parser, const weft_fragment *fragme
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
     script->sources = weft_arena_alloc(parser->arena, (size_t)n, sizeof *script->sources);
-    if (!script->sources) {
-        status = script_no_memory(parser->error);
-        goto done;
-    }
+    if (!script->sources)
+        TRY(script_no_memory(parser->error));
     for (int i = 0; i < n; ++i) {
         weft_source *source = &script->sources[script->n_sources++];
         weft_token *tokens = NULL;
@@ -96,10 +94,8 @@ static weft_status read_body(script_parser *parser, const weft_expression *bound
     weft_token *tokens = NULL;
     int n_tokens = 0;
     weft_source *source = weft_arena_alloc(parser->arena, 1, sizeof *source);
-    if (!source) {
-        status = script_no_memory(parser->error);
-        goto done;
-    }
+    if (!source)
+        TRY(script_no_memory(parser->error));
     TRY(source_set(parser->arena, source, bound->origin ? bound->origin : bound->name, bound->text,
                    parser->error));
     TRY(weft_tokens_make(parser->arena, source, &tokens, &n_tokens, parser->error));
@@ -125,10 +121,8 @@ static weft_status bind_expressions(script_parser *parser, const weft_compile_op
         for (int j = 0; j < script->n_expressions && !expression; ++j)
             if (strcmp(script->expressions[j].name, bound->name) == 0)
                 expression = &script->expressions[j];
-        if (!expression) {
-            status = unknown_option(parser, bound->name, SCRIPT_EXPRESSION);
-            goto done;
-        }
+        if (!expression)
+            TRY(unknown_option(parser, bound->name, SCRIPT_EXPRESSION));
         TRY(read_body(parser, bound, expression));
     }
 done:
@@ -150,10 +144,8 @@ weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, 
     weft_status status = WEFT_OK;
     script_parser parser = {.arena = arena, .loop = -1, .error = error};
     parser.script = weft_arena_alloc(arena, 1, sizeof *parser.script);
-    if (!parser.script) {
-        status = script_no_memory(error);
-        goto done;
-    }
+    if (!parser.script)
+        TRY(script_no_memory(error));
     TRY(script_read_texts(&parser, fragments, n_fragments < 0 ? 0 : n_fragments));
     TRY(script_check_applies(&parser));
     TRY(script_write_operators(&parser, options));

@@ -71,11 +71,9 @@ static weft_status parse_type(script_parser *parser, weft_script_input *input) {
     if (script_accept(parser, "[")) {
         do {
             token = script_token(parser);
-            if (input->rank == WEFT_RANK_MAX) {
-                status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
-                                       "more than %d sizes", WEFT_RANK_MAX);
-                goto done;
-            }
+            if (input->rank == WEFT_RANK_MAX)
+                TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                                  "more than %d sizes", WEFT_RANK_MAX));
             TRY(script_parse_expression(parser, &input->sizes[input->rank]));
             ++input->rank;
         } while (script_accept(parser, ","));
@@ -133,10 +131,8 @@ static weft_status parse_parameter(script_parser *parser) {
         TRY(script_expect(parser, "=", "and a number after the parameter's name"));
         bool negative = script_accept(parser, "-");
         const weft_token *value = script_token(parser);
-        if (value->kind != TOKEN_NUMBER || !value->integer || value->number > INT_MAX) {
-            status = script_unexpected(parser, "an integer");
-            goto done;
-        }
+        if (value->kind != TOKEN_NUMBER || !value->integer || value->number > INT_MAX)
+            TRY(script_unexpected(parser, "an integer"));
         ++parser->position;
         int magnitude = (int)value->number;
         weft_script_parameter parameter = {name->text, negative ? -magnitude : magnitude,
@@ -155,16 +151,12 @@ static weft_status parse_expression_arguments(script_parser *parser,
     do {
         TRY(script_expect_name(parser, "an argument", &argument));
         for (int i = 0; i < expression->n_arguments; ++i)
-            if (strcmp(expression->arguments[i], argument->text) == 0) {
-                status = weft_error_at(parser->error, WEFT_ERROR_TYPE, argument->place,
-                                       "'%s' is an argument already", argument->text);
-                goto done;
-            }
-        if (expression->n_arguments == WEFT_ARGUMENTS_MAX) {
-            status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, argument->place,
-                                   "more than %d arguments", WEFT_ARGUMENTS_MAX);
-            goto done;
-        }
+            if (strcmp(expression->arguments[i], argument->text) == 0)
+                TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, argument->place,
+                                  "'%s' is an argument already", argument->text));
+        if (expression->n_arguments == WEFT_ARGUMENTS_MAX)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, argument->place,
+                              "more than %d arguments", WEFT_ARGUMENTS_MAX));
         SCRIPT_APPEND(parser, expression->arguments, expression->n_arguments, argument->text);
     } while (script_accept(parser, ","));
 done:
@@ -203,16 +195,13 @@ static weft_status parse_return(script_parser *parser) {
         for (int i = 0; i < script->n_returns; ++i)
             if (strcmp(script->returns[i].name, name->text) == 0) {
                 const weft_place first = script->returns[i].place;
-                status = weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
-                                       "'%s' is returned already (%s:%d:%d)", name->text,
-                                       first.source->name, first.line, first.column);
-                goto done;
+                TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, name->place,
+                                  "'%s' is returned already (%s:%d:%d)", name->text,
+                                  first.source->name, first.line, first.column));
             }
-        if (script->n_returns == WEFT_NAMES_MAX) {
-            status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, name->place,
-                                   "more than %d results", WEFT_NAMES_MAX);
-            goto done;
-        }
+        if (script->n_returns == WEFT_NAMES_MAX)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, name->place,
+                              "more than %d results", WEFT_NAMES_MAX));
         weft_script_return result = {name->text, name->place};
         SCRIPT_APPEND(parser, script->returns, script->n_returns, result);
     } while (script_accept(parser, ","));
@@ -244,11 +233,9 @@ static weft_status parse_maps(script_parser *parser, weft_script_statement *stat
     do {
         TRY(script_expect_name(parser, "a connectivity", &map));
         TRY(script_require(parser, map, SCRIPT_CONNECTIVITY));
-        if (statement->n_maps == 2) {
-            status = weft_error_at(parser->error, WEFT_ERROR_SYNTAX, map->place,
-                                   "an accumulating store goes through one or two connectivities");
-            goto done;
-        }
+        if (statement->n_maps == 2)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, map->place,
+                              "an accumulating store goes through one or two connectivities"));
         statement->maps[statement->n_maps] = map->text;
         statement->map_places[statement->n_maps++] = map->place;
     } while (script_accept(parser, ","));
@@ -293,11 +280,9 @@ static weft_status parse_value(script_parser *parser, weft_script_statement *sta
     if (script_accept(parser, "using"))
         TRY(script_parse_using(parser, statement));
     TRY(expect_end(parser));
-    if (script->n_statements == WEFT_STATEMENTS_MAX) {
-        status = weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, statement->place,
-                               "more than %d statements", WEFT_STATEMENTS_MAX);
-        goto done;
-    }
+    if (script->n_statements == WEFT_STATEMENTS_MAX)
+        TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, statement->place,
+                          "more than %d statements", WEFT_STATEMENTS_MAX));
     statement->loop = parser->loop;
     statement->part = script->n_splits;
     statement->fuse = parser->fuse;

@@ -1,5 +1,5 @@
-#include "fusion/script/private.h"
 #include "fusion/script/tokens.h"
+#include "fusion/script/private.h"
 
 #include <locale.h>
 #include <math.h>
@@ -192,30 +192,24 @@ weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_
     weft_status status = WEFT_OK;
     weft_token *tokens = NULL;
     size_t count = 0, length = 0;
-    if (strnlen(source->text, WEFT_TEXT_MAX + 1) > WEFT_TEXT_MAX) {
-        status = weft_error_set(error, WEFT_ERROR_SYNTAX, "%s: the text is longer than %d KiB",
-                                source->name, WEFT_TEXT_MAX / 1024);
-        goto done;
-    }
+    if (strnlen(source->text, WEFT_TEXT_MAX + 1) > WEFT_TEXT_MAX)
+        TRY(weft_error_set(error, WEFT_ERROR_SYNTAX, "%s: the text is longer than %d KiB",
+                           source->name, WEFT_TEXT_MAX / 1024));
     scanner s = {source, source->text, source->text, 1, error};
     for (weft_token token = {.kind = TOKEN_NAME}; token.kind != TOKEN_END; ++count) {
         TRY(scan(&s, &token, &length));
         s.at += length;
     }
     tokens = weft_arena_alloc(arena, count, sizeof *tokens);
-    if (!tokens) {
-        status = script_no_memory(error);
-        goto done;
-    }
+    if (!tokens)
+        TRY(script_no_memory(error));
     s = (scanner){source, source->text, source->text, 1, error};
     for (size_t i = 0; i < count; ++i) {
         weft_token *token = &tokens[i];
         TRY(scan(&s, token, &length));
         token->text = weft_arena_copy(arena, s.at, length);
-        if (!token->text) {
-            status = script_no_memory(error);
-            goto done;
-        }
+        if (!token->text)
+            TRY(script_no_memory(error));
         if (token->kind == TOKEN_NUMBER)
             TRY(token_value(token, error));
         s.at += length;
