@@ -29,77 +29,78 @@ enum {
 static const struct argp_option options_table[] = {
     APP_MESH_OPTIONS(1),
     {NULL, 0, NULL, 0, "Problem: dT/dt + u.grad T = div(mu grad T)", 2},
-    {"velocity", KEY_VELOCITY, "EXPR,EXPR[,EXPR]", 0, "u (default: nothing is advected)", 0},
+    {"velocity", KEY_VELOCITY, "EXPR,EXPR[,EXPR]", 0, "u (default: no advection)", 0},
     {"diffusivity", KEY_DIFFUSIVITY, "EXPR|E11,E12;E21,E22", 0,
      "mu, a number or a symmetric tensor (default: no diffusion)", 0},
     {"initial", KEY_INITIAL, "EXPR", 0, "T at t = 0 (default 0)", 0},
     {"dirichlet", APP_KEY_DIRICHLET, "GROUP=EXPR", 0,
-     "T = EXPR on a physical group; repeatable, and where groups meet the later one holds", 0},
-    {"exact", KEY_EXACT, "EXPR", 0, "The exact solution: measures the error in L2", 0},
+     "T = EXPR on a physical group; repeatable; the last one applies where groups meet", 0},
+    {"exact", KEY_EXACT, "EXPR", 0, "Exact solution, to measure the error in L2", 0},
 
     {NULL, 0, NULL, 0, "Time:", 3},
     {"dt", KEY_DT, "H", 0, "Length of a time step", 0},
     {"steps", KEY_STEPS, "N", 0, "Number of time steps, from t = 0", 0},
     {"theta", KEY_THETA, "THETA", 0,
-     "Diffusion: 1/2 Crank and Nicolson (default 0.5), 1 implicit Euler, 0 explicit Euler", 0},
+     "Time stepping of the diffusion: 0.5 is Crank-Nicolson (default), 1 implicit Euler, 0 explicit "
+     "Euler",
+     0},
     {"splitting", KEY_SPLITTING, "NAME", 0,
-     "lie (default: advection, then diffusion) or strang (second order)", 0},
-    {"mass", KEY_MASS, "NAME", 0, "consistent (default) or lumped", 0},
+     "lie (default; advection, then diffusion; first order) or strang (second order)", 0},
+    {"mass", KEY_MASS, "NAME", 0, "Mass matrix: consistent (default) or lumped", 0},
     {"reassemble", KEY_REASSEMBLE, "NAME", 0,
-     "Assemble once or in every-step (default: every-step where u or mu depends on t, else once)",
+     "When to assemble: once, every-step, or auto (default): every-step if u or mu depends on t, "
+     "else once",
      0},
 
     {NULL, 0, NULL, 0, "Assembly and solution:", 4},
     {"assembly", APP_KEY_ASSEMBLY, "NAME", 0,
-     "auto (default: the cheapest as predicted), {assemblies}; where that is for symmetric "
-     "matrices, the advection is stored as csr",
+     "Storage of the matrix: auto (default: the fastest as predicted), {assemblies}; advection uses "
+     "csr instead of a storage for symmetric matrices",
      0},
     {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
     {"device", APP_KEY_DEVICE, "NAME", 0,
      "auto (default), host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), cuda, or "
-     "null, which plans and computes nothing",
+     "null (plans, but computes nothing)",
      0},
     {"tolerance", APP_KEY_TOLERANCE, "T", 0,
-     "Stop each solve when its residual has fallen to T of the right-hand side (default 1e-10)", 0},
+     "Stop each solve when its residual is T times the right-hand side (default 1e-10)", 0},
     {"max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,
-     "Of one solve (default: 10000, more for large meshes)", 0},
+     "Largest number of iterations per solve (default: 10000, more for large meshes)", 0},
 
     {NULL, 0, NULL, 0, "Results:", 5},
     {"output", APP_KEY_OUTPUT, "FILE.pvd|FILE.vtkhdf", 0,
-     "Write T as a time series that ParaView plays: .pvd for any version, with a folder of .vtu "
-     "files beside it; .vtkhdf for 5.12 and later, one file and smaller",
+     "Write T as a time series for ParaView: .pvd, with a directory of .vtu files next to it, for "
+     "any version; .vtkhdf, one smaller file, for version 5.12 or later",
      0},
     {"output-every", KEY_OUTPUT_EVERY, "N", 0,
-     "Write and measure after every N steps (default: at the end alone)", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE.vtkhdf", 0, "Write what a restart needs", 0},
+     "Write and measure after every N steps (default: only at the end)", 0},
+    {"checkpoint", KEY_CHECKPOINT, "FILE.vtkhdf", 0, "Write a checkpoint for --restart", 0},
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "N", 0,
-     "After every N steps (default: at the end alone)", 0},
+     "Write a checkpoint after every N steps (default: only at the end)", 0},
     {"restart", KEY_RESTART, "FILE.vtkhdf", 0,
-     "Go on from a checkpoint, and with the series of --output, with the other options as they "
-     "were: the end is the same bit by bit",
+     "Continue from a checkpoint, and continue the series of --output; with unchanged other options "
+     "the result is bitwise that of an uninterrupted run",
      0},
     {"overwrite", KEY_OVERWRITE, NULL, 0,
-     "Replace a file of --output that would be kept: one that exists, or is not the series that "
-     "--restart goes on with",
+     "Replace an existing file of --output, even if --restart cannot continue it",
      0},
-    {"probe", APP_KEY_PROBE, "X,Y[,Z]", 0, "Measure T at a point too; repeatable", 0},
+    {"probe", APP_KEY_PROBE, "X,Y[,Z]", 0, "Print T at a point; repeatable", 0},
     {"json", APP_KEY_JSON, "FILE|-", 0,
-     "Write the results as JSON; - is stdout, and then nothing else is printed there", 0},
-    {"quiet", APP_KEY_QUIET, NULL, 0, "Print errors alone", 0},
-    {"verbose", APP_KEY_VERBOSE, NULL, 0, "Print what is done, and the kernels", 0},
+     "Write the results as JSON; - is standard output, where then nothing else is printed", 0},
+    {"quiet", APP_KEY_QUIET, NULL, 0, "Print only errors", 0},
+    {"verbose", APP_KEY_VERBOSE, NULL, 0, "Print the steps of the program and the kernels", 0},
     {0}};
 
 static const char doc[] =
     "Advect and diffuse a scalar with linear finite elements on triangles or tetrahedra."
     "\v"
     "EXPR is an expression in x, y, in space z, and t: " WEFT_FORMULA_HELP
-    ". GROUP is the name of a physical group of the mesh, or boundary for all of the "
-    "boundary. What is in no --dirichlet is insulated (mu dT/dn = 0).\n"
+    ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
+    "Parts of the boundary without --dirichlet are insulated (mu dT/dn = 0).\n"
     "\n"
-    "Ctrl-C (SIGINT, SIGTERM, SIGHUP) ends after the present step, writes --checkpoint where it is "
-    "given, and exits with 128 plus the number of the signal (130 for Ctrl-C); a second one ends "
-    "at "
-    "once.\n"
+    "On Ctrl-C (SIGINT, SIGTERM, SIGHUP) the program finishes the current step, writes --checkpoint "
+    "if it is given, and exits with 128 plus the number of the signal (130 for Ctrl-C); on a second "
+    "signal it ends at once.\n"
     "\n"
     "Examples:\n"
     "  advection_diffusion --mesh square:64 --velocity '0.5-y,x-0.5' --diffusivity 1e-4 \\\n"
@@ -110,8 +111,7 @@ static const char doc[] =
     "\\\n"
     "          --initial 'exp(-((x-0.3)^2+(y-0.5)^2+(z-0.5)^2)/0.02)' --dt 0.01 --steps 20\n"
     "\n"
-    "Exit status: 0 all steps done, 1 a solve has not converged or T has blown up, 2 wrong usage "
-    "or "
+    "Exit status: 0 all steps done, 1 a solve did not converge or T is not finite, 2 wrong usage or "
     "input, 3 the device or the compiler failed.\n"
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
     "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";

@@ -159,18 +159,18 @@ enum {
      APP_KEY_MESH_MEMORY,                                                                          \
      "SIZE",                                                                                       \
      0,                                                                                            \
-     "Memory that Gmsh may use, such as 16G (default: three quarters of the machine's; of files "  \
-     "other than .geo at most 1 GB and 64 times the file)",                                        \
+     "Memory that Gmsh may use, such as 16G (default: three quarters of the machine's memory; "    \
+     "for files other than .geo at most 1 GB plus 64 times the size of the file)",                 \
      0},                                                                                           \
         {"mesh-time",                                                                              \
          APP_KEY_MESH_TIME,                                                                        \
          "SECONDS",                                                                                \
          0,                                                                                        \
-         "Time that Gmsh may take (default: 3600 for FILE.geo, else 300 and 10 a megabyte)",       \
+         "Time that Gmsh may take (default: 3600 for FILE.geo, else 300 plus 10 per megabyte)",    \
          0},                                                                                       \
     {                                                                                              \
         "trust-geo", APP_KEY_TRUST_GEO, NULL, 0,                                                   \
-            "Let FILE.geo run programs and write files; without it, such a file is refused", 0     \
+            "Accept a FILE.geo that runs programs or writes files; by default it is refused", 0    \
     }
 
 /** Their entries in an argp table, in groups of these numbers; the conditions' are the app's own.
@@ -190,13 +190,13 @@ enum {
          APP_KEY_REFINE,                                                                           \
          "N",                                                                                      \
          0,                                                                                        \
-         "Halve every edge N times, 0 (default) to 12: each time a triangle becomes 4, a "         \
-         "tetrahedron 8",                                                                          \
+         "Halve every edge N times, 0 (default) to 12; each time a triangle becomes 4 triangles, " \
+         "a tetrahedron 8 tetrahedra",                                                             \
          0},                                                                                       \
     {                                                                                              \
         "ordering", APP_KEY_ORDERING, "NAME", 0,                                                   \
-            "How the nodes are numbered anew: bisection (of coordinates), metis, none, or auto "   \
-            "(default): bisection for what Gmsh reads, and for every mesh on a GPU",               \
+            "How nodes are renumbered: bisection (of coordinates), metis, none, or auto (default): "\
+            "bisection for meshes read by Gmsh and for every mesh on a GPU, else none",            \
             0                                                                                      \
     }
 #define APP_SOLVER_OPTIONS(group)                                                                  \
@@ -205,7 +205,8 @@ enum {
          APP_KEY_ASSEMBLY,                                                                         \
          "NAME",                                                                                   \
          0,                                                                                        \
-         "auto (default: the cheapest as predicted; --verbose shows the figures), {assemblies}",   \
+         "Storage of the matrix: auto (default: the fastest as predicted; --verbose prints the "   \
+         "predictions), {assemblies}",                                                             \
          0},                                                                                       \
         {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},                        \
         {"device",                                                                                 \
@@ -213,25 +214,25 @@ enum {
          "NAME",                                                                                   \
          0,                                                                                        \
          "auto (default), host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), "     \
-         "cuda, or null, which plans and computes nothing",                                        \
+         "cuda, or null (plans, but computes nothing)",                                            \
          0},                                                                                       \
         {"preconditioner", APP_KEY_PRECONDITIONER, "NAME", 0, "jacobi (default) or none", 0},      \
         {"tolerance",                                                                              \
          APP_KEY_TOLERANCE,                                                                        \
          "T",                                                                                      \
          0,                                                                                        \
-         "Stop when the residual is T of the right-hand side (default 1e-8), or as small as "      \
-         "rounding allows; 0: the latter alone",                                                   \
+         "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "   \
+         "rounding allows; 0: only then",                                                          \
          0},                                                                                       \
         {"tune",                                                                                   \
          APP_KEY_TUNE,                                                                             \
          "N",                                                                                      \
          0,                                                                                        \
-         "Measure up to N of the best plans of each script and remember the fastest",              \
+         "Measure up to N of the best plans of each script, and store the fastest",                \
          0},                                                                                       \
     {                                                                                              \
         "max-iterations", APP_KEY_MAX_ITERATIONS, "N", 0,                                          \
-            "Give up after N iterations (default: 10000, more for large meshes)", 0                \
+            "Largest number of iterations (default: 10000, more for large meshes)", 0              \
     }
 #define APP_RESULT_OPTIONS(group)                                                                  \
     {NULL, 0, NULL, 0, "Results:", group},                                                         \
@@ -240,23 +241,23 @@ enum {
          APP_KEY_OUTPUT,                                                                           \
          "FILE.vtkhdf",                                                                            \
          0,                                                                                        \
-         "Write the mesh and u, for ParaView and for --mesh",                                      \
+         "Write the mesh and u; ParaView and --mesh read this file",                               \
          0},                                                                                       \
         {"keep-unconverged",                                                                       \
          APP_KEY_KEEP_UNCONVERGED,                                                                 \
          NULL,                                                                                     \
          0,                                                                                        \
-         "Write it even where the solution has not converged",                                     \
+         "Write --output even if the solver has not converged",                                    \
          0},                                                                                       \
         {"json",                                                                                   \
          APP_KEY_JSON,                                                                             \
          "FILE|-",                                                                                 \
          0,                                                                                        \
-         "Write the results as JSON; - is stdout, and then nothing else is printed there",         \
+         "Write the results as JSON; - is standard output, where then nothing else is printed",    \
          0},                                                                                       \
-        {"quiet", APP_KEY_QUIET, NULL, 0, "Print errors alone", 0}, {                              \
+        {"quiet", APP_KEY_QUIET, NULL, 0, "Print only errors", 0}, {                               \
         "verbose", APP_KEY_VERBOSE, NULL, 0,                                                       \
-            "Print what is done, the kernels, and some twenty residuals", 0                        \
+            "Print the steps of the program, the kernels, and about twenty residuals", 0           \
     }
 
 app_run_options app_run_options_default(void);

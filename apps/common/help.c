@@ -11,9 +11,9 @@
 enum { COLUMNS = 79, KEY_USAGE = -3 };
 
 const struct argp_option app_help_options[] = {
-    {"help", '?', NULL, 0, "Give this help list", -1},
-    {"usage", KEY_USAGE, NULL, 0, "Give a short usage message", 0},
-    {"version", 'V', NULL, 0, "Print program version", 0},
+    {"help", '?', NULL, 0, "Print this help", -1},
+    {"usage", KEY_USAGE, NULL, 0, "Print a short usage message", 0},
+    {"version", 'V', NULL, 0, "Print the version", 0},
     {0}};
 
 /* One line of a text, broken at blanks where it is longer than the page is wide. */

@@ -130,8 +130,8 @@ typedef struct limits {
 
 typedef struct stream stream;
 /** Fill what is 0 from the environment, else from the file and the machine: .geo files get an hour,
- *  others 5 minutes and 10 seconds a megabyte; memory is three quarters of the machine's, of other
- *  files at most 1 GB and 64 times the file. Then watch: when a limit is passed, the error goes to
+ *  others 5 minutes and 10 seconds per megabyte; memory is three quarters of the machine's, of other
+ *  files at most 1 GB plus 64 times the file. Then watch: when a limit is passed, the error goes to
  *  the stream and to stderr, and the process ends.
  *  quiet   nothing to stderr
  *  Errors  WEFT_ERROR_USAGE (environment), WEFT_ERROR_MEMORY */

@@ -15,11 +15,11 @@ static const struct argp_option options_table[] = {
     {"source", KEY_SOURCE, "EXPR", 0, "f (default 1)", 0},
     {"diffusivity", KEY_DIFFUSIVITY, "EXPR", 0, "k (default 1)", 0},
     {"dirichlet", APP_KEY_DIRICHLET, "GROUP=EXPR", 0,
-     "u = EXPR on a physical group; repeatable, and where groups meet the later one holds", 0},
+     "u = EXPR on a physical group; repeatable; the last one applies where groups meet", 0},
     {"neumann", APP_KEY_NEUMANN, "GROUP=EXPR", 0,
      "k du/dn = EXPR: the flux into the domain; repeatable", 0},
     {"robin", APP_KEY_ROBIN, "GROUP=ALPHA,EXPR", 0, "k du/dn + ALPHA u = EXPR; repeatable", 0},
-    {"exact", KEY_EXACT, "EXPR", 0, "The exact solution: prints the errors in L2 and H1", 0},
+    {"exact", KEY_EXACT, "EXPR", 0, "Exact solution, to print the errors in L2 and H1", 0},
     APP_SOLVER_OPTIONS(3),
     APP_RESULT_OPTIONS(4),
     {0}};
@@ -28,11 +28,10 @@ static const char doc[] =
     "Solve a Poisson problem with linear finite elements on triangles or tetrahedra."
     "\v"
     "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP ". GROUP is the name of a "
-    "physical group of the mesh, or boundary for all of the boundary. Without any condition u is "
-    "zero on the whole "
-    "boundary. With conditions, what is in none of them is insulated (k du/dn = 0). With Neumann "
-    "conditions alone the "
-    "source and the fluxes must sum to zero, and u is the solution whose integral is zero.\n"
+    "physical group of the mesh, or `boundary` for the whole boundary. Without any condition, u is "
+    "zero on the whole boundary. Otherwise parts of the boundary without a condition are insulated "
+    "(k du/dn = 0). With only Neumann conditions, source and fluxes must sum to zero, and u is the "
+    "solution whose integral is zero.\n"
     "\n"
     "Examples:\n"
     "  poisson --mesh square:32 --source 1\n"

@@ -24,53 +24,52 @@ enum {
 };
 
 static const struct argp_option options_table[] = {
-    {NULL, 0, NULL, 0, "What is run:", 1},
+    {NULL, 0, NULL, 0, "Cases:", 1},
     {"app", KEY_APP, "NAME", 0, "poisson (default) or advection_diffusion", 0},
     {"mesh", KEY_MESH, "MESH", 0,
-     "square (default), cube, square:N, cube:N or a file, as for the app; repeatable, for meshes "
-     "of "
-     "one domain from coarse to fine",
+     "square (default), cube, square:N, cube:N or a file, as for the application; repeatable, for "
+     "meshes of one domain from coarse to fine",
      0},
     {"sizes", KEY_SIZES, "N1,N2,...", 0,
-     "For square and cube: cells a side. For FILE.geo: mesh sizes in its unit", 0},
+     "Cells per side of square and cube; mesh sizes of FILE.geo, in its unit", 0},
     APP_READING_OPTIONS,
     {"refine", KEY_REFINE, "L|A..B|LIST", 0,
-     "Every mesh with its edges halved so often: 2, or 0..3, or 0,2", 0},
+     "Refine every mesh by halving its edges this often: 2, or 0..3, or 0,2", 0},
     {"assembly", KEY_ASSEMBLY, "all|LIST", 0,
-     "all (default), or names with commas: {assembly names}", 0},
+     "all (default), or a list with commas: {assembly names}", 0},
     {"device", KEY_DEVICE, "LIST", 0,
      "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER", 0},
     {"threads", KEY_THREADS, "N1,N2,...", 0,
-     "Strong scaling: the device host with each of these numbers of threads", 0},
+     "Strong scaling: run on the host with each of these numbers of threads", 0},
 
     {"fit-dt", KEY_FIT_DT, NULL, 0,
-     "advection_diffusion: --dt and --steps behind -- are those of the first mesh; on the others "
-     "dt is in proportion to the cells, up to the same time",
+     "advection_diffusion: --dt and --steps after -- apply to the first mesh; on the others dt is "
+     "proportional to the cell size, up to the same end time",
      0},
 
-    {NULL, 0, NULL, 0, "How it is measured:", 2},
-    {"repeat", KEY_REPEAT, "N", 0, "Runs of a case that count (default 5)", 0},
-    {"warmup", KEY_WARMUP, "N", 0, "Runs before them that do not (default 1)", 0},
+    {NULL, 0, NULL, 0, "Measurement:", 2},
+    {"repeat", KEY_REPEAT, "N", 0, "Measured runs of each case (default 5)", 0},
+    {"warmup", KEY_WARMUP, "N", 0, "Runs before them that are not measured (default 1)", 0},
 
     {NULL, 0, NULL, 0, "Results:", 3},
-    {"out", KEY_OUT, "DIR", 0, "The folder of the study; where it holds one, that is gone on with",
+    {"out", KEY_OUT, "DIR", 0, "Directory of the study; an unfinished study there is continued",
      0},
-    {"no-plots", KEY_NO_PLOTS, NULL, 0, "Write gnuplot's script and do not run it", 0},
-    {"quiet", KEY_QUIET, NULL, 0, "Print errors alone", 0},
+    {"no-plots", KEY_NO_PLOTS, NULL, 0, "Write the gnuplot script, but do not run it", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "Print only errors", 0},
     {"verbose", KEY_VERBOSE, NULL, 0, "Print every run", 0},
     {0}};
 
 static const char doc[] =
-    "Run an app over mesh sizes, assemblies and devices, and sum up times, iterations and errors."
+    "Run an application over mesh sizes, assemblies and devices, and report times and errors."
     "\v"
-    "What stands behind -- goes to the app: its problem, tolerance and so on. Without a problem "
-    "there it is one with a known solution, so that errors and orders are seen; that of "
-    "advection_diffusion is for the unit square and cube, with time steps in proportion to the "
-    "cells.\n"
+    "Options after -- are passed to the application: problem, tolerance and so on. Without them it "
+    "solves a problem with a known solution, so that errors and convergence orders can be reported; "
+    "that of advection_diffusion is for the unit square and cube, with time steps proportional to "
+    "the cell size.\n"
     "\n"
-    "DIR gets study.jsonl (a line a run), results.json, results.csv, report.md, plots.gp, and "
-    "plots as SVG and PNG where gnuplot is installed. A study that was stopped, by Ctrl-C or by "
-    "force, is gone on with by the same command.\n"
+    "DIR receives study.jsonl (one line per run), results.json, results.csv, report.md, plots.gp, and "
+    "plots as SVG and PNG if gnuplot is installed. The same command continues a study that was "
+    "interrupted by Ctrl-C or killed.\n"
     "\n"
     "Examples:\n"
     "  scaling --sizes 16,32,64 --assembly csr,edge --out study\n"

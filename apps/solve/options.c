@@ -26,57 +26,59 @@ enum {
 
 static const struct argp_option options_table[] = {
     {NULL, 0, NULL, 0, "Script:", 1},
-    {"matrix", KEY_MATRIX, "NAME", 0, "The local matrix of the script (default K)", 0},
+    {"matrix", KEY_MATRIX, "NAME", 0, "Name of the local matrix in the script (default K)", 0},
     {"vector", KEY_VECTOR, "NAME", 0,
-     "Its vector (default b, with --nonlinear r, the residual; where there is none it is zero)", 0},
-    {"input", KEY_INPUT, "NAME=EXPR[,EXPR...]", 0,
-     "Values of an input: at nodes, at the centres of cells, or a number; an expression for each "
-     "component; repeatable",
+     "Name of the vector in the script (default b, or r, the residual, with --nonlinear; a script "
+     "without it has the vector zero)",
      0},
-    {"define", KEY_DEFINE, "NAME=EXPR", 0, "The text of an expression; repeatable", 0},
+    {"input", KEY_INPUT, "NAME=EXPR[,EXPR...]", 0,
+     "Values of an input: one expression per component, evaluated at the nodes or at the centers of "
+     "cells; repeatable",
+     0},
+    {"define", KEY_DEFINE, "NAME=EXPR", 0, "Body of an expression of the script; repeatable", 0},
     {"param", KEY_SET, "NAME=INT", 0, "Value of a parameter of the script; repeatable", 0},
     APP_HIDDEN_ALIAS("set"),
     {"kernels", KEY_KERNELS, "DIR", 0,
-     "Add the functions of DIR/**/*.kernel.c, or replace shipped ones; repeatable", 0},
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name; "
+     "repeatable",
+     0},
     APP_MESH_OPTIONS(2),
-    {NULL, 0, NULL, 0, "Conditions, an expression for each component, or `free`:", 3},
+    {NULL, 0, NULL, 0, "Boundary conditions, one expression per component, or `free`:", 3},
     {"dirichlet", APP_KEY_DIRICHLET, "GROUP=EXPR[,EXPR...]", 0,
-     "u = EXPR on a physical group; repeatable, and where groups meet the later one holds", 0},
+     "u = EXPR on a physical group; repeatable; the last one applies where groups meet", 0},
     {"neumann", APP_KEY_NEUMANN, "GROUP=EXPR[,EXPR...]", 0,
-     "The flux into the domain, or traction, is EXPR; repeatable", 0},
+     "Flux into the domain, or traction; repeatable", 0},
     {"robin", APP_KEY_ROBIN, "GROUP=ALPHA,EXPR[,EXPR...]", 0,
-     "The same, with -ALPHA u added; repeatable", 0},
-    {"exact", KEY_EXACT, "EXPR[,EXPR...]", 0, "The exact solution: prints the errors in L2 and H1",
+     "Flux or traction EXPR - ALPHA u; repeatable", 0},
+    {"exact", KEY_EXACT, "EXPR[,EXPR...]", 0, "Exact solution, to print the errors in L2 and H1",
      0},
     APP_SOLVER_OPTIONS(4),
     {NULL, 0, NULL, 0, "Newton's method:", 5},
     {"nonlinear", KEY_NONLINEAR, NULL, 0,
-     "The vector is a residual r(u), the matrix its derivative; the script has an input u", 0},
+     "The vector is a residual r(u) and the matrix its derivative; the script has an input u", 0},
     {"newton-tolerance", KEY_NEWTON_TOLERANCE, "T", 0,
-     "Stop when the residual at free dofs is T of the largest over all dofs in the load step "
-     "(default 1e-10), or as small as rounding allows",
+     "Stop when the residual at free dofs is T times the largest residual of the load step over all "
+     "dofs (default 1e-10), or as small as rounding allows",
      0},
-    {"newton-iterations", KEY_NEWTON_ITERATIONS, "N", 0, "Give up after N (default 25)", 0},
+    {"newton-iterations", KEY_NEWTON_ITERATIONS, "N", 0, "Largest number of iterations (default 25)", 0},
     {"load-steps", KEY_LOAD_STEPS, "N", 0,
-     "Raise conditions, and the script's uniform input `load` where it has one, to their values in "
-     "N equal steps (default 1)",
+     "Apply the boundary conditions, and the uniform input `load` if the script has one, in N equal "
+     "steps (default 1)",
      0},
     APP_RESULT_OPTIONS(6),
-    {"sum", KEY_SUM, "NAME", 0, "Print the sum over all cells of this value of the script", 0},
+    {"sum", KEY_SUM, "NAME", 0, "Print the sum of this value of the script over all cells", 0},
     {0}};
 
 static const char doc[] =
-    "Solve what a script states with linear finite elements on triangles or tetrahedra."
+    "Solve the problem of a script with linear finite elements on triangles or tetrahedra."
     "\v"
-    "SCRIPT.weft is a file, or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
-    "elasticity, "
-    "kirchhoff. It computes for one cell a local matrix K and adds a vector to the nodes, "
-    "b[dofs] += ...; docs/tutorial-new-element.md writes one. Where K has n*c rows for n nodes of "
-    "a "
-    "cell, u has c components.\n"
+    "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
+    "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "
+    "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows for "
+    "the n nodes of a cell, u has c components.\n"
     "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
-    ". GROUP is the name of a physical group of the mesh, or boundary for all of the "
-    "boundary. Without any condition u is zero on the whole boundary.\n"
+    ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
+    "Without any condition, u is zero on the whole boundary.\n"
     "\n"
     "Examples:\n"
     "  solve diffusion.weft --mesh square:32\n"

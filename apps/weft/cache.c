@@ -4,15 +4,14 @@
 #include <string.h>
 
 static const struct argp_option table[] = {
-    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove the invalid entries alone", 0}, {0}};
+    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove only invalid entries", 0}, {0}};
 
 static const char doc[] =
     "List, verify or clear the cache of compiled kernels."
     "\v"
-    "The cache lies in $XDG_CACHE_HOME/weft, or in ~/.cache/weft. Every entry says what it is and "
-    "is "
-    "verified when it is loaded; removing entries is always safe. WEFT_CACHE=off runs without it, "
-    "WEFT_CACHE=read adds nothing to it.\n"
+    "The cache is in $XDG_CACHE_HOME/weft, or in ~/.cache/weft. Every entry describes its content "
+    "and is verified when it is loaded; removing entries is always safe. With WEFT_CACHE=off it is "
+    "not used, with WEFT_CACHE=read only read.\n"
     "\n"
     "Exit status of verify: 0 all entries are valid, 1 some are not.\n"
     "\n"

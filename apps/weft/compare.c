@@ -6,24 +6,23 @@
 #include <string.h>
 
 static const struct argp_option table[] = {
-    {"threshold", 't', "PERCENT", 0, "Medians nearer than this count as alike (default 5)", 0},
-    {"chance", 'p', "P", 0, "The p-value above which ranks count as chance (default 0.01)", 0},
-    {"all", 'a', NULL, 0, "Print what did not change too", 0},
+    {"threshold", 't', "PERCENT", 0, "Differences of medians below this are ignored (default 5)", 0},
+    {"chance", 'p', "P", 0, "Largest p-value of a significant difference (default 0.01)", 0},
+    {"all", 'a', NULL, 0, "Also print unchanged times", 0},
     {0}};
 
 static const char doc[] =
-    "Say what became faster or slower from one study of scaling to another."
+    "Show what became faster or slower from one study of scaling to another."
     "\v"
-    "For each mesh, assembly and device of both, and each phase, the seconds of A's runs are held "
-    "against B's. Slower is what meets two conditions: the medians are more than the threshold "
-    "apart, and the ranks of the runs are so uneven that chance alone gives that with a "
-    "probability of P or less (the exact two-sided test of Mann and Whitney). With 5 runs each "
-    "and the default P the second means that every run of B is slower than every run of A: the "
-    "spreads do not touch. With more runs some may. With fewer than 5 and 5 (or 4 and 6, 3 and "
-    "9) nothing can be said, and that is what is printed.\n"
+    "For each mesh, assembly and device that both studies have, and for each phase, the times of A's "
+    "runs are compared with B's. A phase counts as slower if the medians differ by more than the "
+    "threshold, and if the ranks of the runs differ significantly: the p-value of the exact "
+    "two-sided Mann-Whitney test is P or less. With 5 runs each and the default P this means that "
+    "every run of B is slower than every run of A. With fewer than 5 and 5 runs (or 4 and 6, 3 and "
+    "9) no difference can be significant, and the comparison says so.\n"
     "\n"
     "Exit status: 0 nothing became slower, 1 something became slower or fails now, 2 wrong usage, "
-    "or files that are no results, or have no case in common.\n"
+    "or the files are not results, or they have no case in common.\n"
     "\n"
     "Example:\n"
     "  weft compare before/results.json after/results.json";

@@ -5,7 +5,7 @@ static const struct argp_option table[] = {{0}};
 static const char doc[] =
     "List the devices that --device takes, with their limits."
     "\v"
-    "Bandwidth and operations are nominal values that the analytic costs use, not measurements.\n"
+    "Bandwidth and operations per second are nominal values for predictions, not measurements.\n"
     "\n"
     "Examples:\n"
     "  weft devices\n"
@@ -15,8 +15,8 @@ static const struct {
     const char *name, *meaning;
 } devices[] = {
     {"host", "every processor; host:THREADS for fewer, host:THREADS:SET for sse2, avx2, avx512"},
-    {"null", "plans and records, computes nothing"},
-    {"null:h200", "the same with an H200's limits"}};
+    {"null", "plans and records, but computes nothing"},
+    {"null:h200", "the same with the limits of an H200"}};
 
 static void print_device(const char *name, const char *meaning, const weft_limits *limits) {
     char registers[32], onchip[32], memory[32], bandwidth[32];

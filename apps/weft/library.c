@@ -6,15 +6,15 @@
 
 static const struct argp_option table[] = {
     {"kernels", TOOL_KERNELS, "DIR", 0,
-     "Add the functions of DIR/**/*.kernel.c, or replace shipped ones", 0},
+     "Add the functions of DIR/**/*.kernel.c; they replace shipped functions of the same name", 0},
     {0}};
 
 static const char doc[] =
     "List the elementary functions, or show one of them."
     "\v"
-    "list prints a line for each function: its name, kind, granularities (threads an instance) and "
-    "signature. show prints its part of the kernel file, with all its bodies. Formulas also "
-    "have " WEFT_FORMULA_FUNCTIONS " and select.\n"
+    "list prints one line per function: its name, kind, granularities (threads per element) and "
+    "signature. show prints its part of the kernel file, with all its bodies. In formulas, "
+    WEFT_FORMULA_FUNCTIONS " and select are available as well.\n"
     "\n"
     "Examples:\n"
     "  weft library list\n"

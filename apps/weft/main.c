@@ -23,7 +23,7 @@ enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(void) {
     puts("Usage: weft COMMAND [OPTION...]\n"
-         "The compiler and tool driver of Weft.\n");
+         "Compile scripts, inspect plans, and manage functions, caches and measurements of Weft.\n");
     for (int i = 0; i < N_COMMANDS; ++i)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     puts("\n"

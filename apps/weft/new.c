@@ -11,12 +11,10 @@
 static const struct argp_option table[] = {{0}};
 
 static const char doc[] =
-    "Write a starting point that runs: NAME.kernel.c, an elementary function, or NAME.weft, a "
-    "script."
+    "Write a working template: NAME.kernel.c, an elementary function, or NAME.weft, a script."
     "\v"
-    "Nothing is overwritten. A script calls the function of NAME.kernel.c, where that is here; "
-    "else "
-    "it calls shipped functions, and solve runs it.\n"
+    "Existing files are kept. The script calls the function of NAME.kernel.c if that file is in the "
+    "current directory; otherwise it calls shipped functions, and solve can run it.\n"
     "\n"
     "Examples:\n"
     "  weft new function weighted\n"

@@ -156,16 +156,16 @@ static int compare_plans(const saved_plan *a, const saved_plan *b) {
 
 static const struct argp_option table[] = {{0}};
 static const char doc[] =
-    "Say what differs between two saved plans: kernels, their blocks, and variants of calls."
+    "Show the differences of two saved plans: kernels, their blocks, and variants of calls."
     "\v"
-    "Plans are saved by --print plan --format json, and used by --plan-file.\n"
+    "weft compile --print plan --format json saves a plan, and --plan-file uses it.\n"
     "\n"
     "Examples:\n"
     "  weft compile poisson.weft --format json > a.json\n"
     "  weft compile poisson.weft --plan unfused --format json > b.json\n"
     "  weft plan diff a.json b.json\n"
     "\n"
-    "Exit status: 0 they are the same, 1 they differ.";
+    "Exit status: 0 the plans are the same, 1 they differ.";
 
 weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *code,
                            weft_error *error) {

@@ -6,19 +6,18 @@
 
 static const struct argp_option table[] = {
     {"device", TOOL_DEVICE, "NAME", 0,
-     "Run on this device; repeatable (default host, and cuda where it is usable)", 0},
-    {"seed", TOOL_SEED, "NUMBER", 0, "Other random arguments (default 1)", 0},
+     "Run on this device; repeatable (default: host, and cuda if it is usable)", 0},
+    {"seed", TOOL_SEED, "NUMBER", 0, "Seed of the random arguments (default 1)", 0},
     {0}};
 
 static const char doc[] =
-    "Run the functions of DIR/**/*.kernel.c against their references."
+    "Check the functions of DIR/**/*.kernel.c against their reference implementations."
     "\v"
     "Each function runs with every granularity (each of its bodies), in double and in float, with "
-    "small "
-    "sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 instances. The reference is "
-    "its 'threads 1' body as plain C in double precision, written by none of what writes the "
-    "devices' code; and '//@ example' lines, what the author has worked out by hand. Errors are "
-    "relative to the largest component of a result, or to 0.1.\n"
+    "small sizes that it allows, for 1, lanes - 1, lanes, lanes + 1 and 1003 elements. It must agree "
+    "with its 'threads 1' body as plain C in double precision, which is generated independently of "
+    "the devices' code, and with the '//@ example' lines of the author. Errors are relative to the "
+    "largest component of a result, or to 0.1 if that is larger.\n"
     "\n"
     "Examples:\n"
     "  weft test .\n"

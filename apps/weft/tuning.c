@@ -4,15 +4,15 @@
 #include <string.h>
 
 static const struct argp_option table[] = {
-    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove the damaged entries alone", 0}, {0}};
+    {"invalid", TOOL_INVALID, NULL, 0, "clear: remove only damaged entries", 0}, {0}};
 
 static const char doc[] =
-    "List, verify or clear the tuning database: what was measured on the devices of this machine."
+    "List, verify or clear the tuning database: measurements of the devices of this machine."
     "\v"
-    "The database lies beside the kernel cache, in $XDG_CACHE_HOME/weft or ~/.cache/weft. weft "
-    "calibrate fills it; without it the compiler predicts from the device's nominal figures.\n"
+    "The database is next to the kernel cache, in $XDG_CACHE_HOME/weft or ~/.cache/weft. weft "
+    "calibrate fills it; without it the compiler predicts times from nominal limits of the device.\n"
     "\n"
-    "Exit status of verify: 0 all entries are as they were written, 1 some are not.\n"
+    "Exit status of verify: 0 all entries are intact, 1 some are not.\n"
     "\n"
     "Examples:\n"
     "  weft tuning list\n"
