@@ -1,15 +1,19 @@
-/** Source text. In: graph, plan, limits, options. Out: the text of the kernels. */
+/** Source text. In: a compilation that has its steps. Out: the text of its module. */
 #ifndef FUSION_CODEGEN_CODEGEN_H
 #define FUSION_CODEGEN_CODEGEN_H
 
 #include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 
-weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
-                             const weft_limits *limits, const weft_compile_options *options,
-                             const char **out, weft_error *error);
+/** The module of a compilation: the prelude once, the kernels of each segment, and on devices with
+ *  threads those of one thread, which all have as arguments after the number of instances the
+ *  uniform names that weft_flow_uses says, in their order, then `go` of the loop: "scalars_N";
+ *  "loop_N_begin" and "loop_N_turn", with more (fusion/codegen/program.c).
+ *  out     in the compilation's arena
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_source_make(const weft_compilation *compilation, const char **out,
+                             weft_error *error);
 
 /** How a backend spells what differs. */
 typedef struct weft_backend {

@@ -12,6 +12,7 @@
 #include "fusion/library/library.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 
@@ -387,29 +388,20 @@ static weft_status write_bounded(const source_writer *writer, const weft_plan_ke
     return WEFT_OK;
 }
 
-weft_status weft_source_make(weft_arena *arena, const weft_graph *graph, const weft_plan *plan,
-                             const weft_limits *limits, const weft_compile_options *options,
-                             const char **out, weft_error *error) {
+weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text text = {0};
-    const source_writer writer = {.arena = arena,
-                                  .graph = graph,
+    const weft_plan *plan = segment->plan;
+    const source_writer writer = {.arena = segment->arena,
+                                  .graph = segment->graph,
                                   .plan = plan,
-                                  .backend = weft_source_backend(plan->lanes, limits),
-                                  .single = options->single,
-                                  .out = &text};
-    writer.backend->prelude(&text, plan->lanes, options->single);
+                                  .backend = weft_source_backend(plan->lanes, &segment->limits),
+                                  .single = segment->options.single,
+                                  .out = out};
     for (int i = 0; i < plan->n_kernels; ++i)
         TRY(write_bounded(&writer, &plan->kernels[i], error));
-    if (text.failed) {
-        status = weft_no_memory(error);
-        goto done;
-    }
-    *out = weft_arena_copy(arena, text.data, text.length);
-    if (*out == NULL)
+    if (out->failed)
         status = weft_no_memory(error);
 done:
-    weft_text_free(&text);
     return status;
 }
 

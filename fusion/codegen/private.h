@@ -7,6 +7,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/tokens.h"
 
 extern const weft_backend weft_backend_host, weft_backend_cuda;
@@ -32,7 +33,8 @@ typedef struct source_writer {
 /** Statements of a kernel beyond which fewer of its loops are unrolled. */
 enum { WEFT_KERNEL_STATEMENTS_MAX = 1000 };
 
-
+/** Add the kernels of a segment, without the prelude. Errors WEFT_ERROR_MEMORY. */
+weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, weft_error *error);
 /** The register array that holds a datum loaded directly (map -1) or through a map: unique in the
  * graph. */
 const char *weft_source_variable(const source_writer *w, int datum, int map);

@@ -1,4 +1,4 @@
-/* One module for a flow: the kernels of its segments, and, on devices with threads, a kernel of one
+/* One module for a script: the kernels of its segments, and, on devices with threads, a kernel of one
  * thread for each step of uniform arithmetic and two for each loop:
  *
  *      loop_N_begin(n, names, go, count, capacities, values x 4, histories x 4 [, go outside])
@@ -8,19 +8,17 @@
  *  begin asks the condition before the first turn, turn joins the reductions and does the scalars
  * that end the body, counts and asks again. `go` says whether there is a next turn: kernels in the
  * loop do nothing where it is 0, so that a device may run several turns without asking. */
+#include "fusion/control/program.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
-#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
-
-#include <string.h>
 
 static bool scalar_uses(const weft_flow_scalar *scalar, int name) {
     bool uses = scalar->target == name;
@@ -213,32 +211,26 @@ done:
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* On a GPU in a name space of its own, for two segments may bring the same rows routine's helpers.
- */
-static weft_status segment_source(const weft_compilation *c, int i, weft_text *prelude,
-                                  weft_text *out, weft_error *error) {
+/* Where there are several, on a GPU in a name space of its own: two may bring the same helpers of a
+ * rows routine. */
+static weft_status segment_source(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compilation *segment = c->flow->segments[i];
-    const bool is_threaded = weft_target_is_simt(segment->plan->lanes, &c->limits);
-    segment->plan->guarded = c->flow->segment_loops[i] >= 0 && is_threaded;
-    TRY(weft_source_make(c->arena, segment->graph, segment->plan, &c->limits, &c->options,
-                         &segment->source, error));
-    if (prelude->failed || strncmp(segment->source, prelude->data, prelude->length) != 0) {
-        status = weft_error_set(error, prelude->failed ? WEFT_ERROR_MEMORY : WEFT_ERROR_INTERNAL,
-                                "the source of a segment does not start as all do");
-        goto done;
-    }
-    weft_text_add(out, "/* segment %d */\n", i + 1);
-    if (is_threaded)
-        weft_text_add(out, "namespace segment_%d {\n", i + 1);
-    weft_text_add(out, "\n%s%s", segment->source + prelude->length, is_threaded ? "}\n\n" : "");
+    const bool spaced =
+        segment->number >= 0 && weft_target_is_simt(segment->plan->lanes, &segment->limits);
+    if (segment->number >= 0)
+        weft_text_add(out, "/* segment %d */\n", segment->number + 1);
+    if (spaced)
+        weft_text_add(out, "namespace segment_%d {\n", segment->number + 1);
+    weft_text_add(out, "%s", segment->number >= 0 ? "\n" : "");
+    TRY(weft_source_kernels(segment, out, error));
+    weft_text_add(out, "%s", spaced ? "}\n\n" : "");
 done:
     return status;
 }
 
-weft_status weft_flow_source(const weft_compilation *c, const char **out, weft_error *error) {
+weft_status weft_source_make(const weft_compilation *c, const char **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text text = {0}, prelude = {0};
+    weft_text text = {0};
     weft_graph graph = {0};
     const int lanes = c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
     const weft_backend *backend = weft_source_backend(lanes, &c->limits);
@@ -248,10 +240,9 @@ weft_status weft_flow_source(const weft_compilation *c, const char **out, weft_e
                                              .single = c->options.single,
                                              .out = &text},
                                   .flow = c->flow};
-    backend->prelude(&prelude, lanes, c->options.single);
     backend->prelude(&text, lanes, c->options.single);
     for (int i = 0; i < c->flow->n_segments; ++i)
-        TRY(segment_source(c, i, &prelude, &text, error));
+        TRY(segment_source(c->flow->segments[i], &text, error));
     TRY(scalar_data(c->arena, c->flow, &graph, error));
     if (backend->is_threaded)
         TRY(write_steps(&writer, &c->flow->steps, NULL, error));
@@ -259,7 +250,6 @@ weft_status weft_flow_source(const weft_compilation *c, const char **out, weft_e
     if (*out == NULL)
         status = weft_no_memory(error);
 done:
-    weft_text_free(&prelude);
     weft_text_free(&text);
     return status;
 }

@@ -5,7 +5,6 @@
 #include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/directives.h"
 #include "fusion/plan/fusions.h"
@@ -85,60 +84,12 @@ done:
     return status;
 }
 
-/* Made anew from the texts: only printing wants them. */
-static weft_status print_tokens(const weft_compilation *c, weft_text *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_arena *scratch = NULL;
-    TRY(weft_arena_make(&scratch, error));
-    for (int i = 0; i < c->script->n_sources; ++i) {
-        weft_token *tokens = NULL;
-        int n = 0;
-        TRY(weft_tokens_make(scratch, &c->script->sources[i], &tokens, &n, error));
-        weft_tokens_print(tokens, n, out);
-    }
-done:
-    weft_arena_free(&scratch);
-    return status;
-}
-
-weft_status weft_compile_stages(weft_compilation *c, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_arena *arena = c->arena;
-    TRY(weft_graph_make(arena, c->library, c->script, &c->graph, error));
-    TRY(weft_fusions_make(arena, c->graph, &c->options, &c->fusions, error));
-    TRY(weft_wishes_add(c, error));
-    TRY(weft_implementations_make(arena, c->graph, c->fusions, &c->limits, &c->options,
-                                  &c->implementations, error));
-    TRY(weft_wishes_prune(c, error));
-    if (c->options.forced_plan != NULL)
-        TRY(weft_plan_force(c, c->options.forced_plan, error));
-    else
-        TRY(weft_cover_choose(c, error));
-    TRY(weft_plan_make(arena, c->graph, c->cover, &c->limits, &c->options, &c->plan, error));
-done:
-    return status;
-}
-
 static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_arena *arena = c->arena;
-    bool flows = false;
-    TRY(weft_script_make(arena, fragments, n_fragments, &c->options, &c->script, error));
-    TRY(weft_flow_wanted(arena, c->library, c->script, &flows, error));
-    if (flows && c->options.guarded) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "a script with loops cannot be guarded: its loops are");
-        goto done;
-    }
-    if (flows) {
-        TRY(weft_flow_make(c, &c->flow, error));
-        TRY(weft_flow_check_wishes(c, c->flow, error));
-        TRY(weft_flow_source(c, &c->source, error));
-    } else {
-        TRY(weft_compile_stages(c, error));
-        TRY(weft_source_make(arena, c->graph, c->plan, &c->limits, &c->options, &c->source, error));
-    }
+    TRY(weft_script_make(c->arena, fragments, n_fragments, &c->options, &c->script, error));
+    TRY(weft_flow_make(c, &c->flow, error));
+    TRY(weft_source_make(c, &c->source, error));
 done:
     return status;
 }
@@ -162,7 +113,6 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     made->arena = arena;
     made->library = library;
     made->limits = *limits;
-    made->segment = -1;
     TRY(copy_options(arena, options != NULL ? options : &defaults, &made->options, error));
     TRY(run_stages(made, fragments, n_fragments, error));
     *out = made;
@@ -177,22 +127,28 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
                                weft_compilation **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
-    weft_compilation *made = NULL;
     weft_numbers numbers = {0};
     TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
-    made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
+    weft_compilation *made = weft_arena_alloc(arena, 1, sizeof *made);
+    weft_flow *flow = weft_arena_alloc(arena, 1, sizeof *flow);
+    weft_segment *segment = weft_arena_alloc(arena, 1, sizeof *segment);
+    weft_segment **segments = weft_arena_alloc(arena, 1, sizeof *segments);
+    if (made == NULL || flow == NULL || segment == NULL || segments == NULL) {
         status = weft_no_memory(error);
         goto done;
     }
     *made = *base;
-    made->arena = arena;
-    made->cover = cover;
-    TRY(weft_plan_make(arena, made->graph, cover, &made->limits, &made->options, &made->plan,
-                       error));
-    TRY(weft_source_make(arena, made->graph, made->plan, &made->limits, &made->options,
-                         &made->source, error));
+    *flow = *base->flow;
+    *segment = *base->flow->segments[0];
+    made->arena = segment->arena = arena;
+    made->flow = flow;
+    flow->segments = segments;
+    segments[0] = segment;
+    segment->cover = cover;
+    TRY(weft_plan_make(arena, segment->graph, cover, &segment->limits, &segment->options,
+                       &segment->plan, error));
+    TRY(weft_source_make(made, &made->source, error));
     *out = made;
     arena = NULL;
 done:
@@ -210,8 +166,8 @@ void weft_compilation_free(weft_compilation **compilation) {
 }
 
 int weft_compilation_kernels(const weft_compilation *compilation) {
-    int n = compilation->plan != NULL ? compilation->plan->n_kernels : 0;
-    for (int i = 0; compilation->flow != NULL && i < compilation->flow->n_segments; ++i)
+    int n = 0;
+    for (int i = 0; i < compilation->flow->n_segments; ++i)
         n += compilation->flow->segments[i]->plan->n_kernels;
     return n;
 }
@@ -230,18 +186,13 @@ static bool reads_star_cells(const weft_plan_kernel *kernel) {
 }
 
 void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_kernel_info *out) {
-    for (int k = 0; compilation->flow != NULL; ++k) {
-        const weft_compilation *segment = compilation->flow->segments[k];
-        if (i < segment->plan->n_kernels) {
-            compilation = segment;
-            break;
-        }
-        i -= segment->plan->n_kernels;
-    }
-    const weft_plan_kernel *kernel = &compilation->plan->kernels[i];
+    weft_segment *const *segment = compilation->flow->segments;
+    for (; i >= (*segment)->plan->n_kernels; ++segment)
+        i -= (*segment)->plan->n_kernels;
+    const weft_plan_kernel *kernel = &(*segment)->plan->kernels[i];
     *out = (weft_kernel_info){
         .name = kernel->name,
-        .index_set = compilation->graph->index_sets[kernel->index_set].name,
+        .index_set = (*segment)->graph->index_sets[kernel->index_set].name,
         .n_calls = kernel->implementation != NULL ? kernel->implementation->fusion->n_calls : 0,
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
@@ -250,79 +201,10 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .stars = kernel->stars,
         .star_cells = reads_star_cells(kernel),
         .cell_colours = kernel->cell_colours,
-        .scatter = weft_plan_scatter_name(compilation->plan, kernel),
+        .scatter = weft_plan_scatter_name((*segment)->plan, kernel),
     };
 }
 
 const char *weft_compilation_source(const weft_compilation *compilation) {
     return compilation->source;
-}
-
-static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
-                                     "implementations", "cover",  "plan",  "source"};
-
-static bool is_stage(const char *name) {
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i)
-        if (strcmp(name, stages[i]) == 0)
-            return true;
-    return false;
-}
-
-weft_status weft_compilation_print_stage(const weft_compilation *c, const char *stage,
-                                         const char *format, weft_text *out, weft_error *error) {
-    const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
-    const bool graph = strcmp(stage, "graph") == 0, plan = strcmp(stage, "plan") == 0;
-    if (!dot && !json && strcmp(format, "text") != 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "there is no format '%s': text, dot and json are", format);
-    if ((dot || json) && !graph && !plan)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s",
-                              format);
-    if (strcmp(stage, "tokens") == 0) {
-        weft_status status = print_tokens(c, out, error);
-        if (status != WEFT_OK)
-            return status;
-    } else if (strcmp(stage, "script") == 0)
-        weft_script_print(c->script, out);
-    else if (c->flow != NULL && strcmp(stage, "source") != 0 && is_stage(stage))
-        return weft_flow_print(c, stage, format, out, error);
-    else if (graph)
-        (dot    ? weft_graph_print_dot
-         : json ? weft_graph_print_json
-                : weft_graph_print_text)(c->graph, out);
-    else if (strcmp(stage, "fusions") == 0)
-        weft_fusions_print(c, out);
-    else if (strcmp(stage, "implementations") == 0)
-        weft_implementations_print(c, out);
-    else if (strcmp(stage, "cover") == 0)
-        weft_cover_print(c->graph, c->cover, out);
-    else if (plan && json)
-        weft_plan_print_json(c->graph, c->plan, c->segment, out);
-    else if (plan)
-        (dot ? weft_plan_print_dot : weft_plan_print_text)(c->graph, c->plan, out);
-    else if (strcmp(stage, "source") == 0)
-        weft_text_add(out, "%s", c->source);
-    else {
-        const char *near = weft_nearest_name(stage, stages, sizeof stages / sizeof *stages);
-        weft_error_set(error, WEFT_ERROR_USAGE, "there is no stage '%s'", stage);
-        weft_error_hint(error,
-                        "%s%s%sthe stages are tokens, script, graph, fusions, implementations, "
-                        "cover, plan, source",
-                        near != NULL ? "did you mean '" : "", near != NULL ? near : "",
-                        near != NULL ? "'? " : "");
-        return WEFT_ERROR_USAGE;
-    }
-    return out->failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while printing")
-                       : WEFT_OK;
-}
-
-weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
-                                   const char *format, weft_text *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_numbers numbers = {0};
-    TRY(weft_numbers_begin(&numbers, error));
-    TRY(weft_compilation_print_stage(compilation, stage, format, out, error));
-done:
-    weft_numbers_end(&numbers);
-    return status;
 }

@@ -1,7 +1,7 @@
 /* What a script declares and makes, for programs that take scripts which they do not know. */
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 
@@ -27,7 +27,7 @@ int weft_compilation_names(const weft_compilation *compilation) {
 }
 
 static const weft_datum *find_datum(const weft_graph *graph, const char *name) {
-    for (int i = 0; graph != NULL && i < graph->n_data; ++i)
+    for (int i = 0; i < graph->n_data; ++i)
         if (graph->data[i].named && strcmp(graph->data[i].name, name) == 0)
             return &graph->data[i];
     return NULL;
@@ -41,7 +41,7 @@ static void tell_input(const weft_script *script, int i, weft_name_info *out) {
         (void)weft_script_integer(script, input->sizes[k], &out->sizes[k], NULL);
 }
 
-/* What a program with loops keeps from one step to the next; false: not this. */
+/* What is returned, or kept from one step to the next; false: not this. */
 static bool tell_kept(const weft_flow *flow, weft_name_info *out) {
     for (int i = 0; i < flow->n_names; ++i) {
         const weft_flow_name *name = &flow->names[i];
@@ -59,13 +59,13 @@ static bool tell_kept(const weft_flow *flow, weft_name_info *out) {
 
 static void tell_value(const weft_compilation *compilation, int i, weft_name_info *out) {
     const weft_flow *flow = compilation->flow;
-    const weft_graph *graph = compilation->graph;
+    const weft_graph *graph = NULL;
+    const weft_datum *datum = NULL;
     *out = (weft_name_info){
         .name = compilation->script->statements[i].name, .kind = WEFT_NAME_VALUE, .rank = -1};
-    if (flow != NULL && tell_kept(flow, out))
+    if (tell_kept(flow, out))
         return;
-    const weft_datum *datum = find_datum(graph, out->name);
-    for (int k = 0; flow != NULL && datum == NULL && k < flow->n_segments; ++k) {
+    for (int k = 0; datum == NULL && k < flow->n_segments; ++k) {
         graph = flow->segments[k]->graph;
         datum = find_datum(graph, out->name);
     }

@@ -2,10 +2,10 @@
  * does, it is refused, with what lies between. */
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/control/program.h"
+#include "fusion/control/private.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
@@ -114,8 +114,8 @@ done:
     return status;
 }
 
-weft_status weft_flow_check_wishes(const weft_compilation *compilation, const weft_flow *flow,
-                                   weft_error *error) {
+weft_status flow_check_wishes(const weft_compilation *compilation, const weft_flow *flow,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     checker c = {.flow = flow, .error = error};
     if (compilation->options.plan == WEFT_PLAN_UNFUSED || compilation->options.forced_plan != NULL)

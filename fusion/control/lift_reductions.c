@@ -2,9 +2,9 @@
  * arithmetic on names, for lists or for uniform values. */
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/control/program.h"
+#include "fusion/control/private.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_library.h"

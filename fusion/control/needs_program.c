@@ -1,7 +1,7 @@
 /* Which scripts are flows: those with loops, with operators, and with uniform values that
  * arithmetic makes and memory keeps. Everything else is one segment and stays as it is. */
 #include "core/weft_core.h"
-#include "fusion/control/program.h"
+#include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
@@ -70,7 +70,7 @@ static bool updates_twice(const weft_script *script) {
     return false;
 }
 
-weft_status weft_flow_wanted(weft_arena *arena, const weft_library *library,
+weft_status flow_needs_steps(weft_arena *arena, const weft_library *library,
                              const weft_script *script, bool *out, weft_error *error) {
     bool probe = false;
     *out = script->n_loops > 0;

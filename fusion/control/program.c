@@ -2,10 +2,10 @@
  * may; updates of uniform values wait until somebody reads them, so that they do not cut it. */
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/control/program.h"
+#include "fusion/control/private.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"

@@ -4,10 +4,10 @@
  * number of turns is kept; what does not fit into memory is recomputed. */
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/control/program.h"
+#include "fusion/control/private.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/saved_plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
@@ -257,8 +257,9 @@ done:
     return status;
 }
 
-weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
-                           weft_error *error) {
+/* Steps of a script that is more than one segment. */
+static weft_status steps_make(const weft_compilation *compilation, weft_flow **out,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation planned = *compilation; /* by the planner, whatever is forced afterwards */
     weft_flow *flow = NULL;
@@ -267,12 +268,27 @@ weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
         weft_arena_alloc(compilation->arena, (size_t)n_loops + 1, sizeof *recomputed);
     if (recomputed == NULL)
         return weft_no_memory(error);
+    if (compilation->options.guarded)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "a script with loops cannot be guarded: its loops are");
     planned.options.forced_plan = NULL;
     TRY(flow_build(&planned, NULL, &flow, error));
     TRY(choose(&planned, &flow, recomputed, error));
     if (compilation->options.forced_plan != NULL)
         TRY(force(compilation, recomputed, &flow, error));
+    TRY(flow_check_wishes(compilation, flow, error));
     *out = flow;
+done:
+    return status;
+}
+
+weft_status weft_flow_make(const weft_compilation *compilation, weft_flow **out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool many = false;
+    TRY(flow_needs_steps(compilation->arena, compilation->library, compilation->script, &many,
+                         error));
+    TRY((many ? steps_make : flow_straight_make)(compilation, out, error));
 done:
     return status;
 }

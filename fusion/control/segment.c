@@ -1,11 +1,11 @@
 /* One segment: a straight-line script of its own. What it reads of earlier ones is an input there;
- * what later ones read is returned. */
+ * what later ones read is returned. A script without other steps is its own segment. */
+#include "fusion/plan/segment.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/control/program.h"
+#include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
@@ -126,32 +126,47 @@ static weft_status segment_names(const flow_builder *b, const weft_graph_builder
     return WEFT_OK;
 }
 
+/* A segment by its stages. In a loop its kernels ask whether there is one more iteration. */
+static weft_status segment_make(const weft_compilation *c, weft_script *script, int number,
+                                int loop, weft_segment **out, weft_error *error) {
+    weft_segment *made = weft_arena_alloc(c->arena, 1, sizeof *made);
+    if (made == NULL)
+        return weft_no_memory(error);
+    *made = (weft_segment){.arena = c->arena,
+                           .library = c->library,
+                           .limits = c->limits,
+                           .options = c->options,
+                           .number = number,
+                           .loop = loop,
+                           .script = script};
+    made->options.guarded |= loop >= 0;
+    *out = made;
+    return weft_segment_plan(made, error);
+}
+
+static weft_status segment_add(flow_builder *b, weft_segment *segment) {
+    weft_flow *flow = b->flow;
+    flow->segments = weft_array_grow(b->arena, flow->segments, flow->n_segments,
+                                     &b->segment_capacity, sizeof *flow->segments);
+    if (flow->segments == NULL)
+        return weft_no_memory(b->error);
+    flow->segments[flow->n_segments++] = segment;
+    return WEFT_OK;
+}
+
 static weft_status compile_segment(flow_builder *b, weft_flow_steps *steps, weft_script *script) {
     weft_status status = WEFT_OK;
-    weft_flow *flow = b->flow;
-    int capacity = b->segment_capacity;
-    weft_compilation *segment = weft_arena_alloc(b->arena, 1, sizeof *segment);
-    weft_compilation **segments =
-        weft_array_grow(b->arena, flow->segments, flow->n_segments, &capacity, sizeof *segments);
-    int *loops = weft_array_grow(b->arena, flow->segment_loops, flow->n_segments,
-                                 &b->segment_capacity, sizeof *loops);
-    if (segment == NULL || segments == NULL || loops == NULL)
-        return weft_no_memory(b->error);
-    *segment = *b->compilation;
-    segment->script = script;
-    segment->segment = flow->n_segments;
-    flow->segments = segments;
-    flow->segment_loops = loops;
-    TRY(weft_compile_stages(segment, b->error));
-    const weft_flow_step step = {.kind = FLOW_SEGMENT, .number = flow->n_segments, .loop = b->loop};
+    const int number = b->flow->n_segments;
+    const weft_flow_step step = {.kind = FLOW_SEGMENT, .number = number, .loop = b->loop};
+    weft_segment *segment = NULL;
+    TRY(segment_make(b->compilation, script, number, b->loop, &segment, b->error));
     for (int i = 0; i < segment->plan->n_kernels; ++i) {
         weft_plan_kernel *kernel = &segment->plan->kernels[i];
-        kernel->name = weft_arena_print(b->arena, "s%d_%s", flow->n_segments, kernel->name);
+        kernel->name = weft_arena_print(b->arena, "s%d_%s", number, kernel->name);
         if (kernel->name == NULL)
             return weft_no_memory(b->error);
     }
-    segments[flow->n_segments] = segment;
-    loops[flow->n_segments++] = b->loop;
+    TRY(segment_add(b, segment));
     TRY(flow_step_add(b, steps, &step));
 done:
     return status;
@@ -236,4 +251,53 @@ weft_status flow_segment_close(flow_builder *b, weft_flow_steps *steps, int next
     b->n_open = 0;
 done:
     return status;
+}
+
+/* ---- a script that is one segment ------------------------------------------------------------- */
+
+/* What the caller may bind or read: inputs and what is returned. */
+static weft_status straight_names(flow_builder *b, const weft_graph *graph) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < graph->n_data; ++i) {
+        const weft_datum *datum = &graph->data[i];
+        const weft_flow_name name = {.name = datum->name,
+                                     .shape = datum->shape,
+                                     .index_set = datum->index_set,
+                                     .is_input = datum->is_input,
+                                     .returned = datum->returned,
+                                     .matrix = datum->kind == DATUM_MATRIX,
+                                     .loop = -1,
+                                     .place = datum->place};
+        int id = flow_name_find(b->flow, datum->name);
+        if ((datum->is_input || datum->returned) && id < 0)
+            TRY(flow_name_add(b, &name, &id));
+    }
+done:
+    return status;
+}
+
+weft_status flow_straight_make(const weft_compilation *compilation, weft_flow **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_flow_step step = {.kind = FLOW_SEGMENT, .loop = -1};
+    weft_segment *segment = NULL;
+    flow_builder b = {
+        .compilation = compilation, .arena = compilation->arena, .loop = -1, .error = error};
+    b.flow = weft_arena_alloc(b.arena, 1, sizeof *b.flow);
+    if (b.flow == NULL)
+        return weft_no_memory(error);
+    b.flow->script = compilation->script;
+    b.flow->last_loop = -1;
+    TRY(segment_make(compilation, compilation->script, -1, -1, &segment, error));
+    TRY(segment_add(&b, segment));
+    TRY(flow_step_add(&b, &b.flow->steps, &step));
+    TRY(straight_names(&b, segment->graph));
+    *out = b.flow;
+done:
+    return status;
+}
+
+const weft_segment *weft_compilation_only(const weft_compilation *compilation) {
+    const weft_flow *flow = compilation->flow;
+    return flow->n_segments == 1 && flow->segments[0]->number < 0 ? flow->segments[0] : NULL;
 }

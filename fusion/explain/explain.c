@@ -2,19 +2,17 @@
  * pair of calls why they share a kernel or do not. */
 #include "core/weft_core.h"
 #include "fusion/base/target.h"
-#include "fusion/control/program.h"
 #include "fusion/explain/private.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/plan/print_counts.h"
-#include "fusion/script/locale.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
@@ -32,7 +30,7 @@ typedef struct amounts {
 } amounts;
 
 static double kernel_seconds(const explanation *e, const weft_plan_kernel *kernel) {
-    const weft_limits *limits = &e->compilation->limits;
+    const weft_limits *limits = &e->segment->limits;
     const double bytes = kernel->bytes_loaded + kernel->bytes_stored;
     const double transfer = limits->bandwidth > 0 ? bytes / limits->bandwidth : 0.0;
     const double compute = limits->flops > 0 ? kernel->flops / limits->flops : 0.0;
@@ -91,7 +89,7 @@ static int longest_name(const explanation *e, const weft_plan *plan, bool index_
 
 static void explain_kernels(const explanation *e, weft_plan_kind kind) {
     const weft_plan *plan = e->plans[kind];
-    const weft_limits *limits = &e->compilation->limits;
+    const weft_limits *limits = &e->segment->limits;
     const int names = longest_name(e, plan, false), sets = longest_name(e, plan, true);
     weft_text_add(e->out, "\nKernels of the %s plan, per instance\n", plan_names[kind]);
     weft_text_add(e->out, "  %-*s  %-*s %9s %9s %7s %9s  %s\n", names, "kernel", sets, "over",
@@ -127,7 +125,7 @@ static void explain_block(const explanation *e, const weft_implementation *one) 
                   one->instances_per_block, one->warps > 0 ? one->warps : 1,
                   one->warps > 1 ? "s" : "", one->serial_iterations,
                   one->serial_iterations == 1 ? "" : "s");
-    for (int i = 0; i < graph->n_fuses && e->compilation->options.forced_plan == NULL; ++i) {
+    for (int i = 0; i < graph->n_fuses && e->segment->options.forced_plan == NULL; ++i) {
         const weft_fuse *fuse = &graph->fuses[i];
         bool asks = false;
         for (int k = 0; k < FUSE_CHOICES; ++k)
@@ -144,7 +142,7 @@ static void explain_block(const explanation *e, const weft_implementation *one) 
 
 static void explain_onchip(const explanation *e) {
     const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
-    const weft_limits *limits = &e->compilation->limits;
+    const weft_limits *limits = &e->segment->limits;
     weft_text_add(e->out, "\nOn chip in the fused plan\n");
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
@@ -223,7 +221,7 @@ static void explain_variants(const explanation *e) {
 /* ---- the whole ---- */
 
 static void explain_head(const explanation *e) {
-    const weft_compilation *c = e->compilation;
+    const weft_segment *c = e->segment;
     const weft_plan *fused = e->plans[WEFT_PLAN_FUSED], *unfused = e->plans[WEFT_PLAN_UNFUSED];
     weft_text_add(e->out, "%d call%s: %d kernel%s unfused, %d fused. Compiled: %s.\n",
                   e->graph->n_calls, e->graph->n_calls == 1 ? "" : "s", unfused->n_kernels,
@@ -242,7 +240,7 @@ static void explain_head(const explanation *e) {
 }
 
 /* Of calls alone, whatever the script or a forced plan asks of kernels. */
-static weft_status unfused_cover(const weft_compilation *c, weft_arena *scratch, weft_cover **out,
+static weft_status unfused_cover(const weft_segment *c, weft_arena *scratch, weft_cover **out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_implementations *made = NULL;
@@ -258,7 +256,7 @@ done:
 
 weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_compilation *c = e->compilation;
+    const weft_segment *c = e->segment;
     for (int kind = 0; kind < 2; ++kind) {
         weft_cover *cover = NULL;
         weft_plan *plan = NULL;
@@ -280,22 +278,17 @@ done:
     return status;
 }
 
-weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
-                                     weft_error *error) {
+weft_status explain_segment(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_compilation *c = compilation;
     weft_arena *scratch = NULL;
-    weft_numbers numbers = {0};
     weft_planner_counts counts = {0};
     int questions = QUESTIONS_MOST;
-    if (c->flow != NULL)
-        return weft_flow_explain(c, out, error);
-    explanation e = {.compilation = c, .graph = c->graph, .out = out, .questions = &questions};
-    e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
-    TRY(weft_numbers_begin(&numbers, error));
+    explanation e = {
+        .segment = segment, .graph = segment->graph, .out = out, .questions = &questions};
+    e.real_bytes = segment->options.single ? sizeof(float) : sizeof(double);
     TRY(weft_arena_make(&scratch, error));
     TRY(explain_plans(&e, scratch, error));
-    weft_planner_counts_add(c, &counts);
+    weft_planner_counts_add(segment, &counts);
     explain_head(&e);
     weft_planner_counts_explain(&counts, out);
     explain_totals(&e);
@@ -304,10 +297,7 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
     explain_pairs(&e);
     explain_onchip(&e);
     explain_variants(&e);
-    if (out->failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
 done:
-    weft_numbers_end(&numbers);
     weft_arena_free(&scratch);
     return status;
 }

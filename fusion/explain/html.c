@@ -1,14 +1,14 @@
 /* The page: what was compiled for what, the graph and the kernels of each segment with predicted
  * and measured times, the script beside the generated source, lines in the colours of their
  * kernels. */
+#include "fusion/explain/html.h"
 #include "core/weft_core.h"
 #include "core/weft_escape.h"
 #include "fusion/control/program.h"
-#include "fusion/explain/html.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
@@ -41,15 +41,6 @@ void page_colour(int kernel, weft_text *out) {
     weft_text_add(out, "hsl(%d, 65%%, %d%%)", kernel * 67 % 360, 92 - kernel / 6 % 3 * 4);
 }
 
-/* The segments of a compilation: itself where it has no loops. */
-static int count_segments(const weft_compilation *c) {
-    return c->flow != NULL ? c->flow->n_segments : 1;
-}
-
-static const weft_compilation *segment_of(const weft_compilation *c, int i) {
-    return c->flow != NULL ? c->flow->segments[i] : c;
-}
-
 /* ---- kernels ---- */
 
 /* "12.3 kB", "4.1 us": three digits and the unit that suits them; units[0] is that of 1. */
@@ -76,8 +67,8 @@ static void write_time(double seconds, bool known, weft_text *out) {
         weft_text_add(out, "<td>-</td>");
 }
 
-static void write_kernel(const weft_compilation *segment, const weft_plan_kernel *kernel,
-                         int number, double measured, weft_text *out) {
+static void write_kernel(const weft_segment *segment, const weft_plan_kernel *kernel, int number,
+                         double measured, weft_text *out) {
     const weft_implementation *one = kernel->implementation;
     weft_text_add(out, "<tr style=\"background:");
     page_colour(number, out);
@@ -95,7 +86,7 @@ static void write_kernel(const weft_compilation *segment, const weft_plan_kernel
     weft_text_add(out, "</tr>\n");
 }
 
-static void write_kernels(const weft_compilation *segment, int first, const double *seconds,
+static void write_kernels(const weft_segment *segment, int first, const double *seconds,
                           weft_text *out) {
     weft_text_add(out, "<table><tr><th>kernel</th><th>over</th><th>calls</th><th>loaded</th>"
                        "<th>stored</th><th>flop</th><th>predicted</th><th>measured</th></tr>\n");
@@ -110,8 +101,8 @@ static void write_kernels(const weft_compilation *segment, int first, const doub
 /* The kernel of the call that stands in a line, or -1. */
 static int kernel_of_line(const weft_compilation *c, const weft_source *source, int line) {
     int first = 0;
-    for (int s = 0; s < count_segments(c); ++s) {
-        const weft_compilation *segment = segment_of(c, s);
+    for (int s = 0; s < c->flow->n_segments; ++s) {
+        const weft_segment *segment = c->flow->segments[s];
         for (int i = 0; i < segment->plan->n_kernels; ++i) {
             const weft_implementation *one = segment->plan->kernels[i].implementation;
             for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
@@ -166,8 +157,8 @@ static void write_script(const weft_compilation *c, weft_text *out) {
 /* The kernel that is defined in a line, or -1: its name with an argument list. */
 static int kernel_defined(const weft_compilation *c, const char *line, size_t length) {
     int number = 0;
-    for (int s = 0; s < count_segments(c); ++s) {
-        const weft_plan *plan = segment_of(c, s)->plan;
+    for (int s = 0; s < c->flow->n_segments; ++s) {
+        const weft_plan *plan = c->flow->segments[s]->plan;
         for (int i = 0; i < plan->n_kernels; ++i, ++number) {
             const size_t n = strlen(plan->kernels[i].name);
             for (size_t at = 1; at + n < length; ++at)
@@ -225,11 +216,11 @@ weft_status weft_compilation_html(const weft_compilation *compilation, const dou
     int first = 0;
     TRY(weft_numbers_begin(&numbers, error));
     write_head(c, out);
-    for (int i = 0; i < count_segments(c); ++i) {
-        const weft_compilation *segment = segment_of(c, i);
-        if (c->flow != NULL)
+    for (int i = 0; i < c->flow->n_segments; ++i) {
+        const weft_segment *segment = c->flow->segments[i];
+        if (segment->number >= 0)
             weft_text_add(out, "<h2>Segment %d of %d%s</h2>\n", i + 1, c->flow->n_segments,
-                          c->flow->segment_loops[i] >= 0 ? ", in a loop" : "");
+                          segment->loop >= 0 ? ", in a loop" : "");
         else
             weft_text_add(out, "<h2>Kernels</h2>\n");
         write_kernels(segment, first, seconds, out);

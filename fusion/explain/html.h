@@ -5,6 +5,7 @@
 #define PAGE_INTERNAL_H
 
 #include "core/weft_core.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 /* Pixels. Text is set to its width by the SVG, whatever the browser's font. */
@@ -45,7 +46,7 @@ void page_text(const char *text, weft_text *out);
 void page_colour(int kernel, weft_text *out);
 /** The graph of one segment as SVG: a box for each kernel with its calls, the lists that it starts from
  *  and those that it leaves. first: the number of its first kernel on the page; layout: may be NULL */
-weft_status page_graph(const weft_compilation *c, int first, const weft_page_layout *layout,
+weft_status page_graph(const weft_segment *c, int first, const weft_page_layout *layout,
                        weft_text *out, weft_error *error);
 
 /** Place nodes, bands and edges, whose sizes are given: bands one below the other in their order, nodes

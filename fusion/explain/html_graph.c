@@ -6,9 +6,9 @@
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 
@@ -305,7 +305,7 @@ static void draw_node(const graph_page *p, int node, weft_text *out) {
     weft_text_add(out, "</g>\n");
 }
 
-weft_status page_graph(const weft_compilation *c, int first, const weft_page_layout *layout,
+weft_status page_graph(const weft_segment *c, int first, const weft_page_layout *layout,
                        weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     graph_page p = {.graph = c->graph, .plan = c->plan};

@@ -4,11 +4,11 @@
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
@@ -38,7 +38,7 @@ static bool loads(const weft_call *call, const weft_operand *operand) {
 
 static bool uses_map(const explanation *e, const weft_call *call, int map) {
     const weft_graph *graph = e->graph;
-    const bool gathered = e->compilation->options.scatter == WEFT_SCATTER_GATHERED;
+    const bool gathered = e->segment->options.scatter == WEFT_SCATTER_GATHERED;
     for (int i = 0; i < call->n_operands; ++i)
         if (call->operands[i].map == map)
             return true;
@@ -56,7 +56,7 @@ static bool only_reader(const explanation *e, const weft_call *a, const weft_cal
         return false;
     for (int i = 0; i < graph->n_accumulations; ++i)
         if (graph->accumulations[i].source == a->result && !graph->accumulations[i].matrix &&
-            e->compilation->options.scatter == WEFT_SCATTER_GATHERED)
+            e->segment->options.scatter == WEFT_SCATTER_GATHERED)
             return false;
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = 0; k < graph->calls[i].n_operands; ++k)
@@ -114,7 +114,7 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
     const weft_graph *graph = e->graph;
     weft_text_add(e->out, "not fused: ");
     if (through < 0) {
-        const int *level = e->compilation->fusions->level;
+        const int *level = e->segment->fusions->level;
         const int between = level[b->id] - level[a->id];
         weft_text_add(e->out, "%d global barrier%s between them", between < 0 ? -between : between,
                       between == 1 || between == -1 ? "" : "s");
@@ -140,7 +140,7 @@ static bool share_a_kernel(const explanation *e, int a, int b) {
 
 /* Why every implementation that has both was pruned; NULL: one was kept. *any: there is one. */
 static const char *pruned_together(const explanation *e, int a, int b, bool *any) {
-    const weft_implementations *all = e->compilation->implementations;
+    const weft_implementations *all = e->segment->implementations;
     const char *why = NULL;
     *any = false;
     for (int i = 0; i < all->n; ++i) {
@@ -160,9 +160,9 @@ static void explain_candidate(const explanation *e, int a, int b) {
     bool any = false, found = false;
     double seconds = 0;
     const char *why = pruned_together(e, a, b, &any);
-    if (e->compilation->options.forced_plan != NULL || why != NULL || !any) {
+    if (e->segment->options.forced_plan != NULL || why != NULL || !any) {
         weft_text_add(e->out, "not fused: %s",
-                      e->compilation->options.forced_plan != NULL
+                      e->segment->options.forced_plan != NULL
                           ? "the plan that is forced has them apart"
                       : why != NULL ? why
                                     : "no block of a kernel with both is what the script asks for");
@@ -172,7 +172,7 @@ static void explain_candidate(const explanation *e, int a, int b) {
     if (*e->questions <= 0)
         return;
     --*e->questions;
-    if (explain_best_with(e->compilation, a, b, true, &found, &seconds, NULL) != WEFT_OK)
+    if (explain_best_with(e->segment, a, b, true, &found, &seconds, NULL) != WEFT_OK)
         e->out->failed = true;
     else if (found)
         weft_text_add(e->out, " (predicted %.4g us against %.4g)", 1e6 * seconds,
@@ -186,7 +186,7 @@ void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) 
     weft_text *out = e->out;
     const double spared = explain_spared(e, a, b);
     int through = -1;
-    switch (weft_fusion_split(graph, e->compilation->fusions, a->id, b->id, &through)) {
+    switch (weft_fusion_split(graph, e->segment->fusions, a->id, b->id, &through)) {
     case SPLIT_NONE:
         if (!share_a_kernel(e, a->id, b->id)) {
             explain_candidate(e, a->id, b->id);

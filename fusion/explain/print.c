@@ -1,17 +1,71 @@
-/* The stages of a flow: those of each segment, in the order of the program, with the steps between
- * them as comments. */
+/* The stages of a script, and the explanation: those of each segment, in the order of the program,
+ * with the steps between them as comments. */
 #include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/explain/private.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/plan.h"
 #include "fusion/plan/print_counts.h"
+#include "fusion/plan/segment.h"
+#include "fusion/script/locale.h"
 #include "fusion/script/script.h"
+#include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 
 #include <string.h>
 
+/* Made anew from the texts: only printing wants them. */
+static weft_status print_tokens(const weft_compilation *c, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *scratch = NULL;
+    TRY(weft_arena_make(&scratch, error));
+    for (int i = 0; i < c->script->n_sources; ++i) {
+        weft_token *tokens = NULL;
+        int n = 0;
+        TRY(weft_tokens_make(scratch, &c->script->sources[i], &tokens, &n, error));
+        weft_tokens_print(tokens, n, out);
+    }
+done:
+    weft_arena_free(&scratch);
+    return status;
+}
+
+static const char *const stages[] = {"tokens",          "script", "graph", "fusions",
+                                     "implementations", "cover",  "plan",  "source"};
+
+static bool is_stage(const char *name) {
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i)
+        if (strcmp(name, stages[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A stage of one segment, from graph to plan. */
+static void print_stage(const weft_segment *s, const char *stage, const char *format,
+                        weft_text *out) {
+    const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
+    if (strcmp(stage, "graph") == 0)
+        (dot    ? weft_graph_print_dot
+         : json ? weft_graph_print_json
+                : weft_graph_print_text)(s->graph, out);
+    else if (strcmp(stage, "fusions") == 0)
+        weft_fusions_print(s, out);
+    else if (strcmp(stage, "implementations") == 0)
+        weft_implementations_print(s, out);
+    else if (strcmp(stage, "cover") == 0)
+        weft_cover_print(s->graph, s->cover, out);
+    else if (json)
+        weft_plan_print_json(s->graph, s->plan, s->number, out);
+    else
+        (dot ? weft_plan_print_dot : weft_plan_print_text)(s->graph, s->plan, out);
+}
+
 typedef struct printer {
-    const weft_compilation *compilation;
+    const weft_flow *flow;
     const char *stage, *format; /* stage NULL: explain */
+    bool text;                  /* not as dot or json */
     weft_text *out;
     weft_error *error;
     int depth, n_printed;
@@ -26,23 +80,21 @@ static void indent(const printer *p) {
 static weft_status print_steps(printer *p, const weft_flow_steps *steps);
 
 static weft_status print_segment(printer *p, const weft_flow_step *step) {
-    const weft_flow *flow = p->compilation->flow;
-    const weft_compilation *segment = flow->segments[step->number];
-    const bool json = p->stage != NULL && strcmp(p->format, "json") == 0;
-    if (json)
-        weft_text_add(p->out, "%s", p->n_printed > 0 ? ",\n" : "");
-    else if (p->stage == NULL || strcmp(p->format, "text") == 0) {
+    const weft_segment *segment = p->flow->segments[step->number];
+    if (p->text && segment->number >= 0) {
         indent(p);
-        weft_text_add(p->out, "segment %d of %d\n", step->number + 1, flow->n_segments);
-    }
+        weft_text_add(p->out, "segment %d of %d\n", step->number + 1, p->flow->n_segments);
+    } else if (!p->text && strcmp(p->format, "json") == 0)
+        weft_text_add(p->out, "%s", p->n_printed > 0 ? ",\n" : "");
     ++p->n_printed;
-    return p->stage != NULL
-               ? weft_compilation_print_stage(segment, p->stage, p->format, p->out, p->error)
-               : weft_compilation_explain(segment, p->out, p->error);
+    if (p->stage == NULL)
+        return explain_segment(segment, p->out, p->error);
+    print_stage(segment, p->stage, p->format, p->out);
+    return WEFT_OK;
 }
 
 static void print_between(const printer *p, const weft_flow_step *step) {
-    const weft_flow *flow = p->compilation->flow;
+    const weft_flow *flow = p->flow;
     indent(p);
     if (step->kind == FLOW_APPLY) {
         weft_text_add(p->out, "%s = apply(%s, %s)", flow->names[step->y].name,
@@ -60,7 +112,7 @@ static void print_between(const printer *p, const weft_flow_step *step) {
 
 /* What was stored for the loop, or not. */
 static void print_choice(const printer *p, int loop) {
-    const weft_flow *flow = p->compilation->flow;
+    const weft_flow *flow = p->flow;
     const weft_flow_choice *choice =
         flow->choices_of_loops != NULL ? &flow->choices_of_loops[loop] : NULL;
     if (choice == NULL || choice->n == 0)
@@ -78,9 +130,8 @@ static void print_choice(const printer *p, int loop) {
 
 static weft_status print_loop(printer *p, const weft_flow_step *step) {
     weft_status status = WEFT_OK;
-    const weft_script_loop *loop = &p->compilation->flow->script->loops[step->number];
-    const bool text = p->stage == NULL || strcmp(p->format, "text") == 0;
-    if (text) {
+    const weft_script_loop *loop = &p->flow->script->loops[step->number];
+    if (p->text) {
         print_choice(p, step->number);
         indent(p);
         weft_text_add(p->out, "repeat at most ");
@@ -92,7 +143,7 @@ static weft_status print_loop(printer *p, const weft_flow_step *step) {
     ++p->depth;
     TRY(print_steps(p, &step->body));
     --p->depth;
-    if (text) {
+    if (p->text) {
         indent(p);
         weft_text_add(p->out, "}\n");
     }
@@ -108,7 +159,7 @@ static weft_status print_steps(printer *p, const weft_flow_steps *steps) {
             TRY(print_segment(p, step));
         else if (step->kind == FLOW_LOOP)
             TRY(print_loop(p, step));
-        else if (p->stage == NULL || strcmp(p->format, "text") == 0)
+        else if (p->text)
             print_between(p, step);
     }
 done:
@@ -118,7 +169,7 @@ done:
 /* Which loops recompute what could be stored for them: the segments depend on it, so that a forced
  * plan needs it. */
 static void print_json_loops(printer *p) {
-    const weft_flow *flow = p->compilation->flow;
+    const weft_flow *flow = p->flow;
     bool any = false;
     if (flow->script->n_loops == 0)
         return;
@@ -133,33 +184,94 @@ static void print_json_loops(printer *p) {
     ++p->n_printed;
 }
 
-weft_status weft_flow_print(const weft_compilation *compilation, const char *stage,
-                            const char *format, weft_text *out, weft_error *error) {
+/* Several segments are a list in JSON. */
+static weft_status print_all(const weft_compilation *c, const char *stage, const char *format,
+                             weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    printer p = {
-        .compilation = compilation, .stage = stage, .format = format, .out = out, .error = error};
-    const bool json = strcmp(format, "json") == 0;
-    weft_text_add(out, "%s", json ? "[\n" : "");
-    if (json && strcmp(stage, "plan") == 0)
+    printer p = {.flow = c->flow,
+                 .stage = stage,
+                 .format = format,
+                 .text = strcmp(format, "text") == 0,
+                 .out = out,
+                 .error = error};
+    const bool list = strcmp(format, "json") == 0 && weft_compilation_only(c) == NULL;
+    weft_text_add(out, "%s", list ? "[\n" : "");
+    if (list && strcmp(stage, "plan") == 0)
         print_json_loops(&p);
-    TRY(print_steps(&p, &compilation->flow->steps));
-    weft_text_add(out, "%s", json ? "]\n" : "");
+    TRY(print_steps(&p, &c->flow->steps));
+    weft_text_add(out, "%s", list ? "]\n" : "");
 done:
     return status;
 }
 
-weft_status weft_flow_explain(const weft_compilation *compilation, weft_text *out,
-                              weft_error *error) {
+static weft_status no_such_stage(const char *stage, weft_error *error) {
+    const char *near = weft_nearest_name(stage, stages, sizeof stages / sizeof *stages);
+    weft_error_set(error, WEFT_ERROR_USAGE, "there is no stage '%s'", stage);
+    weft_error_hint(error,
+                    "%s%s%sthe stages are tokens, script, graph, fusions, implementations, "
+                    "cover, plan, source",
+                    near != NULL ? "did you mean '" : "", near != NULL ? near : "",
+                    near != NULL ? "'? " : "");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status print_any(const weft_compilation *c, const char *stage, const char *format,
+                             weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    printer p = {.compilation = compilation, .out = out, .error = error};
+    const bool text = strcmp(format, "text") == 0;
+    if (!text && strcmp(format, "dot") != 0 && strcmp(format, "json") != 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "there is no format '%s': text, dot and json are", format);
+    if (!text && strcmp(stage, "graph") != 0 && strcmp(stage, "plan") != 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s",
+                              format);
+    if (strcmp(stage, "tokens") == 0)
+        TRY(print_tokens(c, out, error));
+    else if (strcmp(stage, "script") == 0)
+        weft_script_print(c->script, out);
+    else if (strcmp(stage, "source") == 0)
+        weft_text_add(out, "%s", c->source);
+    else if (is_stage(stage))
+        TRY(print_all(c, stage, format, out, error));
+    else
+        status = no_such_stage(stage, error);
+    if (status == WEFT_OK && out->failed)
+        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while printing");
+done:
+    return status;
+}
+
+weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
+                                   const char *format, weft_text *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_numbers numbers = {0};
+    TRY(weft_numbers_begin(&numbers, error));
+    TRY(print_any(compilation, stage, format, out, error));
+done:
+    weft_numbers_end(&numbers);
+    return status;
+}
+
+static void explain_counts(const weft_flow *flow, weft_text *out) {
     weft_planner_counts counts = {0};
-    TRY(print_steps(&p, &compilation->flow->steps));
-    for (int i = 0; i < compilation->flow->n_segments; ++i)
-        weft_planner_counts_add(compilation->flow->segments[i], &counts);
+    for (int i = 0; i < flow->n_segments; ++i)
+        weft_planner_counts_add(flow->segments[i], &counts);
     weft_text_add(out, "\n# all segments\n");
     weft_planner_counts_explain(&counts, out);
+}
+
+weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    printer p = {.flow = compilation->flow, .text = true, .out = out, .error = error};
+    weft_numbers numbers = {0};
+    TRY(weft_numbers_begin(&numbers, error));
+    TRY(print_steps(&p, &compilation->flow->steps));
+    if (weft_compilation_only(compilation) == NULL)
+        explain_counts(compilation->flow, out);
     if (out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
 done:
+    weft_numbers_end(&numbers);
     return status;
 }

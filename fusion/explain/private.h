@@ -6,10 +6,11 @@
 #include "fusion/graph/graph.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 typedef struct explanation {
-    const weft_compilation *compilation;
+    const weft_segment *segment;
     const weft_graph *graph;
     double real_bytes;
     const weft_plan *plans[2]; /* by weft_plan_kind */
@@ -18,11 +19,13 @@ typedef struct explanation {
     weft_text *out;
 } explanation;
 
-/** Both plans; that of the kind that was compiled is the compilation's own. */
+/** What both plans do with a segment, and why not more. Errors WEFT_ERROR_MEMORY. */
+weft_status explain_segment(const weft_segment *segment, weft_text *out, weft_error *error);
+/** Both plans; that of the kind that was compiled is the segment's own. */
 weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error);
 /** fusion/explain/why.c: the least time of a cover in which calls a and b are together, or apart; *found
  *  false: there is none. */
-weft_status explain_best_with(const weft_compilation *c, int a, int b, bool together, bool *found,
+weft_status explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
                               double *seconds, weft_error *error);
 
 /** fusion/explain/pairs.c: for each pair of calls fused, or why not, and the bytes it is about. */

@@ -3,9 +3,9 @@
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
 #include "fusion/weft_compile.h"
 
@@ -63,10 +63,10 @@ static void name_calls(const weft_graph *graph, const weft_plan_kernel *kernel, 
         snprintf(out + length, size - length, " and others");
 }
 
-static weft_status add_saving(const weft_compilation *c, weft_saving *sum, weft_error *error) {
+static weft_status add_saving(const weft_segment *c, weft_saving *sum, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
-    explanation e = {.compilation = c, .graph = c->graph};
+    explanation e = {.segment = c, .graph = c->graph};
     TRY(weft_arena_make(&scratch, error));
     TRY(explain_plans(&e, scratch, error));
     const weft_plan *fused = e.plans[WEFT_PLAN_FUSED], *unfused = e.plans[WEFT_PLAN_UNFUSED];
@@ -98,9 +98,7 @@ weft_status weft_compilation_saving(const weft_compilation *compilation, weft_sa
     const weft_flow *flow = compilation->flow;
     *out = (weft_saving){0};
     TRY(weft_numbers_begin(&numbers, error));
-    if (flow == NULL)
-        TRY(add_saving(compilation, out, error));
-    for (int i = 0; flow != NULL && i < flow->n_segments; ++i)
+    for (int i = 0; i < flow->n_segments; ++i)
         TRY(add_saving(flow->segments[i], out, error));
 done:
     weft_numbers_end(&numbers);

@@ -6,10 +6,10 @@
 #include "fusion/explain/private.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
 #include "fusion/weft_compile.h"
 
@@ -35,11 +35,14 @@ static weft_status find_call(const weft_graph *graph, const char *name, int *fou
     return status;
 }
 
-static weft_status no_such_call(const weft_graph *graph, const char *name, weft_error *error) {
+static weft_status no_such_call(const weft_flow *flow, const char *name, weft_error *error) {
     const char *names[WEFT_CALLS_MAX];
     size_t n = 0;
-    for (int i = 0; i < graph->n_calls; ++i)
-        names[n++] = graph->data[graph->calls[i].result].name;
+    for (int k = 0; k < flow->n_segments; ++k) {
+        const weft_graph *graph = flow->segments[k]->graph;
+        for (int i = 0; i < graph->n_calls && n < WEFT_CALLS_MAX; ++i)
+            names[n++] = graph->data[graph->calls[i].result].name;
+    }
     const char *near = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_USAGE, "no call makes '%s'", name);
     weft_error_hint(error, "%s%s%sweft compile SCRIPT --print graph shows the calls",
@@ -55,7 +58,7 @@ static bool has(const weft_fusion *fusion, int call) {
     return false;
 }
 
-weft_status explain_best_with(const weft_compilation *c, int a, int b, bool together, bool *found,
+weft_status explain_best_with(const weft_segment *c, int a, int b, bool together, bool *found,
                               double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_implementations some = *c->implementations;
@@ -90,7 +93,7 @@ static void print_time(const char *what, bool found, double seconds, weft_text *
         weft_text_add(out, "  best plan with them %-9s       none\n", what);
 }
 
-static void print_kernels(const weft_compilation *c, int a, int b, weft_text *out) {
+static void print_kernels(const weft_segment *c, int a, int b, weft_text *out) {
     int kernel[2] = {-1, -1};
     for (int i = 0; i < c->plan->n_kernels; ++i) {
         const weft_implementation *one = c->plan->kernels[i].implementation;
@@ -108,11 +111,11 @@ static void print_kernels(const weft_compilation *c, int a, int b, weft_text *ou
         weft_text_add(out, " and %s\n", c->plan->kernels[kernel[1]].name);
 }
 
-static weft_status why(const weft_compilation *c, int a, int b, weft_text *out, weft_error *error) {
+static weft_status why(const weft_segment *c, int a, int b, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *scratch = NULL;
     int questions = 1;
-    explanation e = {.compilation = c, .graph = c->graph, .out = out, .questions = &questions};
+    explanation e = {.segment = c, .graph = c->graph, .out = out, .questions = &questions};
     bool together = false, apart = false;
     double seconds[2] = {0, 0};
     e.real_bytes = c->options.single ? sizeof(float) : sizeof(double);
@@ -149,38 +152,42 @@ done:
     return status;
 }
 
+static weft_status why_any(const weft_flow *flow, const char *const names[2], weft_text *out,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    int segments[2], calls[2];
+    for (int i = 0; i < 2; ++i)
+        TRY(find_segment(flow, names[i], &segments[i], error));
+    if (segments[0] < 0 || segments[1] < 0) {
+        status = no_such_call(flow, names[segments[0] >= 0], error);
+        goto done;
+    }
+    if (segments[0] != segments[1]) {
+        weft_text_add(out,
+                      "%s, %s: not fused: segment %d and segment %d of the program are planned "
+                      "one by one\n",
+                      names[0], names[1], segments[0] + 1, segments[1] + 1);
+        goto done;
+    }
+    const weft_segment *segment = flow->segments[segments[0]];
+    for (int i = 0; i < 2; ++i)
+        TRY(find_call(segment->graph, names[i], &calls[i], error));
+    if (calls[0] == calls[1])
+        weft_text_add(out, "%s and %s are one call\n", names[0], names[1]);
+    else
+        TRY(why(segment, calls[0], calls[1], out, error));
+done:
+    return status;
+}
+
 weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
                                  const char *second, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_compilation *c = compilation;
     weft_numbers numbers = {0};
-    int a = -1, b = -1;
+    const char *const names[2] = {first, second};
     TRY(weft_numbers_begin(&numbers, error));
-    if (c->flow != NULL) {
-        TRY(find_segment(c->flow, first, &a, error));
-        TRY(find_segment(c->flow, second, &b, error));
-        if (a < 0 || b < 0) {
-            status = no_such_call(c->flow->segments[0]->graph, a < 0 ? first : second, error);
-            goto done;
-        }
-        if (a != b) {
-            weft_text_add(out,
-                          "%s, %s: not fused: segment %d and segment %d of the program are planned "
-                          "one by one\n",
-                          first, second, a + 1, b + 1);
-            goto done;
-        }
-        c = c->flow->segments[a];
-    }
-    TRY(find_call(c->graph, first, &a, error));
-    TRY(find_call(c->graph, second, &b, error));
-    if (a < 0 || b < 0)
-        status = no_such_call(c->graph, a < 0 ? first : second, error);
-    else if (a == b)
-        weft_text_add(out, "%s and %s are one call\n", first, second);
-    else
-        TRY(why(c, a, b, out, error));
-    if (status == WEFT_OK && out->failed)
+    TRY(why_any(compilation->flow, names, out, error));
+    if (out->failed)
         status = weft_no_memory(error);
 done:
     weft_numbers_end(&numbers);

@@ -1,15 +1,15 @@
 /* What the script asks of the plan (fusion/script/directives.c). A fuse block is one kernel: its calls are a
  * candidate, and nothing is one that has some of them and not all. No kernel has calls from both
  * sides of a split. The unfused plan is as ever, and a forced one is as it says. */
+#include "fusion/plan/directives.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/directives.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 
@@ -44,7 +44,7 @@ static weft_status refuse(const weft_graph *graph, weft_place place, int a, int 
 }
 
 /* Two that no kernel shares, or a call that lies between. */
-static weft_status check_block(const weft_compilation *c, weft_place place, const uint64_t *set,
+static weft_status check_block(const weft_segment *c, weft_place place, const uint64_t *set,
                                weft_error *error) {
     const weft_graph *graph = c->graph;
     const weft_relations *r = c->fusions->relations;
@@ -85,8 +85,7 @@ static bool is_listed(const weft_fusions *fusions, const uint64_t *set, int n) {
     return false;
 }
 
-static weft_status candidate_add(weft_compilation *c, const uint64_t *set, int n,
-                                 weft_error *error) {
+static weft_status candidate_add(weft_segment *c, const uint64_t *set, int n, weft_error *error) {
     weft_fusions *fusions = c->fusions;
     weft_fusion *grown =
         weft_array_grow(c->arena, fusions->list, fusions->n, &fusions->capacity, sizeof *grown);
@@ -110,7 +109,7 @@ static weft_status candidate_add(weft_compilation *c, const uint64_t *set, int n
     return WEFT_OK;
 }
 
-weft_status weft_wishes_add(weft_compilation *c, weft_error *error) {
+weft_status weft_wishes_add(weft_segment *c, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int fuse = 1; fuse <= c->graph->n_fuses; ++fuse) {
         uint64_t set[WEFT_CALLS_MAX / 64];
@@ -156,7 +155,7 @@ static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
     return false;
 }
 
-weft_status weft_wishes_prune(weft_compilation *c, weft_error *error) {
+weft_status weft_wishes_prune(weft_segment *c, weft_error *error) {
     if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL ||
         (c->script->n_fuses == 0 && c->script->n_splits == 0))
         return WEFT_OK;

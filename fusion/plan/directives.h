@@ -3,21 +3,22 @@
 #define WISHES_H
 
 #include "core/weft_core.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 /** Blocks become candidates of c->fusions.
  *  Errors  WEFT_ERROR_TYPE at the block: its calls cannot share a kernel, and which; no kernel on
  *  this device has such a block, threads or iterations, and what they have */
-weft_status weft_wishes_add(weft_compilation *c, weft_error *error);
+weft_status weft_wishes_add(weft_segment *c, weft_error *error);
 /** Implementations against the script's wishes are pruned, with the reason.
  *  Errors  WEFT_ERROR_TYPE: nothing is left of a fuse block with the block that it asks for */
-weft_status weft_wishes_prune(weft_compilation *c, weft_error *error);
+weft_status weft_wishes_prune(weft_segment *c, weft_error *error);
 
 /* ---- fusion/plan/directives_block.c ---- */
 
 /** Can what fuse block `fuse`, from 1, asks of its block be, by itself? */
-weft_status weft_wishes_check_block(const weft_compilation *c, int fuse, weft_error *error);
+weft_status weft_wishes_check_block(const weft_segment *c, int fuse, weft_error *error);
 /** Is there an implementation for each fuse block that asks for something? */
-weft_status weft_wishes_check_kept(const weft_compilation *c, weft_error *error);
+weft_status weft_wishes_check_kept(const weft_segment *c, weft_error *error);
 
 #endif

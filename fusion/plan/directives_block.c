@@ -5,10 +5,10 @@
 #include "fusion/base/target.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/block_shapes.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/directives.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
@@ -18,7 +18,7 @@
 static const char *const unit[FUSE_CHOICES] = {"instances a block", "threads an instance",
                                                "iterations"};
 
-static bool is_gpu(const weft_compilation *c) {
+static bool is_gpu(const weft_segment *c) {
     return (c->options.single ? c->limits.lanes_float : c->limits.lanes_double) == WEFT_CUDA_LANES;
 }
 
@@ -28,7 +28,7 @@ static weft_status refuse(weft_place place, int choice, int asked, weft_error *e
 }
 
 /* The most threads that a variant of a call of the block has, of those that it may have. */
-static int most_threads(const weft_compilation *c, int fuse) {
+static int most_threads(const weft_segment *c, int fuse) {
     int most = 1;
     for (int i = 0; i < c->graph->n_calls; ++i) {
         const weft_call *call = &c->graph->calls[i];
@@ -41,7 +41,7 @@ static int most_threads(const weft_compilation *c, int fuse) {
 }
 
 /* On the host a block is a vector, whose lanes each compute an instance, once. */
-static weft_status check_host(const weft_compilation *c, const weft_fuse *fuse, weft_error *error) {
+static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft_error *error) {
     const int lanes = c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
     const int own[FUSE_CHOICES] = {lanes, 1, 1};
     for (int k = 0; k < FUSE_CHOICES; ++k)
@@ -56,7 +56,7 @@ static weft_status check_host(const weft_compilation *c, const weft_fuse *fuse, 
     return WEFT_OK;
 }
 
-weft_status weft_wishes_check_block(const weft_compilation *c, int number, weft_error *error) {
+weft_status weft_wishes_check_block(const weft_segment *c, int number, weft_error *error) {
     const weft_fuse *fuse = &c->graph->fuses[number - 1];
     const int block = fuse->choices[FUSE_BLOCK], threads = fuse->choices[FUSE_THREADS];
     const int most = most_threads(c, number);
@@ -89,7 +89,7 @@ weft_status weft_wishes_check_block(const weft_compilation *c, int number, weft_
 
 /* ---- after the implementations ---- */
 
-static bool is_kept(const weft_compilation *c, int fuse) {
+static bool is_kept(const weft_segment *c, int fuse) {
     for (int i = 0; i < c->implementations->n; ++i) {
         const weft_implementation *one = &c->implementations->list[i];
         for (int k = 0; one->reason == NULL && k < one->fusion->n_calls; ++k)
@@ -100,7 +100,7 @@ static bool is_kept(const weft_compilation *c, int fuse) {
 }
 
 /* The calls of a block as a fusion. */
-static weft_status block_alone(const weft_compilation *c, weft_arena *scratch, int fuse,
+static weft_status block_alone(const weft_segment *c, weft_arena *scratch, int fuse,
                                weft_fusions *fusions, weft_error *error) {
     weft_fusion *one = weft_arena_alloc(scratch, 1, sizeof *one);
     *fusions = *c->fusions;
@@ -120,7 +120,7 @@ static weft_status block_alone(const weft_compilation *c, weft_arena *scratch, i
 }
 
 /* Blocks that can be, were `choices` asked for. */
-static weft_status possible_blocks(const weft_compilation *c, int number,
+static weft_status possible_blocks(const weft_segment *c, int number,
                                    const int choices[FUSE_CHOICES], weft_text *out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
@@ -154,7 +154,7 @@ done:
     return status;
 }
 
-static weft_status no_such_block(const weft_compilation *c, int number, weft_error *error) {
+static weft_status no_such_block(const weft_segment *c, int number, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fuse *fuse = &c->graph->fuses[number - 1];
     weft_text asked = {0}, blocks = {0}, open = {0};
@@ -186,7 +186,7 @@ done:
     return status;
 }
 
-weft_status weft_wishes_check_kept(const weft_compilation *c, weft_error *error) {
+weft_status weft_wishes_check_kept(const weft_segment *c, weft_error *error) {
     for (int i = 0; i < c->graph->n_fuses; ++i) {
         const weft_fuse *fuse = &c->graph->fuses[i];
         bool any = false;

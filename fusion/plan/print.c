@@ -1,15 +1,15 @@
 /* Fusions, implementations, cover and plan as text. */
+#include "fusion/graph/print.h"
 #include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/graph/graph.h"
-#include "fusion/graph/print.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/plan/print_counts.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 enum { NUMBER_COLUMN_MAX = 80 };
@@ -21,7 +21,7 @@ static void print_calls(const weft_graph *graph, const int *calls, int n, weft_t
     }
 }
 
-void weft_fusions_print(const weft_compilation *c, weft_text *out) {
+void weft_fusions_print(const weft_segment *c, weft_text *out) {
     const weft_graph *graph = c->graph;
     const weft_fusions *fusions = c->fusions;
     weft_planner_counts counts = {0};
@@ -90,7 +90,7 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
         weft_text_add(out, "    pruned: %s\n", one->reason);
 }
 
-void weft_implementations_print(const weft_compilation *c, weft_text *out) {
+void weft_implementations_print(const weft_segment *c, weft_text *out) {
     const weft_graph *graph = c->graph;
     const weft_implementations *implementations = c->implementations;
     weft_planner_counts counts = {0};

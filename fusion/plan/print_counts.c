@@ -1,10 +1,10 @@
 /* What the planner has looked at and why it left it out, by reason: of one script, or summed over
  * the segments of one with loops. */
+#include "fusion/plan/print_counts.h"
 #include "core/weft_core.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
-#include "fusion/plan/print_counts.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void add_reason(weft_planner_counts *counts, const char *reason) {
     ++counts->by_reason[at];
 }
 
-void weft_planner_counts_add(const weft_compilation *c, weft_planner_counts *counts) {
+void weft_planner_counts_add(const weft_segment *c, weft_planner_counts *counts) {
     const weft_fusion_counts *sets = &c->fusions->counts;
     const weft_implementations *all = c->implementations;
     counts->calls += c->graph->n_calls;

@@ -4,6 +4,7 @@
 #define PLAN_PRINT_COUNTS_H
 
 #include "core/weft_core.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 
 enum { WEFT_PRUNE_REASONS = 8 };
@@ -26,7 +27,7 @@ typedef struct weft_planner_counts {
 } weft_planner_counts;
 
 /** Add those of one graph; start from {0}. */
-void weft_planner_counts_add(const weft_compilation *c, weft_planner_counts *counts);
+void weft_planner_counts_add(const weft_segment *c, weft_planner_counts *counts);
 /** "15 connected sets of 2 to 8 calls ...; left out: ...", a line. */
 void weft_fusion_counts_print(const weft_planner_counts *counts, weft_text *out);
 /** "implementations: 1240 made, 52 kept; 900 dominated, ...", a line. */

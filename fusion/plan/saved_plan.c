@@ -2,18 +2,18 @@
  * kernels are the candidates, one implementation each, and all of them the cover. Only which calls
  * a kernel has, their variants and its block are read: the rest follows. What does not fit is
  * refused. */
+#include "fusion/plan/saved_plan.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/block_shapes.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
-#include "fusion/plan/saved_plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 
@@ -26,7 +26,7 @@
 enum { NOWHERE = -1 };
 
 typedef struct forcing {
-    weft_compilation *c;
+    weft_segment *c;
     const weft_graph *graph;
     const char **names; /* [n_calls] of results, as plans are printed */
     int *kernel;        /* [n_calls] that a call is in, or NOWHERE */
@@ -191,8 +191,8 @@ static const json_t *find_plan(const forcing *f, const json_t *root) {
     for (size_t i = 0; i < json_array_size(root); ++i) {
         const json_t *one = json_array_get(root, i);
         const json_t *segment = json_object_get(one, "segment");
-        if (f->c->segment >= 0 && json_is_integer(segment)) {
-            if (json_integer_value(segment) == f->c->segment && is_plan(one))
+        if (f->c->number >= 0 && json_is_integer(segment)) {
+            if (json_integer_value(segment) == f->c->number && is_plan(one))
                 return one;
             continue;
         }
@@ -401,7 +401,7 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
     return WEFT_OK;
 }
 
-weft_status weft_plan_force(weft_compilation *c, const char *text, weft_error *error) {
+weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     forcing f = {.c = c, .graph = c->graph, .error = error};
     weft_fusions *fusions = weft_arena_alloc(c->arena, 1, sizeof *fusions);

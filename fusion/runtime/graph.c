@@ -5,8 +5,8 @@
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
@@ -33,17 +33,17 @@ static int count_loops(const weft_program *p) {
     return p->compilation->flow->script->n_loops;
 }
 
-bool weft_program_flow_threaded(const weft_program *p) {
+bool weft_program_threaded(const weft_program *p) {
     return weft_target_is_simt(weft_program_lanes(p), &p->compilation->limits);
 }
 
 weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)count_loops(p) + 1;
-    if (!weft_program_flow_threaded(p) || p->flow->graph != NULL)
+    if (count_loops(p) == 0 || !weft_program_threaded(p) || p->graph != NULL)
         return WEFT_OK;
     struct weft_loop_graph *graph = calloc(1, sizeof *graph);
-    p->flow->graph = graph;
+    p->graph = graph;
     if (graph == NULL)
         return weft_no_memory(error);
     graph->go = calloc(n, sizeof(weft_memory *));
@@ -62,25 +62,25 @@ weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {
     TRY(weft_memory_make(p->device, WEFT_RECORDS_MAX * sizeof(uint32_t), &graph->none, error));
     TRY(weft_memory_make(p->device, sizeof(double), &graph->nothing, error));
     for (int i = 0; i < p->compilation->flow->n_segments; ++i)
-        if (p->compilation->flow->segment_loops[i] >= 0)
-            p->flow->segments[i]->go = graph->go[p->compilation->flow->segment_loops[i]];
+        if (p->segments[i]->segment->loop >= 0)
+            p->segments[i]->go = graph->go[p->segments[i]->segment->loop];
 done:
     if (status != WEFT_OK)
         weft_program_graph_free(p);
     return status;
 }
 
-void weft_program_flow_forget(weft_program *p) {
-    struct weft_loop_graph *graph = p->flow != NULL ? p->flow->graph : NULL;
+void weft_program_forget(weft_program *p) {
+    struct weft_loop_graph *graph = p->graph;
     for (int i = 0; graph != NULL && graph->recordings != NULL && i < count_loops(p); ++i)
         weft_recording_free(&graph->recordings[i]);
 }
 
 void weft_program_graph_free(weft_program *p) {
-    struct weft_loop_graph *graph = p->flow->graph;
+    struct weft_loop_graph *graph = p->graph;
     if (graph == NULL)
         return;
-    weft_program_flow_forget(p);
+    weft_program_forget(p);
     for (int i = 0; i < count_loops(p); ++i) {
         if (graph->go != NULL)
             weft_memory_free(&graph->go[i]);
@@ -94,16 +94,16 @@ void weft_program_graph_free(weft_program *p) {
     free(graph->count);
     free(graph->recordings);
     free(graph);
-    p->flow->graph = NULL;
+    p->graph = NULL;
 }
 
 weft_memory *weft_program_graph_flag(const weft_program *p, int loop) {
-    return p->flow->graph != NULL && loop >= 0 ? p->flow->graph->go[loop] : NULL;
+    return p->graph != NULL && loop >= 0 ? p->graph->go[loop] : NULL;
 }
 
 weft_status weft_program_graph_go(const weft_program *p, int loop, weft_error *error) {
     const uint32_t yes = 1;
-    const struct weft_loop_graph *graph = p->flow->graph;
+    const struct weft_loop_graph *graph = p->graph;
     return graph != NULL ? weft_memory_write(graph->go[loop], 0, &yes, sizeof yes, error) : WEFT_OK;
 }
 
@@ -113,7 +113,7 @@ static int add_names(const weft_program *p, const weft_flow_step *step) {
     int n = 0;
     for (int i = 0; i < p->compilation->flow->n_names; ++i)
         if (weft_flow_uses(step, i))
-            p->arguments[n++] = p->flow->memory[i];
+            p->arguments[n++] = p->memory[i];
     return n;
 }
 
@@ -133,7 +133,7 @@ static weft_status launch_scalars(weft_program *p, const weft_flow_step *step, w
     int n = add_names(p, step);
     snprintf(kernel, sizeof kernel, "scalars_%d", step->number);
     if (step->loop >= 0)
-        p->arguments[n++] = p->flow->graph->go[step->loop];
+        p->arguments[n++] = p->graph->go[step->loop];
     return launch(p, kernel, n, error);
 }
 
@@ -145,7 +145,7 @@ static weft_status launch_turn(weft_program *p, const weft_flow_step *loop, cons
     const weft_plan_kernel *joined = weft_flow_joined(p->compilation->flow, loop, &step);
     if (joined == NULL)
         return launch(p, kernel, n_arguments, error);
-    weft_program *segment = p->flow->segments[step->number];
+    weft_program_segment *segment = p->segments[step->number];
     TRY(weft_program_kernel_arguments(segment, joined, p->arguments + n_arguments, error));
     weft_launch whole = {.module = p->module,
                          .kernel = kernel,
@@ -159,8 +159,7 @@ done:
 
 static weft_status launch_loop(weft_program *p, const weft_flow_step *loop, bool begin,
                                weft_error *error) {
-    const struct weft_loop_graph *graph = p->flow->graph;
-    const weft_program_flow *flow = p->flow;
+    const struct weft_loop_graph *graph = p->graph;
     const bool counted = loop->number == p->compilation->flow->last_loop;
     char kernel[NAME_LENGTH];
     int n = add_names(p, loop);
@@ -169,10 +168,9 @@ static weft_status launch_loop(weft_program *p, const weft_flow_step *loop, bool
     p->arguments[n++] = graph->count[loop->number];
     p->arguments[n++] = counted ? graph->capacities : graph->none;
     for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        p->arguments[n++] =
-            flow->recorded[i] >= 0 ? flow->memory[flow->recorded[i]] : graph->nothing;
+        p->arguments[n++] = p->recorded[i] >= 0 ? p->memory[p->recorded[i]] : graph->nothing;
     for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        p->arguments[n++] = flow->recorded[i] >= 0 ? flow->histories[i] : graph->nothing;
+        p->arguments[n++] = p->recorded[i] >= 0 ? p->histories[i] : graph->nothing;
     if (begin && loop->loop >= 0)
         p->arguments[n++] = graph->go[loop->loop];
     return begin ? launch(p, kernel, n, error) : launch_turn(p, loop, kernel, n, error);
@@ -194,10 +192,10 @@ static weft_status record_loop(weft_program *p, const weft_flow_step *loop, weft
     const weft_flow_step *last = weft_flow_last_scalars(loop);
     const weft_flow_step *joined = NULL;
     if (weft_flow_joined(p->compilation->flow, loop, &joined) != NULL)
-        p->flow->segments[joined->number]->leaves_join = true;
+        p->segments[joined->number]->leaves_join = true;
     const int iterations = has_loops(loop) ? 1 : loop->loop >= 0 ? NESTED : ITERATIONS;
     TRY(launch_loop(p, loop, true, error));
-    TRY(weft_recording_while(p->device, p->flow->graph->go[loop->number], error));
+    TRY(weft_recording_while(p->device, p->graph->go[loop->number], error));
     for (int k = 0; k < iterations; ++k) {
         for (int i = 0; i < loop->body.n; ++i)
             if (&loop->body.list[i] != last)
@@ -207,7 +205,7 @@ static weft_status record_loop(weft_program *p, const weft_flow_step *loop, weft
     TRY(weft_recording_end_while(p->device, error));
 done:
     if (joined != NULL)
-        p->flow->segments[joined->number]->leaves_join = false;
+        p->segments[joined->number]->leaves_join = false;
     return status;
 }
 
@@ -215,16 +213,16 @@ static weft_status record_step(weft_program *p, const weft_flow_step *step, weft
     if (step->kind == FLOW_LOOP)
         return record_loop(p, step, error);
     return step->kind == FLOW_SCALARS ? launch_scalars(p, step, error)
-                                      : weft_program_flow_step(p, step, error);
+                                      : weft_program_step(p, step, error);
 }
 
 /* What is made when first needed is made now: nothing is while a device records. */
 static weft_status touch(weft_program *p, const weft_flow_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     if (step->kind == FLOW_SEGMENT)
-        TRY(weft_program_touch(p->flow->segments[step->number], error));
+        TRY(weft_program_touch(p->segments[step->number], error));
     if (step->kind == FLOW_APPLY)
-        TRY(weft_program_flow_step(p, step, error));
+        TRY(weft_program_step(p, step, error));
     for (int i = 0; step->kind == FLOW_LOOP && i < step->body.n; ++i)
         TRY(touch(p, &step->body.list[i], error));
 done:
@@ -233,13 +231,12 @@ done:
 
 static weft_status record(weft_program *p, const weft_flow_step *loop, weft_error *error) {
     weft_status status = WEFT_OK;
-    struct weft_loop_graph *graph = p->flow->graph;
+    struct weft_loop_graph *graph = p->graph;
     weft_recording *made = NULL;
     uint32_t capacities[WEFT_RECORDS_MAX] = {0};
     for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
-        if (p->flow->recorded[i] >= 0)
-            capacities[i] =
-                p->flow->capacities[i] < UINT32_MAX ? (uint32_t)p->flow->capacities[i] : UINT32_MAX;
+        if (p->recorded[i] >= 0)
+            capacities[i] = p->capacities[i] < UINT32_MAX ? (uint32_t)p->capacities[i] : UINT32_MAX;
     TRY(weft_memory_write(graph->capacities, 0, capacities, sizeof capacities, error));
     TRY(touch(p, loop, error));
     TRY(weft_recording_begin(p->device, error));
@@ -256,7 +253,7 @@ done:
 weft_status weft_program_graph_run(weft_program *p, const weft_flow_step *loop, int64_t *turns,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    struct weft_loop_graph *graph = p->flow->graph;
+    struct weft_loop_graph *graph = p->graph;
     uint32_t count = 0;
     if (graph->recordings[loop->number] == NULL)
         TRY(record(p, loop, error));
@@ -267,9 +264,9 @@ weft_status weft_program_graph_run(weft_program *p, const weft_flow_step *loop, 
     for (int i = 0; count % 2 == 1 && i < loop->body.n; ++i) {
         if (loop->body.list[i].kind != FLOW_SEGMENT)
             continue;
-        weft_program *segment = p->flow->segments[loop->body.list[i].number];
-        for (int k = 0; k < segment->compilation->plan->n_kernels; ++k)
-            weft_program_rows_swap(segment, &segment->compilation->plan->kernels[k]);
+        weft_program_segment *segment = p->segments[loop->body.list[i].number];
+        for (int k = 0; k < segment->segment->plan->n_kernels; ++k)
+            weft_program_rows_swap(segment, &segment->segment->plan->kernels[k]);
     }
 done:
     return status;

@@ -1,9 +1,9 @@
-/* Running a flow step by step: segments launch, uniform arithmetic and conditions are the host's.
+/* Running a program step by step: segments launch, uniform arithmetic and conditions are the host's.
  */
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
@@ -15,7 +15,7 @@
 
 static weft_status uniform_read(const weft_program *p, int name, int component, double *out,
                                 weft_error *error) {
-    const weft_memory *memory = p->flow->memory[name];
+    const weft_memory *memory = p->memory[name];
     if (p->compilation->options.single) {
         float number = 0;
         weft_status status = weft_memory_read(memory, (size_t)component * sizeof number, &number,
@@ -60,7 +60,7 @@ static weft_status run_scalars(const weft_program *p, const weft_flow_step *step
     double number = 0;
     for (int i = 0; i < step->n_scalars; ++i) {
         TRY(evaluate(p, &step->scalars[i], &number, error));
-        TRY(real_write(p, p->flow->memory[step->scalars[i].target], 0, number, error));
+        TRY(real_write(p, p->memory[step->scalars[i].target], 0, number, error));
     }
 done:
     return status;
@@ -72,10 +72,10 @@ static weft_status record(weft_program *p, int64_t turns, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < WEFT_RECORDS_MAX; ++i) {
         double number = 0;
-        if (p->flow->recorded[i] < 0 || turns >= p->flow->capacities[i])
+        if (p->recorded[i] < 0 || turns >= p->capacities[i])
             continue;
-        TRY(uniform_read(p, p->flow->recorded[i], 0, &number, error));
-        TRY(real_write(p, p->flow->histories[i], turns, number, error));
+        TRY(uniform_read(p, p->recorded[i], 0, &number, error));
+        TRY(real_write(p, p->histories[i], turns, number, error));
     }
 done:
     return status;
@@ -102,7 +102,7 @@ done:
 static weft_status run_steps(weft_program *p, const weft_flow_steps *steps, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i)
-        TRY(weft_program_flow_step(p, &steps->list[i], error));
+        TRY(weft_program_step(p, &steps->list[i], error));
 done:
     return status;
 }
@@ -112,7 +112,7 @@ static weft_status settle(weft_program *p, const weft_flow_steps *steps, weft_er
     weft_status status = WEFT_OK;
     for (int i = 0; i < steps->n; ++i)
         if (steps->list[i].kind == FLOW_SEGMENT)
-            TRY(weft_program_rows_settle(p->flow->segments[steps->list[i].number], error));
+            TRY(weft_program_rows_settle(p->segments[steps->list[i].number], error));
 done:
     return status;
 }
@@ -122,7 +122,7 @@ static weft_status run_loop(weft_program *p, const weft_flow_step *loop, weft_er
     const bool counted = loop->number == p->compilation->flow->last_loop;
     int64_t turns = 0;
     bool again = false;
-    if (loop->loop < 0 && p->flow->graph != NULL && weft_device_records(p->device)) {
+    if (loop->loop < 0 && p->graph != NULL && weft_device_records(p->device)) {
         TRY(weft_program_graph_run(p, loop, &turns, error));
         TRY(settle(p, &loop->body, error));
         goto done;
@@ -141,23 +141,23 @@ static weft_status run_loop(weft_program *p, const weft_flow_step *loop, weft_er
     TRY(settle(p, &loop->body, error));
 done:
     if (counted)
-        p->flow->turns = turns;
+        p->turns = turns;
     return status;
 }
 
 static weft_status run_apply(weft_program *p, const weft_flow_step *step, weft_error *error) {
-    const weft_program_operator *op = &p->flow->operators[step->op];
-    weft_memory **memory = p->flow->memory;
+    const weft_program_operator *op = &p->operators[step->op];
+    weft_memory **memory = p->memory;
     const weft_program_product product = {memory[step->v], memory[step->y],
                                           step->dot >= 0 ? memory[step->dot] : NULL,
                                           weft_program_graph_flag(p, step->loop)};
     return op->apply(op->user, &product, error);
 }
 
-weft_status weft_program_flow_step(weft_program *p, const weft_flow_step *step, weft_error *error) {
+weft_status weft_program_step(weft_program *p, const weft_flow_step *step, weft_error *error) {
     switch (step->kind) {
     case FLOW_SEGMENT:
-        return weft_program_run(p->flow->segments[step->number], error);
+        return weft_program_segment_run(p->segments[step->number], error);
     case FLOW_SCALARS:
         return run_scalars(p, step, error);
     case FLOW_APPLY:
@@ -168,10 +168,10 @@ weft_status weft_program_flow_step(weft_program *p, const weft_flow_step *step, 
     return WEFT_OK;
 }
 
-weft_status weft_program_flow_run(weft_program *p, weft_error *error) {
+weft_status weft_program_run(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_program_flow_prepare(p, error));
-    p->flow->turns = p->compilation->flow->last_loop >= 0 ? 0 : -1;
+    TRY(weft_program_prepare_all(p, error));
+    p->turns = p->compilation->flow->last_loop >= 0 ? 0 : -1;
     TRY(run_steps(p, &p->compilation->flow->steps, error));
 done:
     return status;
@@ -179,6 +179,6 @@ done:
 
 weft_status weft_program_turns(const weft_program *p, int64_t *out, weft_error *error) {
     (void)error;
-    *out = p->flow != NULL ? p->flow->turns : -1;
+    *out = p->turns;
     return WEFT_OK;
 }

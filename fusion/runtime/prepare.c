@@ -1,19 +1,19 @@
-/* Before a program runs: memory for what is not bound, sizes that agree, partial results. */
+/* Before a segment runs: memory for what is not bound, sizes that agree, partial results. */
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
 
 #include <stdlib.h>
 
-static int64_t list_values(const weft_program *p, int index_set, int components) {
-    const weft_graph *graph = p->compilation->graph;
-    const int64_t lanes = p->compilation->plan->lanes;
+static int64_t list_values(const weft_program_segment *p, int index_set, int components) {
+    const weft_graph *graph = p->segment->graph;
+    const int64_t lanes = p->segment->plan->lanes;
     if (index_set < 0)
         return components;
     const int64_t n = p->sizes[index_set];
@@ -21,21 +21,21 @@ static int64_t list_values(const weft_program *p, int index_set, int components)
                                               : (n + lanes - 1) / lanes * lanes * components;
 }
 
-static weft_status list_bytes(const weft_program *p, int index_set, int components,
+static weft_status list_bytes(const weft_program_segment *p, int index_set, int components,
                               const char *name, size_t *bytes, weft_error *error) {
-    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     if (index_set >= 0 && p->sizes[index_set] < 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "the size of index set '%s' is not known (needed for '%s')",
-                              p->compilation->graph->index_sets[index_set].name, name);
+                              p->segment->graph->index_sets[index_set].name, name);
     *bytes = (size_t)list_values(p, index_set, components) * real_bytes;
     return WEFT_OK;
 }
 
-static weft_status prepare_matrix(const weft_program *p, const weft_datum *matrix,
+static weft_status prepare_matrix(const weft_program_segment *p, const weft_datum *matrix,
                                   weft_error *error) {
-    const weft_map *map = &p->compilation->graph->maps[matrix->map];
-    const int64_t lanes = p->compilation->plan->lanes, n = p->sizes[map->from];
+    const weft_map *map = &p->segment->graph->maps[matrix->map];
+    const int64_t lanes = p->segment->plan->lanes, n = p->sizes[map->from];
     const weft_memory *positions = p->positions[matrix->id];
     if (weft_program_makes_rows(p, matrix->id) && p->data[matrix->id] != NULL)
         return WEFT_OK;
@@ -52,7 +52,8 @@ static weft_status prepare_matrix(const weft_program *p, const weft_datum *matri
     return WEFT_OK;
 }
 
-static weft_status prepare_datum(weft_program *p, const weft_datum *datum, weft_error *error) {
+static weft_status prepare_datum(weft_program_segment *p, const weft_datum *datum,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     size_t needed = 0;
     const int i = datum->id;
@@ -74,7 +75,7 @@ done:
     return status;
 }
 
-static bool is_used(const weft_plan *plan, int datum) {
+bool weft_program_uses(const weft_plan *plan, int datum) {
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
             if (plan->kernels[k].arguments[i].kind == ARGUMENT_DATUM &&
@@ -84,20 +85,20 @@ static bool is_used(const weft_plan *plan, int datum) {
 }
 
 /* Connectivities and sizes given one by one must fit together in the end. */
-static weft_status check_size(const weft_program *p, const weft_map *map, bool from, int64_t n,
-                              weft_error *error) {
+static weft_status check_size(const weft_program_segment *p, const weft_map *map, bool from,
+                              int64_t n, weft_error *error) {
     const int set = from ? map->from : map->to;
     if (p->sizes[set] == n)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_SHAPE,
                           "connectivity '%s' leads %s %lld %s, but there are %lld", map->name,
                           from ? "from" : "to", (long long)n,
-                          p->compilation->graph->index_sets[set].name, (long long)p->sizes[set]);
+                          p->segment->graph->index_sets[set].name, (long long)p->sizes[set]);
 }
 
-static weft_status check_connectivities(const weft_program *p, weft_error *error) {
+weft_status weft_program_check_connectivities(const weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph *graph = p->compilation->graph;
+    const weft_graph *graph = p->segment->graph;
     for (int i = 0; i < graph->n_maps; ++i) {
         if (p->maps[i] == NULL)
             continue;
@@ -108,19 +109,19 @@ done:
     return status;
 }
 
-int64_t weft_program_blocks(const weft_program *p, int index_set) {
-    const int64_t lanes = p->compilation->plan->lanes;
+int64_t weft_program_blocks(const weft_program_segment *p, int index_set) {
+    const int64_t lanes = p->segment->plan->lanes;
     return (p->sizes[index_set] + lanes - 1) / lanes;
 }
 
-int64_t weft_program_chunks(const weft_program *p, int index_set) {
-    const int64_t blocks = p->compilation->plan->reduction_blocks;
+int64_t weft_program_chunks(const weft_program_segment *p, int index_set) {
+    const int64_t blocks = p->segment->plan->reduction_blocks;
     return (weft_program_blocks(p, index_set) + blocks - 1) / blocks;
 }
 
 /* Ranges of whole chunks: all at once, or, where there are accumulating stores too, one by one. */
-static weft_status chunks_make(weft_program *p, const weft_plan_kernel *kernel, weft_schedule **out,
-                               weft_error *error) {
+static weft_status chunks_make(weft_program_segment *p, const weft_plan_kernel *kernel,
+                               weft_schedule **out, weft_error *error) {
     const int64_t n_blocks = weft_program_blocks(p, kernel->index_set);
     const int64_t n_chunks = weft_program_chunks(p, kernel->index_set);
     const int64_t n_colours = kernel->n_scatters > 0 ? n_chunks : n_chunks > 0;
@@ -137,7 +138,7 @@ static weft_status chunks_make(weft_program *p, const weft_plan_kernel *kernel, 
     for (int64_t i = 1; i <= n_colours; ++i)
         made->colour_start[i] = kernel->n_scatters > 0 ? i : n_chunks;
     for (int64_t i = 0; i < n_chunks; ++i) {
-        const int64_t blocks = p->compilation->plan->reduction_blocks, last = (i + 1) * blocks;
+        const int64_t blocks = p->segment->plan->reduction_blocks, last = (i + 1) * blocks;
         made->ranges[i][0] = i * blocks;
         made->ranges[i][1] = last < n_blocks ? last : n_blocks;
     }
@@ -145,11 +146,11 @@ static weft_status chunks_make(weft_program *p, const weft_plan_kernel *kernel, 
     return WEFT_OK;
 }
 
-static weft_status prepare_reductions(weft_program *p, int number, weft_error *error) {
+static weft_status prepare_reductions(weft_program_segment *p, int number, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph *graph = p->compilation->graph;
-    const weft_plan_kernel *kernel = &p->compilation->plan->kernels[number];
-    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const weft_graph *graph = p->segment->graph;
+    const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     const size_t n_chunks = (size_t)weft_program_chunks(p, kernel->index_set);
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_datum *result = &graph->data[graph->calls[kernel->reductions[i]].result];
@@ -165,10 +166,10 @@ done:
 }
 
 /* Guarded kernels that nobody holds back. */
-static weft_status prepare_guard(weft_program *p, weft_error *error) {
+static weft_status prepare_guard(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const uint32_t yes = 1;
-    if (!p->compilation->plan->guarded || p->go != NULL || p->always != NULL)
+    if (!p->segment->plan->guarded || p->go != NULL || p->always != NULL)
         return WEFT_OK;
     TRY(weft_memory_make(p->device, sizeof yes, &p->always, error));
     status = weft_memory_write(p->always, 0, &yes, sizeof yes, error);
@@ -178,15 +179,14 @@ done:
     return status;
 }
 
-weft_status weft_program_prepare(weft_program *p, weft_error *error) {
+weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph *graph = p->compilation->graph;
-    const weft_plan *plan = p->compilation->plan;
+    const weft_graph *graph = p->segment->graph;
+    const weft_plan *plan = p->segment->plan;
     if (p->ready)
         return WEFT_OK;
-    TRY(check_connectivities(p, error));
     for (int i = 0; i < graph->n_data; ++i)
-        if (is_used(plan, i) && plan->buffer_of[i] < 0)
+        if (weft_program_uses(plan, i) && plan->buffer_of[i] < 0)
             TRY(prepare_datum(p, &graph->data[i], error));
     for (int i = 0; i < plan->n_buffers; ++i) {
         size_t needed = 0;

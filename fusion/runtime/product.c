@@ -7,9 +7,9 @@
 #include "fusion/codegen/codegen.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-weft_status weft_program_rows_allocate(weft_program *p, weft_error *error) {
-    const weft_graph *graph = p->compilation->graph;
+weft_status weft_program_rows_allocate(weft_program_segment *p, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
     const size_t n_data = (size_t)graph->n_data + 1;
     p->twins = calloc(n_data, sizeof *p->twins);
     p->swapped = calloc(n_data, sizeof *p->swapped);
@@ -26,9 +26,8 @@ weft_status weft_program_rows_allocate(weft_program *p, weft_error *error) {
     return p->twins && p->swapped && p->rows ? WEFT_OK : weft_no_memory(error);
 }
 
-void weft_program_rows_free(weft_program *p) {
-    for (int i = 0; p->twins != NULL && p->swapped != NULL && i < p->compilation->graph->n_data;
-         ++i) {
+void weft_program_rows_free(weft_program_segment *p) {
+    for (int i = 0; p->twins != NULL && p->swapped != NULL && i < p->segment->graph->n_data; ++i) {
         if (p->swapped[i]) { /* data hold the twin, and the twin is the caller's */
             weft_memory *bound = p->twins[i];
             p->twins[i] = p->data[i];
@@ -41,47 +40,38 @@ void weft_program_rows_free(weft_program *p) {
     free(p->rows);
 }
 
-static int find_operator(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_operators; ++i)
-        if (strcmp(graph->operators[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static const weft_routine *routine_of(const weft_graph *graph, int op) {
+/* The routine of an operator that the segment applies, *op its number; NULL: it applies none of this
+ * name. A segment knows operators whose applications nobody reads. */
+static const weft_routine *find_routine(const weft_graph *graph, const char *name, int *op) {
     for (int i = 0; i < graph->n_calls; ++i)
-        if (graph->calls[i].routine != NULL && graph->calls[i].op == op)
+        if (graph->calls[i].routine != NULL &&
+            strcmp(graph->operators[graph->calls[i].op], name) == 0) {
+            *op = graph->calls[i].op;
             return graph->calls[i].routine;
+        }
     return NULL;
 }
 
-weft_status weft_program_bind_rows(weft_program *program, const char *name, const weft_rows *rows,
-                                   weft_error *error) {
-    if (program->flow != NULL)
-        return weft_program_flow_bind_rows(program, name, rows, error);
-    const weft_graph *graph = program->compilation->graph;
-    const int op = find_operator(graph, name);
-    const weft_routine *routine = op >= 0 ? routine_of(graph, op) : NULL;
-    if (routine == NULL) {
-        const char *near = weft_nearest_name(name, graph->operators, (size_t)graph->n_operators);
-        weft_error_set(error, WEFT_ERROR_USAGE, "there is no operator '%s' in this script", name);
-        if (near != NULL)
-            weft_error_hint(error, "did you mean '%s'?", near);
-        return WEFT_ERROR_USAGE;
-    }
+weft_status weft_program_segment_rows(weft_program_segment *p, const char *name,
+                                      const weft_rows *rows, bool *found, weft_error *error) {
+    int op = 0;
+    const weft_routine *routine = find_routine(p->segment->graph, name, &op);
+    if (routine == NULL)
+        return WEFT_OK;
     if (strcmp(routine->name, rows->routine) != 0 || routine->n_arguments != rows->n_arguments)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "operator '%s' was compiled for the routine '%s' with %d arguments, "
                               "but '%s' with %d is bound",
                               name, routine->name, routine->n_arguments, rows->routine,
                               rows->n_arguments);
-    program->rows[op] = rows;
-    program->ready = false;
+    p->rows[op] = rows;
+    p->ready = false;
+    *found = true;
     return WEFT_OK;
 }
 
 /* Every list that some kernel gives its next value beside the old one has a twin. */
-static weft_status prepare_twins(weft_program *p, const weft_plan_kernel *kernel,
+static weft_status prepare_twins(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < kernel->n_arguments; ++i) {
@@ -98,9 +88,9 @@ done:
     return status;
 }
 
-static weft_status check_rows(const weft_program *p, const weft_plan_kernel *kernel,
+static weft_status check_rows(const weft_program_segment *p, const weft_plan_kernel *kernel,
                               weft_error *error) {
-    const weft_graph *graph = p->compilation->graph;
+    const weft_graph *graph = p->segment->graph;
     const int op = graph->calls[kernel->rows].op;
     if (p->rows[op] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
@@ -113,9 +103,9 @@ static weft_status check_rows(const weft_program *p, const weft_plan_kernel *ker
     return WEFT_OK;
 }
 
-weft_status weft_program_rows_prepare(weft_program *p, weft_error *error) {
+weft_status weft_program_rows_prepare(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_plan *plan = p->compilation->plan;
+    const weft_plan *plan = p->segment->plan;
     for (int i = 0; i < plan->n_kernels; ++i) {
         if (plan->kernels[i].rows >= 0)
             TRY(check_rows(p, &plan->kernels[i], error));
@@ -125,20 +115,20 @@ done:
     return status;
 }
 
-weft_status weft_program_rows_argument(const weft_program *p, const weft_argument *argument,
+weft_status weft_program_rows_argument(const weft_program_segment *p, const weft_argument *argument,
                                        weft_memory **out, weft_error *error) {
     *out = argument->kind == ARGUMENT_TWIN ? p->twins[argument->index]
                                            : p->rows[argument->index]->arguments[argument->part];
     return *out != NULL
                ? WEFT_OK
                : weft_error_set(error, WEFT_ERROR_USAGE, "argument %d of operator '%s' is missing",
-                                argument->part, p->compilation->graph->operators[argument->index]);
+                                argument->part, p->segment->graph->operators[argument->index]);
 }
 
-void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *kernel,
+void weft_program_rows_launch(const weft_program_segment *p, const weft_plan_kernel *kernel,
                               weft_launch *launch) {
-    const weft_graph *graph = p->compilation->graph;
-    const bool is_threaded = p->compilation->plan->lanes == WEFT_CUDA_LANES;
+    const weft_graph *graph = p->segment->graph;
+    const bool is_threaded = p->segment->plan->lanes == WEFT_CUDA_LANES;
     if (kernel->rows >= 0) {
         const weft_call *call = &graph->calls[kernel->rows];
         launch->block_threads = call->routine->threads;
@@ -147,7 +137,7 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
     } else if (!kernel->stars && kernel->implementation != NULL &&
                kernel->implementation->warps > 0) {
         const weft_implementation *one = kernel->implementation;
-        const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+        const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
         const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
         launch->block_threads = one->warps * one->instances_per_block;
         launch->n_blocks = (launch->n_instances + instances - 1) / instances;
@@ -168,22 +158,22 @@ void weft_program_rows_launch(const weft_program *p, const weft_plan_kernel *ker
     }
 }
 
-static void swap(weft_program *p, int datum) {
+static void swap(weft_program_segment *p, int datum) {
     weft_memory *kept = p->data[datum];
     p->data[datum] = p->twins[datum];
     p->twins[datum] = kept;
     p->swapped[datum] = !p->swapped[datum];
 }
 
-void weft_program_rows_swap(weft_program *p, const weft_plan_kernel *kernel) {
+void weft_program_rows_swap(weft_program_segment *p, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_arguments; ++i)
         if (kernel->arguments[i].kind == ARGUMENT_TWIN)
             swap(p, kernel->arguments[i].index);
 }
 
-weft_status weft_program_rows_settle(weft_program *p, weft_error *error) {
+weft_status weft_program_rows_settle(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < p->compilation->graph->n_data; ++i) {
+    for (int i = 0; i < p->segment->graph->n_data; ++i) {
         if (!p->swapped[i])
             continue;
         if (!weft_planted("stale_twin"))

@@ -1,61 +1,64 @@
-/* A compilation bound to data on a device. */
+/* A compilation bound to data on a device: one memory for each name, shared by the segments that
+ * have it. */
+#include "fusion/control/program.h"
 #include "core/weft_core.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
-#include "fusion/weft_compile.h"
+#include "fusion/script/script.h"
 #include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status out_of_memory(weft_error *error) {
+static weft_status no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
 }
 
-static weft_status allocate_tables(weft_program *p, weft_error *error) {
-    const weft_graph *graph = p->compilation->graph;
-    const size_t n_data = (size_t)graph->n_data + 1;
-    p->sizes = calloc((size_t)graph->n_index_sets + 1, sizeof *p->sizes);
-    p->data = calloc(n_data, sizeof *p->data);
-    p->own = calloc(n_data, sizeof *p->own);
-    p->positions = calloc(n_data, sizeof *p->positions);
-    p->matrix_rows = calloc(n_data, sizeof *p->matrix_rows);
-    p->maps = calloc((size_t)graph->n_maps + 1, sizeof *p->maps);
-    p->buffers = calloc((size_t)p->compilation->plan->n_buffers + 1, sizeof *p->buffers);
-    p->partials = calloc(n_data, sizeof *p->partials);
-    p->chunks = calloc((size_t)p->compilation->plan->n_kernels + 1, sizeof *p->chunks);
-    p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX + 1,
-                          sizeof *p->arguments);
-    if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->matrix_rows == NULL || p->maps == NULL || p->buffers == NULL || p->partials == NULL ||
-        p->chunks == NULL || p->arguments == NULL)
-        return out_of_memory(error);
-    for (int i = 0; i < graph->n_index_sets; ++i)
+static weft_status allocate(weft_program *p, weft_error *error) {
+    const weft_flow *flow = p->compilation->flow;
+    int n_joined = 0; /* arguments of a kernel that joins a segment's reductions, at most */
+    for (int i = 0; i < flow->n_segments; ++i)
+        n_joined = 2 * flow->segments[i]->graph->n_calls > n_joined
+                       ? 2 * flow->segments[i]->graph->n_calls
+                       : n_joined;
+    p->sizes = calloc((size_t)flow->script->n_indices + 1, sizeof *p->sizes);
+    p->segments = calloc((size_t)flow->n_segments + 1, sizeof(weft_program_segment *));
+    p->memory = calloc((size_t)flow->n_names + 1, sizeof(weft_memory *));
+    p->own = calloc((size_t)flow->n_names + 1, sizeof *p->own);
+    p->operators = calloc((size_t)flow->script->n_operators + 1, sizeof *p->operators);
+    p->arguments = calloc((size_t)flow->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
+    if (p->sizes == NULL || p->segments == NULL || p->memory == NULL || p->own == NULL ||
+        p->operators == NULL || p->arguments == NULL)
+        return no_memory(error);
+    p->turns = -1;
+    for (int i = 0; i < flow->script->n_indices; ++i)
         p->sizes[i] = -1;
-    return weft_program_rows_allocate(p, error);
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+        p->recorded[i] = -1;
+    return WEFT_OK;
 }
 
-weft_status weft_program_make_with(weft_device *device, const weft_compilation *compilation,
-                                   weft_module *module, weft_program **out, weft_error *error) {
+weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
+                              weft_program **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_flow *flow = compilation->flow;
     weft_program *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return out_of_memory(error);
+        return no_memory(error);
     made->device = device;
     made->compilation = compilation;
-    made->module = module;
-    made->own_module = module == NULL;
-    if (compilation->flow != NULL) {
-        TRY(weft_program_flow_make(made, error));
-    } else {
-        TRY(allocate_tables(made, error));
-        if (module == NULL)
-            TRY(weft_module_make(device, compilation->plan->kernels[0].name, compilation->source,
-                                 &made->module, error));
-    }
+    TRY(allocate(made, error));
+    if (flow->n_segments > 0 || weft_program_threaded(made))
+        TRY(weft_module_make(
+            device, flow->n_segments > 0 ? flow->segments[0]->plan->kernels[0].name : "scalars",
+            compilation->source, &made->module, error));
+    for (int i = 0; i < flow->n_segments; ++i)
+        TRY(weft_program_segment_make(device, flow->segments[i], made->module, &made->segments[i],
+                                      error));
     *out = made;
     made = NULL;
 done:
@@ -63,54 +66,38 @@ done:
     return status;
 }
 
-weft_status weft_program_make(weft_device *device, const weft_compilation *compilation,
-                              weft_program **out, weft_error *error) {
-    return weft_program_make_with(device, compilation, NULL, out, error);
-}
-
-static void free_tables(weft_program *p) {
-    for (int i = 0; p->data != NULL && p->own != NULL && i < p->compilation->graph->n_data; ++i)
-        if (p->own[i])
-            weft_memory_free(&p->data[i]);
-    for (int i = 0; p->buffers != NULL && i < p->compilation->plan->n_buffers; ++i)
-        weft_memory_free(&p->buffers[i]);
-    for (int i = 0; p->partials != NULL && i < p->compilation->graph->n_data; ++i)
-        weft_memory_free(&p->partials[i]);
-    for (int i = 0; p->chunks != NULL && i < p->compilation->plan->n_kernels; ++i)
-        weft_schedule_free(&p->chunks[i]);
-    weft_program_rows_free(p);
-}
-
 void weft_program_free(weft_program **program) {
     if (program == NULL || *program == NULL)
         return;
     weft_program *p = *program;
-    if (p->compilation->flow != NULL)
-        weft_program_flow_free(p);
-    else
-        free_tables(p);
-    if (p->own_module)
-        weft_module_free(&p->module);
-    weft_memory_free(&p->always);
+    const weft_flow *flow = p->compilation->flow;
+    weft_program_graph_free(p);
+    for (int i = 0; p->segments != NULL && i < flow->n_segments; ++i)
+        weft_program_segment_free(&p->segments[i]);
+    for (int i = 0; p->memory != NULL && p->own != NULL && i < flow->n_names; ++i)
+        if (p->own[i])
+            weft_memory_free(&p->memory[i]);
+    weft_module_free(&p->module);
     free(p->sizes);
-    free(p->data);
+    free(p->segments);
+    free(p->memory);
     free(p->own);
-    free(p->positions);
-    free(p->matrix_rows);
-    free(p->maps);
-    free(p->buffers);
-    free(p->partials);
-    free(p->chunks);
+    free(p->operators);
     free(p->arguments);
     free(p);
     *program = NULL;
 }
 
-/* ---- binding ---- */
+int weft_program_lanes(const weft_program *program) {
+    const weft_compilation *c = program->compilation;
+    return c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
+}
+
+/* ---- binding --------------------------------------------------------------------------------- */
 
 /* "there is no list 'u' in this script: it has x, y" */
-weft_status weft_program_no_such(weft_error *error, const char *what, const char *name,
-                                 const char *const *names, size_t n) {
+static weft_status no_such(weft_error *error, const char *what, const char *name,
+                           const char *const *names, size_t n) {
     weft_text text = {0};
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
@@ -123,125 +110,305 @@ weft_status weft_program_no_such(weft_error *error, const char *what, const char
     return WEFT_ERROR_USAGE;
 }
 
-static int find_index_set(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_index_sets; ++i)
-        if (strcmp(graph->index_sets[i].name, name) == 0)
+static int find_index(const weft_script *script, const char *name) {
+    for (int i = 0; i < script->n_indices; ++i)
+        if (strcmp(script->indices[i].name, name) == 0)
             return i;
     return -1;
 }
 
-/* Inputs and returned lists have names outside. */
-int weft_program_datum(const weft_graph *graph, const char *name) {
-    for (int i = 0; i < graph->n_data; ++i)
-        if ((graph->data[i].is_input || graph->data[i].returned) &&
-            strcmp(graph->data[i].name, name) == 0)
-            return i;
-    return -1;
+/* What is bound has changed. */
+static void change(weft_program *p) {
+    p->ready = false;
+    weft_program_forget(p);
 }
 
-static weft_status no_such_datum(const weft_graph *graph, const char *name, weft_error *error) {
-    const char *names[64];
-    size_t n = 0;
-    for (int i = 0; i < graph->n_data && n < 64; ++i)
-        if (graph->data[i].is_input || graph->data[i].returned)
-            names[n++] = graph->data[i].name;
-    return weft_program_no_such(error, "input or result", name, names, n);
+static void size_set(weft_program *p, const char *index_set, int64_t n) {
+    const int found = find_index(p->compilation->flow->script, index_set);
+    if (p->sizes[found] != n)
+        change(p);
+    p->sizes[found] = n;
 }
 
-static weft_status set_size(weft_program *p, int index_set, int64_t n, weft_error *error) {
-    const char *name = p->compilation->graph->index_sets[index_set].name;
-    if (n < 0)
-        return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
-                              name, (long long)n);
-    if (p->sizes[index_set] >= 0 && p->sizes[index_set] != n)
-        p->ready = false;
-    p->sizes[index_set] = n;
-    return WEFT_OK;
-}
-
-weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n,
+weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
                               weft_error *error) {
-    if (program->flow != NULL)
-        return weft_program_flow_size(program, index_set, n, error);
-    const weft_graph *graph = program->compilation->graph;
-    const int found = find_index_set(graph, index_set);
-    if (found >= 0)
-        return set_size(program, found, n, error);
+    const weft_script *script = p->compilation->flow->script;
     const char *names[64];
     size_t count = 0;
-    for (int i = 0; i < graph->n_index_sets && count < 64; ++i)
-        names[count++] = graph->index_sets[i].name;
-    return weft_program_no_such(error, "index set", index_set, names, count);
-}
-
-weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory,
-                              weft_error *error) {
-    if (program->flow != NULL)
-        return weft_program_flow_bind(program, name, memory, error);
-    const weft_graph *graph = program->compilation->graph;
-    const int found = weft_program_datum(graph, name);
-    if (found < 0)
-        return no_such_datum(graph, name, error);
-    if (program->own[found])
-        weft_memory_free(&program->data[found]);
-    program->own[found] = false;
-    program->data[found] = memory;
-    program->ready = false;
+    for (int i = 0; i < script->n_indices && count < 64; ++i)
+        names[count++] = script->indices[i].name;
+    if (find_index(script, index_set) < 0)
+        return no_such(error, "index set", index_set, names, count);
+    if (n < 0)
+        return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
+                              index_set, (long long)n);
+    for (int i = 0; i < p->compilation->flow->n_segments; ++i)
+        weft_program_segment_size(p->segments[i], index_set, n);
+    size_set(p, index_set, n);
     return WEFT_OK;
 }
 
-weft_status weft_program_bind_connectivity(weft_program *program, const char *name,
-                                           weft_connectivity *connectivity, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (program->flow != NULL)
-        return weft_program_flow_bind_connectivity(program, name, connectivity, error);
-    const weft_graph *graph = program->compilation->graph;
+/* A name that the caller may bind or read: an input, returned, or kept between two steps. */
+static int find_outside(const weft_flow *flow, const char *name) {
+    for (int i = 0; i < flow->n_names; ++i)
+        if (strcmp(flow->names[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static weft_status no_such_name(const weft_flow *flow, const char *name, weft_error *error) {
     const char *names[64];
     size_t n = 0;
-    for (int i = 0; i < graph->n_maps; ++i) {
-        const weft_map *map = &graph->maps[i];
+    for (int i = 0; i < flow->n_names && n < 64; ++i)
+        if (flow->names[i].is_input || flow->names[i].returned)
+            names[n++] = flow->names[i].name;
+    return no_such(error, "input or result", name, names, n);
+}
+
+static void bind(weft_program *p, int name, weft_memory *memory) {
+    if (p->own[name])
+        weft_memory_free(&p->memory[name]);
+    p->own[name] = false;
+    p->memory[name] = memory;
+    change(p);
+}
+
+weft_status weft_program_bind(weft_program *p, const char *name, weft_memory *memory,
+                              weft_error *error) {
+    const int found = find_outside(p->compilation->flow, name);
+    if (found < 0)
+        return no_such_name(p->compilation->flow, name, error);
+    bind(p, found, memory);
+    return WEFT_OK;
+}
+
+weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
+                                           weft_connectivity *connectivity, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_script *script = p->compilation->flow->script;
+    const char *names[64];
+    size_t n = 0;
+    for (int i = 0; i < script->n_connectivities; ++i) {
+        const weft_script_connectivity *declared = &script->connectivities[i];
         if (n < 64)
-            names[n++] = map->name;
-        if (strcmp(map->name, name) != 0)
+            names[n++] = declared->name;
+        if (strcmp(declared->name, name) != 0)
             continue;
-        if (weft_connectivity_width(connectivity) != map->width)
-            return weft_error_set(error, WEFT_ERROR_SHAPE,
-                                  "connectivity '%s' has %d targets a member, the script says %d",
-                                  name, weft_connectivity_width(connectivity), map->width);
-        program->maps[i] = connectivity;
-        TRY(set_size(program, map->from, weft_connectivity_from(connectivity), error));
-        TRY(set_size(program, map->to, weft_connectivity_to(connectivity), error));
-        program->ready = false;
+        for (int k = 0; k < p->compilation->flow->n_segments; ++k)
+            TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
+        size_set(p, declared->from, weft_connectivity_from(connectivity));
+        size_set(p, declared->to, weft_connectivity_to(connectivity));
+        change(p);
         goto done;
     }
-    status = weft_program_no_such(error, "connectivity", name, names, n);
+    status = no_such(error, "connectivity", name, names, n);
 done:
     return status;
 }
 
-weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
+static weft_status bind_matrix(weft_program *p, const char *name, weft_memory *values,
+                               weft_memory *positions, const weft_matrix_rows *rows,
+                               weft_error *error) {
+    const weft_flow *flow = p->compilation->flow;
+    bool found = false;
+    for (int i = 0; i < flow->n_segments; ++i)
+        found |= weft_program_segment_matrix(p->segments[i], name, positions, rows);
+    return found ? weft_program_bind(p, name, values, error) : no_such_name(flow, name, error);
+}
+
+weft_status weft_program_bind_matrix(weft_program *p, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error) {
+    return bind_matrix(p, name, values, positions, NULL, error);
+}
+
+weft_status weft_program_bind_matrix_rows(weft_program *p, const char *name, weft_memory *values,
+                                          const weft_matrix_rows *rows, weft_error *error) {
+    return bind_matrix(p, name, values, NULL, rows, error);
+}
+
+weft_status weft_program_bind_rows(weft_program *p, const char *name, const weft_rows *rows,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    if (program->flow != NULL)
-        return weft_program_flow_bind_matrix(program, name, values, positions, error);
-    const weft_graph *graph = program->compilation->graph;
-    const int found = weft_program_datum(graph, name);
-    if (found < 0 || graph->data[found].kind != DATUM_MATRIX)
-        return no_such_datum(graph, name, error);
-    TRY(weft_program_bind(program, name, values, error));
-    program->positions[found] = positions;
+    const weft_flow *flow = p->compilation->flow;
+    const char *names[64];
+    size_t n = 0;
+    bool found = false;
+    for (int i = 0; i < flow->script->n_operators && n < 64; ++i)
+        if (flow->script->operators[i].routine != NULL)
+            names[n++] = flow->script->operators[i].name;
+    for (int i = 0; i < flow->n_segments; ++i)
+        TRY(weft_program_segment_rows(p->segments[i], name, rows, &found, error));
+    change(p);
+    if (!found)
+        status = no_such(error, "operator with a rows routine", name, names, n);
 done:
     return status;
 }
 
-int weft_program_lanes(const weft_program *program) {
-    const weft_compilation *c = program->compilation;
-    return c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
+void weft_program_guard(weft_program *p, weft_memory *go) {
+    for (int i = 0; i < p->compilation->flow->n_segments; ++i) {
+        weft_program_segment *segment = p->segments[i];
+        if (segment->segment->loop >= 0) /* its loop says whether it works */
+            continue;
+        segment->go = go;
+        segment->ready = segment->ready && go != NULL;
+    }
 }
 
-weft_memory *weft_program_result(const weft_program *program, const char *name) {
-    if (program->flow != NULL)
-        return weft_program_flow_result(program, name);
-    const int found = weft_program_datum(program->compilation->graph, name);
-    return found >= 0 ? program->data[found] : NULL;
+weft_memory *weft_program_result(const weft_program *p, const char *name) {
+    const int found = find_outside(p->compilation->flow, name);
+    return found >= 0 ? p->memory[found] : NULL;
+}
+
+weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_program_apply apply,
+                                       void *user, weft_error *error) {
+    const weft_script *script = p->compilation->script;
+    const char *names[64];
+    size_t n = 0;
+    for (int i = 0; i < script->n_operators; ++i) {
+        if (n < 64)
+            names[n++] = script->operators[i].name;
+        if (script->operators[i].routine != NULL || strcmp(script->operators[i].name, name) != 0)
+            continue;
+        p->operators[i] = (weft_program_operator){apply, user};
+        weft_program_forget(p);
+        return WEFT_OK;
+    }
+    return no_such(error, "opaque operator", name, names, n);
+}
+
+/* ---- histories ------------------------------------------------------------------------------- */
+
+weft_status weft_program_record(weft_program *p, const char *name, weft_memory *memory,
+                                int64_t capacity, weft_error *error) {
+    const weft_flow *flow = p->compilation->flow;
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const char *names[64];
+    int found = -1, slot = -1;
+    size_t n = 0;
+    for (int i = 0; flow->last_loop >= 0 && i < flow->n_names; ++i) {
+        const weft_flow_name *known = &flow->names[i];
+        if (known->index_set >= 0 || known->matrix || known->shape.rank > 0)
+            continue;
+        if (n < 64)
+            names[n++] = known->name;
+        if (strcmp(known->name, name) == 0)
+            found = i;
+    }
+    if (found < 0)
+        return no_such(error, "uniform value in a loop", name, names, n);
+    if (memory != NULL &&
+        (capacity < 0 || (size_t)capacity > weft_memory_bytes(memory) / real_bytes))
+        return weft_error_set(error, WEFT_ERROR_SHAPE, "no room for %lld values of '%s'",
+                              (long long)capacity, name);
+    for (int i = WEFT_RECORDS_MAX - 1; i >= 0; --i)
+        if (p->recorded[i] < 0)
+            slot = i;
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+        if (p->recorded[i] == found)
+            slot = i;
+    if (slot < 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d histories", WEFT_RECORDS_MAX);
+    p->recorded[slot] = memory != NULL ? found : -1;
+    p->histories[slot] = memory;
+    p->capacities[slot] = capacity;
+    weft_program_forget(p);
+    return WEFT_OK;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static weft_status name_bytes(const weft_program *p, const weft_flow_name *name, size_t *out,
+                              weft_error *error) {
+    const weft_script *script = p->compilation->flow->script;
+    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const int64_t lanes = weft_program_lanes(p), components = weft_shape_count(&name->shape);
+    int64_t n = 1;
+    if (name->index_set >= 0) {
+        n = p->sizes[name->index_set];
+        if (n < 0)
+            return weft_error_set(error, WEFT_ERROR_USAGE,
+                                  "the size of index set '%s' is not known (needed for '%s')",
+                                  script->indices[name->index_set].name, name->name);
+        if (!script->indices[name->index_set].plain)
+            n = (n + lanes - 1) / lanes * lanes;
+    }
+    *out = (size_t)(n * components) * real_bytes;
+    return WEFT_OK;
+}
+
+/* Does a step read or write a name? */
+static bool is_needed(const weft_program *p, const weft_flow_steps *steps, int name) {
+    const weft_flow *flow = p->compilation->flow;
+    bool needed = false;
+    for (int i = 0; i < steps->n && !needed; ++i) {
+        const weft_flow_step *step = &steps->list[i];
+        if (step->kind == FLOW_SEGMENT) {
+            const weft_segment *segment = flow->segments[step->number];
+            const int datum = weft_program_datum(segment->graph, flow->names[name].name);
+            needed = datum >= 0 && weft_program_uses(segment->plan, datum);
+        } else if (step->kind == FLOW_APPLY)
+            needed = step->v == name || step->y == name || step->dot == name;
+        else
+            needed = weft_flow_uses(step, name) || is_needed(p, &step->body, name);
+    }
+    return needed;
+}
+
+static bool is_recorded(const weft_program *p, int name) {
+    for (int i = 0; i < WEFT_RECORDS_MAX; ++i)
+        if (p->recorded[i] == name)
+            return true;
+    return false;
+}
+
+static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_flow *flow = p->compilation->flow;
+    const weft_flow_name *name = &flow->names[i];
+    size_t needed = 0;
+    if (name->matrix || (!is_needed(p, &flow->steps, i) && !is_recorded(p, i)))
+        return WEFT_OK;
+    TRY(name_bytes(p, name, &needed, error));
+    if (name->is_input && p->memory[i] == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name);
+    if (p->memory[i] == NULL || (p->own[i] && weft_memory_bytes(p->memory[i]) < needed)) {
+        weft_memory_free(&p->memory[i]);
+        p->own[i] = true;
+        TRY(weft_memory_make(p->device, needed, &p->memory[i], error));
+    }
+    if (weft_memory_bytes(p->memory[i]) < needed)
+        status = weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu",
+                                name->name, weft_memory_bytes(p->memory[i]), needed);
+done:
+    return status;
+}
+
+static weft_status prepare_segment(weft_program *p, int number, weft_error *error) {
+    const weft_flow *flow = p->compilation->flow;
+    for (int i = 0; i < flow->n_names; ++i)
+        if (p->memory[i] != NULL)
+            weft_program_segment_bind(p->segments[number], flow->names[i].name, p->memory[i]);
+    return weft_program_prepare(p->segments[number], error);
+}
+
+weft_status weft_program_prepare_all(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_flow *flow = p->compilation->flow;
+    for (int i = 0; i < flow->script->n_operators; ++i)
+        if (flow->script->operators[i].routine == NULL && p->operators[i].apply == NULL)
+            return weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
+                                  flow->script->operators[i].name);
+    if (p->ready)
+        return WEFT_OK;
+    TRY(weft_program_graph_prepare(p, error));
+    for (int i = 0; i < flow->n_segments; ++i)
+        TRY(weft_program_check_connectivities(p->segments[i], error));
+    for (int i = 0; i < flow->n_names; ++i)
+        TRY(prepare_name(p, i, error));
+    for (int i = 0; i < flow->n_segments; ++i)
+        TRY(prepare_segment(p, i, error));
+    p->ready = true;
+done:
+    return status;
 }

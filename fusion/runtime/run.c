@@ -1,11 +1,11 @@
-/* Running a program: every launch of its plan. */
+/* Running a segment: every launch of its plan. */
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
@@ -14,15 +14,15 @@
 
 enum { NAME_LENGTH = 256 };
 
-static weft_memory *datum_memory(const weft_program *p, int datum) {
-    const int buffer = p->compilation->plan->buffer_of[datum];
+static weft_memory *datum_memory(const weft_program_segment *p, int datum) {
+    const int buffer = p->segment->plan->buffer_of[datum];
     return buffer >= 0 ? p->buffers[buffer] : p->data[datum];
 }
 
-static weft_status launch_argument(weft_program *p, const weft_argument *argument,
+static weft_status launch_argument(weft_program_segment *p, const weft_argument *argument,
                                    weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_plan *plan = p->compilation->plan;
+    const weft_plan *plan = p->segment->plan;
     weft_memory *parts[2] = {NULL, NULL};
     switch (argument->kind) {
     case ARGUMENT_DATUM:
@@ -47,7 +47,7 @@ static weft_status launch_argument(weft_program *p, const weft_argument *argumen
     case ARGUMENT_GATHER:
         if (p->maps[argument->index] == NULL) {
             status = weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
-                                    p->compilation->graph->maps[argument->index].name);
+                                    p->segment->graph->maps[argument->index].name);
             break;
         }
         if (argument->kind == ARGUMENT_STAR) {
@@ -79,11 +79,11 @@ typedef struct serial_schedule {
 } serial_schedule;
 
 /* The order that keeps accumulating stores apart. Stores through several maps run serially. */
-static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kernel,
+static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kernel *kernel,
                                    serial_schedule *serial, const weft_schedule **out,
                                    weft_error *error) {
-    const weft_graph *graph = p->compilation->graph;
-    const int lanes = p->compilation->plan->lanes;
+    const weft_graph *graph = p->segment->graph;
+    const int lanes = p->segment->plan->lanes;
     int map = -1;
     bool several = false;
     for (int i = 0; i < kernel->n_scatters; ++i) {
@@ -92,9 +92,9 @@ static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kern
         map = m;
     }
     *out = NULL;
-    if (p->compilation->limits.kind == WEFT_DEVICE_CUDA) /* atomic there */
+    if (p->segment->limits.kind == WEFT_DEVICE_CUDA) /* atomic there */
         return WEFT_OK;
-    *out = p->chunks[kernel - p->compilation->plan->kernels];
+    *out = p->chunks[kernel - p->segment->plan->kernels];
     if (map < 0 || *out != NULL)
         return WEFT_OK;
     if (!several && p->maps[map] != NULL)
@@ -107,7 +107,7 @@ static weft_status launch_schedule(weft_program *p, const weft_plan_kernel *kern
     return WEFT_OK;
 }
 
-weft_status weft_program_kernel_arguments(weft_program *p, const weft_plan_kernel *kernel,
+weft_status weft_program_kernel_arguments(weft_program_segment *p, const weft_plan_kernel *kernel,
                                           weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < kernel->n_arguments; ++i)
@@ -116,18 +116,18 @@ done:
     return status;
 }
 
-static weft_memory *go_of(const weft_program *p) {
+static weft_memory *go_of(const weft_program_segment *p) {
     return p->go != NULL ? p->go : p->always;
 }
 
 /* What accumulating stores start from. Where the kernel does nothing this must not either. */
-static weft_status zero(const weft_program *p, const weft_plan_kernel *kernel, int datum,
+static weft_status zero(const weft_program_segment *p, const weft_plan_kernel *kernel, int datum,
                         weft_error *error) {
     weft_memory *list = datum_memory(p, datum);
-    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     weft_memory *arguments[2] = {list, go_of(p)};
     char name[NAME_LENGTH];
-    if (!p->compilation->plan->guarded)
+    if (!p->segment->plan->guarded)
         return weft_memory_zero(list, error);
     snprintf(name, sizeof name, "%s" WEFT_CLEAR_SUFFIX, kernel->name);
     const weft_launch launch = {.module = p->module,
@@ -135,11 +135,11 @@ static weft_status zero(const weft_program *p, const weft_plan_kernel *kernel, i
                                 .arguments = arguments,
                                 .n_arguments = 2,
                                 .n_instances = (int64_t)(weft_memory_bytes(list) / real_bytes),
-                                .lanes = p->compilation->plan->lanes};
+                                .lanes = p->segment->plan->lanes};
     return launch.n_instances > 0 ? weft_device_launch(p->device, &launch, error) : WEFT_OK;
 }
 
-static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel,
+static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     serial_schedule serial;
@@ -148,11 +148,11 @@ static weft_status launch_kernel(weft_program *p, const weft_plan_kernel *kernel
                           .arguments = p->arguments,
                           .n_arguments = kernel->n_arguments,
                           .n_instances = p->sizes[kernel->index_set],
-                          .lanes = p->compilation->plan->lanes};
+                          .lanes = p->segment->plan->lanes};
     for (int i = 0; i < kernel->n_zero && !weft_planted("missed_clear"); ++i)
         TRY(zero(p, kernel, kernel->zero[i], error));
     TRY(weft_program_kernel_arguments(p, kernel, p->arguments, error));
-    if (p->compilation->plan->guarded)
+    if (p->segment->plan->guarded)
         p->arguments[launch.n_arguments++] = go_of(p);
     if (kernel->cell_colours)
         return weft_program_colours_launch(p, kernel, &launch, error);
@@ -173,9 +173,9 @@ done:
     return status;
 }
 
-weft_status weft_program_touch(weft_program *p, weft_error *error) {
+weft_status weft_program_touch(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_plan *plan = p->compilation->plan;
+    const weft_plan *plan = p->segment->plan;
     TRY(weft_program_prepare(p, error));
     for (int k = 0; k < plan->n_kernels; ++k) {
         weft_launch launch = {0};
@@ -187,23 +187,17 @@ done:
     return status;
 }
 
-void weft_program_guard(weft_program *program, weft_memory *go) {
-    program->go = go;
-    program->ready = program->ready && go != NULL;
-}
-
 weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error) {
-    return launch_kernel(program, &program->compilation->plan->kernels[kernel], error);
+    weft_program_segment *p = program->segments[0];
+    return launch_kernel(p, &p->segment->plan->kernels[kernel], error);
 }
 
-weft_status weft_program_run(weft_program *program, weft_error *error) {
+weft_status weft_program_segment_run(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_plan *plan = program->compilation->plan;
-    if (program->flow != NULL)
-        return weft_program_flow_run(program, error);
-    TRY(weft_program_prepare(program, error));
-    for (int i = 0; i < plan->n_kernels - program->leaves_join; ++i)
-        TRY(launch_kernel(program, &plan->kernels[i], error));
+    const weft_plan *plan = p->segment->plan;
+    TRY(weft_program_prepare(p, error));
+    for (int i = 0; i < plan->n_kernels - p->leaves_join; ++i)
+        TRY(launch_kernel(p, &plan->kernels[i], error));
 done:
     return status;
 }

@@ -3,26 +3,27 @@
 #define FUSION_RUNTIME_RUNTIME_H
 
 #include "core/weft_core.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 
-struct weft_program {
+/** A segment on a device. */
+typedef struct weft_program_segment {
     weft_device *device;
-    const weft_compilation *compilation;
-    weft_module *module; /* NULL: there is no kernel */
-    bool own_module;
-    weft_memory *go;                /* of a guarded plan (weft_plan), borrowed; NULL: `always` */
-    weft_memory *always;            /* a 1, own; NULL: nobody has asked for it */
-    struct weft_program_flow *flow; /* NULL: straight */
-    int64_t *sizes;                 /* [n_index_sets], -1: unknown */
-    weft_memory **data;             /* [n_data] bound or own */
-    bool *own;                      /* [n_data] */
-    weft_memory **positions;        /* [n_data] of matrices, borrowed */
-    weft_matrix_rows *matrix_rows;  /* [n_data] of matrices made row by row */
-    weft_connectivity **maps;       /* [n_maps], borrowed */
-    weft_memory **buffers;          /* [n_buffers] of intermediates */
-    weft_memory **partials;         /* [n_data] of reductions' results, own */
-    weft_schedule **chunks;         /* [n_kernels] of those with reductions: their ranges, own */
+    const weft_segment *segment;
+    weft_module *module;           /* of the program; NULL: there is no kernel */
+    weft_memory *go;               /* of a guarded plan (weft_plan), borrowed; NULL: `always` */
+    weft_memory *always;           /* a 1, own; NULL: nobody has asked for it */
+    int64_t *sizes;                /* [n_index_sets], -1: unknown */
+    weft_memory **data;            /* [n_data] bound or own */
+    bool *own;                     /* [n_data] */
+    weft_memory **positions;       /* [n_data] of matrices, borrowed */
+    weft_matrix_rows *matrix_rows; /* [n_data] of matrices made row by row */
+    weft_connectivity **maps;      /* [n_maps], borrowed */
+    weft_memory **buffers;         /* [n_buffers] of intermediates */
+    weft_memory **partials;        /* [n_data] of reductions' results, own */
+    weft_schedule **chunks;        /* [n_kernels] of those with reductions: their ranges, own */
     weft_memory **twins;     /* [n_data] of lists whose next value alternates with them, own */
     bool *swapped;           /* [n_data] is the list's value in its twin? */
     const weft_rows **rows;  /* [n_operators], borrowed */
@@ -30,8 +31,32 @@ struct weft_program {
     bool ready;
     bool leaves_join; /* the kernel that joins its last reductions is not launched: another does it
                        */
+} weft_program_segment;
+
+typedef struct weft_program_operator {
+    weft_program_apply apply;
+    void *user;
+} weft_program_operator;
+
+struct weft_program {
+    weft_device *device;
+    const weft_compilation *compilation;
+    weft_module *module;              /* own; NULL: there is no kernel */
+    weft_program_segment **segments;  /* [n_segments] */
+    int64_t *sizes;                   /* [n_indices] of the script, -1: unknown */
+    weft_memory **memory;             /* [n_names] bound or own */
+    bool *own;                        /* [n_names] */
+    weft_program_operator *operators; /* [script->n_operators] */
+    int recorded[WEFT_RECORDS_MAX];   /* names, or -1 */
+    weft_memory *histories[WEFT_RECORDS_MAX];
+    int64_t capacities[WEFT_RECORDS_MAX];
+    int64_t turns;                 /* of the last of the outermost loops, in the last run */
+    struct weft_loop_graph *graph; /* fusion/runtime/graph.c; NULL: none yet */
+    weft_memory **arguments;       /* for one launch */
+    bool ready;
 };
-/** Run one kernel of a program without a flow, prepared, whatever the others have left for it. */
+
+/** Run one kernel of a prepared program that is one segment, whatever the others have left for it. */
 weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error);
 
 #endif

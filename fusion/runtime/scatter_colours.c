@@ -7,8 +7,9 @@
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
 
-weft_status weft_program_colours_argument(const weft_program *p, const weft_argument *argument,
-                                          weft_memory **out, weft_error *error) {
+weft_status weft_program_colours_argument(const weft_program_segment *p,
+                                          const weft_argument *argument, weft_memory **out,
+                                          weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell_colours *colours = NULL;
     TRY(weft_connectivity_colours(p->maps[argument->index], &colours, error));
@@ -17,7 +18,7 @@ done:
     return status;
 }
 
-weft_status weft_program_colours_launch(weft_program *p, const weft_plan_kernel *kernel,
+weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
                                         const weft_launch *whole, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell_colours *colours = NULL;

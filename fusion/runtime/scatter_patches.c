@@ -4,17 +4,16 @@
 #include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/vertex_patches.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/weft_program.h"
 
-
 /* Does any kernel ask for the numbers of the cells? Then all share what has them. */
-static bool stars_read_cells(const weft_program *p, int map, int part) {
-    const weft_plan *plan = p->compilation->plan;
+static bool stars_read_cells(const weft_program_segment *p, int map, int part) {
+    const weft_plan *plan = p->segment->plan;
     bool with_cells = false;
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i) {
@@ -25,22 +24,22 @@ static bool stars_read_cells(const weft_program *p, int map, int part) {
     return with_cells;
 }
 
-static weft_status program_stars(const weft_program *p, int map, const weft_stars **out,
+static weft_status program_stars(const weft_program_segment *p, int map, const weft_stars **out,
                                  weft_error *error) {
     const bool with_cells = stars_read_cells(p, map, WEFT_STAR_ARGUMENTS - 1);
-    return weft_connectivity_stars(p->maps[map], weft_star_nodes(&p->compilation->options),
-                                   with_cells, out, error);
+    return weft_connectivity_stars(p->maps[map], weft_star_nodes(&p->segment->options), with_cells,
+                                   out, error);
 }
 
-static weft_status program_edge_stars(const weft_program *p, int map, const weft_edge_stars **out,
-                                      weft_error *error) {
+static weft_status program_edge_stars(const weft_program_segment *p, int map,
+                                      const weft_edge_stars **out, weft_error *error) {
     const int cells = WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1;
-    return weft_connectivity_edge_stars(p->maps[map], weft_star_nodes(&p->compilation->options),
+    return weft_connectivity_edge_stars(p->maps[map], weft_star_nodes(&p->segment->options),
                                         WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
                                         stars_read_cells(p, map, cells), out, error);
 }
 
-weft_status weft_program_star_argument(const weft_program *p, const weft_argument *argument,
+weft_status weft_program_star_argument(const weft_program_segment *p, const weft_argument *argument,
                                        weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_stars *stars = NULL;
@@ -61,10 +60,10 @@ done:
 }
 
 /* A block a patch; what it stages must fit in its shared memory. */
-weft_status weft_program_stars_launch(const weft_program *p, const weft_plan_kernel *kernel,
+weft_status weft_program_stars_launch(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                       weft_launch *launch, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph *graph = p->compilation->graph;
+    const weft_graph *graph = p->segment->graph;
     const weft_star_source star = weft_star_source_of(graph, kernel);
     const weft_stars *stars = NULL;
     const weft_edge_stars *edges = NULL;
@@ -76,13 +75,13 @@ weft_status weft_program_stars_launch(const weft_program *p, const weft_plan_ker
         TRY(program_stars(p, star.accumulation->map, &stars, error));
     const int most_local = edges ? edges->most_local : stars->most_local;
     const size_t bytes = weft_star_source_shared(
-        graph, &star, most_local, p->compilation->options.single ? sizeof(float) : sizeof(double));
-    if (bytes > p->compilation->limits.onchip_bytes) {
+        graph, &star, most_local, p->segment->options.single ? sizeof(float) : sizeof(double));
+    if (bytes > p->segment->limits.onchip_bytes) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "%d nodes in and round a patch of %d need %zu bytes of shared memory, %s "
                        "has %zu a block",
-                       most_local, star.nodes, bytes, p->compilation->limits.name,
-                       p->compilation->limits.onchip_bytes);
+                       most_local, star.nodes, bytes, p->segment->limits.name,
+                       p->segment->limits.onchip_bytes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         return WEFT_ERROR_UNSUPPORTED;
     }

@@ -4,7 +4,7 @@
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/compile/compile.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/control/program.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
@@ -47,7 +47,7 @@ static weft_status describe(searcher *s, const weft_compilation *compilation,
                             weft_search_trial *trial, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    const weft_cover *cover = compilation->cover;
+    const weft_cover *cover = weft_compilation_only(compilation)->cover;
     TRY(weft_compilation_cover(compilation, &text, error));
     trial->cover = weft_arena_copy(s->arena, text.data, text.length);
     trial->parts = weft_arena_alloc(s->arena, (size_t)cover->n + 1, sizeof *trial->parts);
@@ -77,15 +77,15 @@ static weft_status start(searcher *s, const weft_library *library, const weft_fr
     own.instances = s->how.instances;
     TRY(weft_compile(library, weft_device_limits(s->device), fragments, n_fragments, &own,
                      &s->script, error));
-    if (s->script->flow) {
+    const weft_segment *segment = weft_compilation_only(s->script);
+    if (!segment) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "a script with loops or operators cannot be tried alone");
         goto done;
     }
     TRY(weft_arena_make(&s->found, error));
-    TRY(weft_covers_begin(s->found, s->script->graph, s->script->fusions,
-                          s->script->implementations, own.plan, s->how.most > 1, &s->covers,
-                          error));
+    TRY(weft_covers_begin(s->found, segment->graph, segment->fusions, segment->implementations,
+                          own.plan, s->how.most > 1, &s->covers, error));
 done:
     return status;
 }

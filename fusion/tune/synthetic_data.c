@@ -1,13 +1,13 @@
 /* Running a script's plans on data of our own making, to time them: cells whose nodes are near, as
  * in an ordered mesh, and numbers about one. All plans of a script share the data. */
+#include "fusion/tune/synthetic_data.h"
 #include "core/weft_core.h"
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/stopwatch.h"
-#include "fusion/tune/synthetic_data.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 
@@ -139,16 +139,17 @@ weft_status weft_rehearsal_make(weft_device *device, const weft_compilation *com
                                 weft_rehearsal **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_rehearsal *r = NULL;
-    const weft_graph *graph = compilation->graph;
-    if (compilation->flow || graph->n_operators > 0)
+    const weft_segment *segment = weft_compilation_only(compilation);
+    if (!segment || segment->graph->n_operators > 0)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "a script with loops or operators cannot be tried alone");
+    const weft_graph *graph = segment->graph;
     r = calloc(1, sizeof *r);
     if (!r)
         return no_memory(error);
     r->device = device;
     r->single = compilation->options.single;
-    r->lanes = compilation->plan->lanes;
+    r->lanes = segment->plan->lanes;
     TRY(allocate(r, graph, error));
     choose_sizes(r, graph, n);
     for (int m = 0; m < r->n_maps; ++m)
@@ -233,10 +234,10 @@ weft_status weft_rehearsal_time(weft_rehearsal *r, weft_program *program,
                                 const weft_compilation *compilation, double worthless,
                                 double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (compilation->flow || compilation->graph->n_data != r->n_data ||
-        compilation->graph->n_maps != r->n_maps)
+    const weft_segment *segment = weft_compilation_only(compilation);
+    if (!segment || segment->graph->n_data != r->n_data || segment->graph->n_maps != r->n_maps)
         return weft_error_set(error, WEFT_ERROR_USAGE, "the data are another script's");
-    TRY(bind_all(r, compilation->graph, program, error));
+    TRY(bind_all(r, segment->graph, program, error));
     TRY(time_runs(r, program, -1, worthless, seconds, error));
 done:
     return status;
@@ -246,9 +247,10 @@ weft_status weft_rehearsal_time_kernels(weft_rehearsal *r, weft_program *program
                                         const weft_compilation *compilation, double *seconds,
                                         weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(bind_all(r, compilation->graph, program, error));
+    const weft_segment *segment = weft_compilation_only(compilation);
+    TRY(bind_all(r, segment->graph, program, error));
     TRY(weft_program_run(program, error));
-    for (int i = 0; i < compilation->plan->n_kernels; ++i)
+    for (int i = 0; i < segment->plan->n_kernels; ++i)
         TRY(time_runs(r, program, i, 0, &seconds[i], error));
 done:
     return status;

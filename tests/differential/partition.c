@@ -5,7 +5,6 @@
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
@@ -95,7 +94,7 @@ static void join(partition *p, uint64_t state) {
 }
 
 /* The groups as fusions, in their order. */
-static weft_status fusions_of(const weft_compilation *c, const partition *p, uint64_t state,
+static weft_status fusions_of(const weft_segment *c, const partition *p, uint64_t state,
                               weft_fusions *out, weft_error *error) {
     const size_t n_calls = (size_t)p->graph->n_calls;
     int order[WEFT_CALLS_MAX];
@@ -131,7 +130,7 @@ static const weft_implementation *choose(const weft_implementations *all, const 
     return chosen;
 }
 
-static weft_status cover_at_random(weft_compilation *c, uint64_t state, weft_error *error) {
+static weft_status cover_at_random(weft_segment *c, uint64_t state, weft_error *error) {
     weft_status status = WEFT_OK;
     partition p = {.graph = c->graph, .relations = c->fusions->relations};
     weft_fusions *fusions = weft_arena_alloc(c->arena, 1, sizeof *fusions);
@@ -156,7 +155,7 @@ done:
     return status;
 }
 
-static weft_status cover_of_the_best(weft_compilation *c, uint64_t state, weft_error *error) {
+static weft_status cover_of_the_best(weft_segment *c, uint64_t state, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;
     int n = 0;
@@ -168,7 +167,7 @@ done:
     return status;
 }
 
-static weft_status plan_segment(weft_compilation *c, uint64_t state, bool best, weft_error *error) {
+static weft_status plan_segment(weft_segment *c, uint64_t state, bool best, weft_error *error) {
     weft_status status = WEFT_OK;
     if (best)
         TRY(cover_of_the_best(c, state, error));
@@ -181,23 +180,17 @@ done:
 
 weft_status partition_make(weft_compilation *c, uint64_t state, bool best, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (c->flow == NULL) {
-        TRY(plan_segment(c, state, best, error));
-        TRY(weft_source_make(c->arena, c->graph, c->plan, &c->limits, &c->options, &c->source,
-                             error));
-        return WEFT_OK;
-    }
     for (int i = 0; i < c->flow->n_segments; ++i) {
-        weft_compilation *segment = c->flow->segments[i];
+        weft_segment *segment = c->flow->segments[i];
         TRY(plan_segment(segment, state + (uint64_t)i, best, error));
-        for (int k = 0; k < segment->plan->n_kernels; ++k) {
+        for (int k = 0; segment->number >= 0 && k < segment->plan->n_kernels; ++k) {
             weft_plan_kernel *kernel = &segment->plan->kernels[k];
             kernel->name = weft_arena_print(c->arena, "s%d_%s", i, kernel->name);
             if (kernel->name == NULL)
                 return weft_no_memory(error);
         }
     }
-    TRY(weft_flow_source(c, &c->source, error));
+    TRY(weft_source_make(c, &c->source, error));
 done:
     return status;
 }

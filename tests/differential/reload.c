@@ -1,7 +1,7 @@
 /* A plan that is printed and read back is the plan that was printed: the same kernels in the same
  * text, and so the same results. */
 #include "core/weft_core.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "trial.h"

@@ -1,6 +1,5 @@
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
@@ -96,7 +95,7 @@ static weft_status compile(weft_library *library, trial *t, int n_variants,
 /* Blocks that join reductions then go from chunk to chunk. */
 static void set_few_blocks(weft_compilation *c) {
     c->limits.multiprocessors = 0;
-    for (int i = 0; c->flow != NULL && i < c->flow->n_segments; ++i)
+    for (int i = 0; i < c->flow->n_segments; ++i)
         c->flow->segments[i]->limits.multiprocessors = 0;
 }
 

@@ -2,8 +2,8 @@
 /* Any text as a script, compiled in both plans and both scatters: it ends with a compilation or an
  * error that says something, everything prints, and a printed graph makes the same graph again. */
 #include "core/weft_core.h"
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 
@@ -48,7 +48,7 @@ static weft_text graph_of(const weft_library *library, const char *script, int m
                                           .scatter = (weft_scatter)(mode / 2)};
     weft_compilation *compilation = NULL;
     if (weft_compile(library, &limits, &fragment, 1, &options, &compilation, error) == WEFT_OK) {
-        weft_graph_print_text(compilation->graph, &text);
+        weft_graph_print_text(weft_compilation_only(compilation)->graph, &text);
         check_prints(compilation);
     }
     weft_compilation_free(&compilation);

@@ -6,7 +6,7 @@
  * of additions is exact. */
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 #include "program_support.h"
@@ -197,7 +197,7 @@ static void check_reductions(const program_case *c, const given *g) {
 
 static weft_memory *bind_matrix(program_case *c, const given *g) {
     weft_error error = {0};
-    const int64_t lanes = c->compilation->plan->lanes, n_blocks = (g->n + lanes - 1) / lanes;
+    const int64_t lanes = case_segment(c)->plan->lanes, n_blocks = (g->n + lanes - 1) / lanes;
     const size_t bytes = (size_t)(n_blocks * lanes * MATRIX) * sizeof(uint32_t);
     weft_memory *values = case_memory(c, (size_t)(g->n_nodes * g->n_nodes) * sizeof(double));
     weft_memory *positions = case_memory(c, bytes);

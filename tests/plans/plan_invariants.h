@@ -2,8 +2,8 @@
 #ifndef PLAN_INVARIANTS_H
 #define PLAN_INVARIANTS_H
 
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
@@ -14,8 +14,8 @@
 
 /** Every call is in one kernel; what a kernel reads was made before or came from outside. */
 static inline void check_plan(const char *script, const weft_compilation *compilation) {
-    const weft_graph *graph = compilation->graph;
-    const weft_plan *plan = compilation->plan;
+    const weft_graph *graph = weft_compilation_only(compilation)->graph;
+    const weft_plan *plan = weft_compilation_only(compilation)->plan;
     int *kernel = calloc((size_t)graph->n_calls + 1, sizeof *kernel);
     assert_non_null(kernel);
     for (int i = 0; i < graph->n_calls; ++i)
@@ -54,8 +54,8 @@ static inline void check_plan(const char *script, const weft_compilation *compil
 
 /** Two data share a buffer only where one is dead before the other is born. */
 static inline void check_buffers(const char *script, const weft_compilation *compilation) {
-    const weft_graph *graph = compilation->graph;
-    const weft_plan *plan = compilation->plan;
+    const weft_graph *graph = weft_compilation_only(compilation)->graph;
+    const weft_plan *plan = weft_compilation_only(compilation)->plan;
     for (int a = 0; a < graph->n_data; ++a)
         for (int b = 0; b < a; ++b) {
             int first[2] = {plan->n_kernels, plan->n_kernels}, last[2] = {-1, -1};

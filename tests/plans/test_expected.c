@@ -17,17 +17,16 @@
  *
  * The numbers are counted by hand from the script; the comments there say how. */
 #include "core/weft_core.h"
+#include "differential/random_script.h"
 #include "fusion/base/target.h"
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
-#include "differential/random_script.h"
 #include "plan_invariants.h"
-
 
 #include <glob.h>
 #include <stdio.h>
@@ -125,7 +124,7 @@ static weft_plan_kind kind_named(const plan_case *c, const line *l, const char *
 }
 
 static int call_named(const plan_case *c, const line *l, const char *name) {
-    const weft_graph *graph = c->plans[0]->graph;
+    const weft_graph *graph = weft_compilation_only(c->plans[0])->graph;
     for (int i = 0; i < graph->n_calls; ++i)
         if (strcmp(graph->data[graph->calls[i].result].name, name) == 0)
             return i;
@@ -134,7 +133,7 @@ static int call_named(const plan_case *c, const line *l, const char *name) {
 }
 
 static int kernel_of(const plan_case *c, int call) {
-    const weft_plan *plan = c->plans[WEFT_PLAN_FUSED]->plan;
+    const weft_plan *plan = weft_compilation_only(c->plans[WEFT_PLAN_FUSED])->plan;
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_implementation *one = plan->kernels[i].implementation;
         for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k)
@@ -155,11 +154,12 @@ static bool has_line(const plan_case *c, const char *word) {
 }
 
 static void check_kernels(const plan_case *c, const line *l) {
-    const bool gpu = c->plans[0]->plan->lanes == WEFT_CUDA_LANES;
+    const bool gpu = weft_compilation_only(c->plans[0])->plan->lanes == WEFT_CUDA_LANES;
     if (gpu != (strcmp(l->words[0], "gpu_kernels") == 0) && (!gpu || has_line(c, "gpu_kernels")))
         return;
     for (int k = 1; k + 1 < l->n; k += 2) {
-        const weft_plan *plan = c->plans[kind_named(c, l, l->words[k])]->plan;
+        const weft_plan *plan =
+            weft_compilation_only(c->plans[kind_named(c, l, l->words[k])])->plan;
         if (plan->n_kernels != atoi(l->words[k + 1]))
             wrong(c, l, l->words[k], plan->n_kernels);
     }
@@ -175,16 +175,15 @@ static void check_together(const plan_case *c, const line *l) {
 
 static void check_split(const plan_case *c, const line *l) {
     static const char *const reasons[] = {"none", "index_set", "barrier", "path", "nothing"};
-    const weft_compilation *compilation = c->plans[0];
+    const weft_segment *segment = weft_compilation_only(c->plans[0]);
     const int a = call_named(c, l, l->words[1]), b = call_named(c, l, l->words[2]);
     int through = -1;
     const weft_split_reason reason =
-        weft_fusion_split(compilation->graph, compilation->fusions, a, b, &through);
+        weft_fusion_split(segment->graph, segment->fusions, a, b, &through);
     assert_string_equal(reasons[reason], l->words[3]);
-    assert_string_equal(through >= 0 ? compilation->graph->data[through].name : "-", l->words[4]);
+    assert_string_equal(through >= 0 ? segment->graph->data[through].name : "-", l->words[4]);
     /* it is the same from either side */
-    assert_int_equal(weft_fusion_split(compilation->graph, compilation->fusions, b, a, &through),
-                     reason);
+    assert_int_equal(weft_fusion_split(segment->graph, segment->fusions, b, a, &through), reason);
 }
 
 static void check_bytes(const plan_case *c, const line *l) {
@@ -222,7 +221,7 @@ static void check_flops(const plan_case *c, const line *l) {
 }
 
 static void check_peak(const plan_case *c, const line *l) {
-    const weft_plan *plan = c->plans[kind_named(c, l, l->words[1])]->plan;
+    const weft_plan *plan = weft_compilation_only(c->plans[kind_named(c, l, l->words[1])])->plan;
     int peak = 0;
     for (int i = 0; i < plan->n_kernels; ++i)
         if (plan->kernels[i].implementation != NULL &&
@@ -234,8 +233,8 @@ static void check_peak(const plan_case *c, const line *l) {
 
 static void check_zeroed(const plan_case *c, const line *l) {
     for (int kind = 0; kind < 2; ++kind) {
-        const weft_plan *plan = c->plans[kind]->plan;
-        const weft_graph *graph = c->plans[kind]->graph;
+        const weft_plan *plan = weft_compilation_only(c->plans[kind])->plan;
+        const weft_graph *graph = weft_compilation_only(c->plans[kind])->graph;
         int zeroed = 0, expected = strcmp(l->words[1], "-") == 0 ? 0 : l->n - 1;
         for (int i = 0; i < plan->n_kernels; ++i)
             for (int k = 0; k < plan->kernels[i].n_zero; ++k) {
@@ -265,14 +264,16 @@ static void check_line(const plan_case *c, const line *l) {
     else if (says(l, "zeroed", 2))
         check_zeroed(c, l);
     else if (says(l, "calls", 2)) {
-        if (c->plans[0]->graph->n_calls != atoi(l->words[1]))
-            wrong(c, l, "the number", c->plans[0]->graph->n_calls);
+        if (weft_compilation_only(c->plans[0])->graph->n_calls != atoi(l->words[1]))
+            wrong(c, l, "the number", weft_compilation_only(c->plans[0])->graph->n_calls);
     } else if (says(l, "level", 3)) {
-        const int level = c->plans[0]->fusions->level[call_named(c, l, l->words[1])];
+        const int level =
+            weft_compilation_only(c->plans[0])->fusions->level[call_named(c, l, l->words[1])];
         if (level != atoi(l->words[2]))
             wrong(c, l, "the level", level);
     } else if (says(l, "buffers", 3)) {
-        const int n = c->plans[kind_named(c, l, l->words[1])]->plan->n_buffers;
+        const int n =
+            weft_compilation_only(c->plans[kind_named(c, l, l->words[1])])->plan->n_buffers;
         if (n != atoi(l->words[2]))
             wrong(c, l, "the number", n);
     } else if (!says(l, "single", 1) && !says(l, "scatter", 2) && !says(l, "parameter", 3) &&
@@ -287,7 +288,7 @@ static void check_explanation(const weft_compilation *compilation) {
     assert_int_equal(weft_compilation_explain(compilation, &once, NULL), WEFT_OK);
     assert_int_equal(weft_compilation_explain(compilation, &twice, NULL), WEFT_OK);
     assert_string_equal(once.data, twice.data);
-    const int n = compilation->graph->n_calls;
+    const int n = weft_compilation_only(compilation)->graph->n_calls;
     int pairs = 0;
     for (const char *at = once.data; (at = strstr(at, "fused: ")) != NULL; ++at)
         ++pairs;

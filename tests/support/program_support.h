@@ -3,9 +3,9 @@
 #define PROGRAM_SUPPORT_H
 
 #include "core/weft_core.h"
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
@@ -89,8 +89,13 @@ static inline void case_close(program_case *c) {
         weft_library_free(&c->library);
 }
 
+/** What the script is: it has no loops. */
+static inline const weft_segment *case_segment(const program_case *c) {
+    return weft_compilation_only(c->compilation);
+}
+
 static inline int case_set(const program_case *c, const char *name) {
-    const weft_graph *graph = c->compilation->graph;
+    const weft_graph *graph = case_segment(c)->graph;
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (strcmp(graph->index_sets[i].name, name) == 0)
             return i;
@@ -100,7 +105,7 @@ static inline int case_set(const program_case *c, const char *name) {
 
 /** An input or a result by name. */
 static inline const weft_datum *case_datum(const program_case *c, const char *name) {
-    const weft_graph *graph = c->compilation->graph;
+    const weft_graph *graph = case_segment(c)->graph;
     for (int i = 0; i < graph->n_data; ++i)
         if ((graph->data[i].is_input || graph->data[i].returned) &&
             strcmp(graph->data[i].name, name) == 0)
@@ -119,7 +124,7 @@ static inline void case_size(program_case *c, const char *index_set, int64_t n) 
 static inline void case_map(program_case *c, const char *name, const int32_t *indices,
                             int64_t n_from, int width, int64_t n_to) {
     weft_error error = {0};
-    const weft_graph *graph = c->compilation->graph;
+    const weft_graph *graph = case_segment(c)->graph;
     weft_connectivity **map = &c->maps[c->n_maps++];
     case_check(weft_connectivity_make(c->device, indices, n_from, width, n_to, map, &error),
                &error);
@@ -145,10 +150,10 @@ static inline weft_memory *case_memory(program_case *c, size_t bytes) {
 /* Where component k of instance i stands in a list's memory. */
 static inline size_t case_position(const program_case *c, const weft_datum *datum, int64_t i,
                                    int k) {
-    const int n = weft_shape_count(&datum->shape), lanes = c->compilation->plan->lanes;
+    const int n = weft_shape_count(&datum->shape), lanes = case_segment(c)->plan->lanes;
     if (datum->index_set < 0)
         return (size_t)k;
-    if (c->compilation->graph->index_sets[datum->index_set].plain)
+    if (case_segment(c)->graph->index_sets[datum->index_set].plain)
         return (size_t)(i * n + k);
     return (size_t)((i / lanes * n + k) * lanes + i % lanes);
 }
@@ -158,9 +163,9 @@ static inline int64_t case_instances(const program_case *c, const weft_datum *da
 }
 
 static inline size_t case_bytes(const program_case *c, const weft_datum *datum) {
-    const int64_t n = case_instances(c, datum), lanes = c->compilation->plan->lanes;
+    const int64_t n = case_instances(c, datum), lanes = case_segment(c)->plan->lanes;
     const bool interleaved =
-        datum->index_set >= 0 && !c->compilation->graph->index_sets[datum->index_set].plain;
+        datum->index_set >= 0 && !case_segment(c)->graph->index_sets[datum->index_set].plain;
     const int64_t padded = interleaved ? (n + lanes - 1) / lanes * lanes : n;
     return (size_t)(padded * weft_shape_count(&datum->shape)) *
            (c->compilation->options.single ? sizeof(float) : sizeof(double));

@@ -46,7 +46,7 @@ static void end(emulation *e) {
 /* ---- data ---- */
 
 static int datum_named(const emulation *e, const char *name) {
-    const weft_graph *graph = e->c.compilation->graph;
+    const weft_graph *graph = case_segment(&e->c)->graph;
     for (int i = 0; i < graph->n_data; ++i)
         if (strcmp(graph->data[i].name, name) == 0)
             return i;
@@ -55,13 +55,13 @@ static int datum_named(const emulation *e, const char *name) {
 }
 
 static bool is_interleaved(const emulation *e, int datum) {
-    const weft_graph *graph = e->c.compilation->graph;
+    const weft_graph *graph = case_segment(&e->c)->graph;
     const int set = graph->data[datum].index_set;
     return set >= 0 && !graph->index_sets[set].plain;
 }
 
 static int64_t place(const emulation *e, int datum, int64_t i, int component) {
-    const int count = weft_shape_count(&e->c.compilation->graph->data[datum].shape);
+    const int count = weft_shape_count(&case_segment(&e->c)->graph->data[datum].shape);
     return is_interleaved(e, datum)
                ? (i / WEFT_CUDA_LANES * count + component) * WEFT_CUDA_LANES + i % WEFT_CUDA_LANES
                : i * count + component;
@@ -69,7 +69,7 @@ static int64_t place(const emulation *e, int datum, int64_t i, int component) {
 
 /* Memory of a list, NaN where nothing has been put. */
 static double *list(const emulation *e, void **slot, int datum) {
-    const int count = weft_shape_count(&e->c.compilation->graph->data[datum].shape);
+    const int count = weft_shape_count(&case_segment(&e->c)->graph->data[datum].shape);
     const size_t n =
         (size_t)((e->capacity + WEFT_CUDA_LANES) / WEFT_CUDA_LANES + 1) * WEFT_CUDA_LANES;
     if (*slot == NULL) {
@@ -113,7 +113,7 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(e, &kernel->arguments[i]);
     if (kernel->rows >= 0) {
-        const weft_routine *routine = e->c.compilation->graph->calls[kernel->rows].routine;
+        const weft_routine *routine = case_segment(&e->c)->graph->calls[kernel->rows].routine;
         threads = (unsigned)routine->threads;
         per_block = (unsigned)routine->rows;
     } else if (kernel->finishes) {
@@ -138,7 +138,7 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
 }
 
 static void run(emulation *e, int backwards) {
-    const weft_plan *plan = e->c.compilation->plan;
+    const weft_plan *plan = case_segment(&e->c)->plan;
     for (int i = 0; i < plan->n_kernels; ++i) {
         assert_int_equal(plan->kernels[i].n_zero, 0);
         run_kernel(e, &plan->kernels[i], backwards);
@@ -267,8 +267,8 @@ static void check_block(const int block[3], int mmul, int madd, int64_t n, int b
                         "fuse block instances threads width iterations turns {\n"
                         "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\n}\nreturn C, y;\n",
                         &options, n);
-    const weft_implementation *one = e.c.compilation->cover->list[0];
-    assert_int_equal(e.c.compilation->cover->n, 1);
+    const weft_implementation *one = case_segment(&e.c)->cover->list[0];
+    assert_int_equal(case_segment(&e.c)->cover->n, 1);
     assert_true(block[0] == 0 || one->instances_per_block == block[0]);
     assert_true(block[1] == 0 || (one->warps > 0 ? one->warps : 1) == block[1]);
     assert_true(block[2] == 0 || one->serial_iterations == block[2]);

@@ -6,20 +6,19 @@
  * list over cells its own value. Guarded kernels do the same where they are wanted, and else
  * nothing. */
 #include "core/weft_core.h"
+#include "cuda_emulation.h"
 #include "fem/weft_fem.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/vertex_patches.h"
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
 #include "test_support.h"
-#include "cuda_emulation.h"
-
 
 #include <math.h>
 
@@ -123,17 +122,18 @@ static weft_compilation *compile(weft_library *library, const star_case *c, cons
 /* The kernel, where it is guarded with this `go`. */
 static void run(const weft_compilation *compilation, const star_data *data, int64_t n,
                 int backwards, uint32_t go, void *object, emulate_function *emulate) {
+    const weft_segment *segment = weft_compilation_only(compilation);
     void *arguments[ARGUMENTS] = {NULL};
-    assert_int_equal(compilation->plan->n_kernels, 1);
-    const weft_plan_kernel *kernel = &compilation->plan->kernels[0];
+    assert_int_equal(segment->plan->n_kernels, 1);
+    const weft_plan_kernel *kernel = &segment->plan->kernels[0];
     assert_true(kernel->stars);
     assert_int_equal(kernel->edges, data->edges != NULL);
     for (int i = 0; i < kernel->n_arguments; ++i)
-        arguments[i] = argument(compilation->graph, data, &kernel->arguments[i]);
+        arguments[i] = argument(segment->graph, data, &kernel->arguments[i]);
     arguments[kernel->n_arguments] = &go; /* nobody looks where it is not guarded */
-    const weft_star_source star = weft_star_source_of(compilation->graph, kernel);
+    const weft_star_source star = weft_star_source_of(segment->graph, kernel);
     const size_t shared = weft_star_source_shared(
-        compilation->graph, &star, data->edges ? data->edges->most_local : data->stars->most_local,
+        segment->graph, &star, data->edges ? data->edges->most_local : data->stars->most_local,
         sizeof(double));
     void *function = dlsym(object, kernel->name);
     assert_non_null(function);

@@ -4,7 +4,6 @@
  * wrong. */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"

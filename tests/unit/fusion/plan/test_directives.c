@@ -2,7 +2,7 @@
 /* fuse { } and split; in a script: the kernels that there are then, counted by hand; what cannot be
  * is refused at the block, with the calls that stand in each other's way. */
 #include "core/weft_core.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/control/program.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "program_support.h"
@@ -174,11 +174,11 @@ static void choices_of_operators(void **state) {
     assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
     case_check(weft_compile(library, weft_device_limits(device), &text, 1, &options, &c, &error),
                &error);
-    assert_null(c->flow);
-    assert_int_equal(c->cover->n, 1);
-    assert_int_equal(c->cover->list[0]->instances_per_block, 96);
-    assert_int_equal(c->cover->list[0]->warps, 3);
-    assert_int_equal(c->cover->list[0]->variants[0], 1);
+    assert_non_null(weft_compilation_only(c));
+    assert_int_equal(weft_compilation_only(c)->cover->n, 1);
+    assert_int_equal(weft_compilation_only(c)->cover->list[0]->instances_per_block, 96);
+    assert_int_equal(weft_compilation_only(c)->cover->list[0]->warps, 3);
+    assert_int_equal(weft_compilation_only(c)->cover->list[0]->variants[0], 1);
     weft_compilation_free(&c);
     weft_device_free(&device);
     weft_library_free(&library);

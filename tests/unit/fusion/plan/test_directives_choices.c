@@ -3,7 +3,7 @@
  * explanation show them, and what cannot be is refused at its place with what can. mmul of 3 x 3
  * has variants of 1, 3 and 9 threads, mvmul of 1 and 3. */
 #include "core/weft_core.h"
-#include "fusion/plan/compilation.h"
+#include "fusion/control/program.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
@@ -45,20 +45,22 @@ static void done(made *m) {
 }
 
 static const weft_implementation *kernel_of(const weft_compilation *c, const char *name) {
-    for (int i = 0; i < c->cover->n; ++i)
-        for (int k = 0; k < c->cover->list[i]->fusion->n_calls; ++k) {
-            const int result = c->graph->calls[c->cover->list[i]->order[k]].result;
-            if (strcmp(c->graph->data[result].name, name) == 0)
-                return c->cover->list[i];
+    const weft_segment *s = weft_compilation_only(c);
+    for (int i = 0; i < s->cover->n; ++i)
+        for (int k = 0; k < s->cover->list[i]->fusion->n_calls; ++k) {
+            const int result = s->graph->calls[s->cover->list[i]->order[k]].result;
+            if (strcmp(s->graph->data[result].name, name) == 0)
+                return s->cover->list[i];
         }
     fail_msg("no kernel makes %s", name);
     return NULL;
 }
 
 static int variant_of(const weft_compilation *c, const char *name) {
+    const weft_segment *s = weft_compilation_only(c);
     const weft_implementation *one = kernel_of(c, name);
     for (int k = 0; k < one->fusion->n_calls; ++k)
-        if (strcmp(c->graph->data[c->graph->calls[one->order[k]].result].name, name) == 0)
+        if (strcmp(s->graph->data[s->graph->calls[one->order[k]].result].name, name) == 0)
             return one->variants[k];
     return -1;
 }
@@ -120,9 +122,10 @@ static void everywhere(void **state) {
                           "b[dofs] += mvmul(K, u[dofs]) using variant 1;\n"
                           "update using = mvmul(K, variant) using variant 1;\nreturn b;\n",
                           NULL);
-    for (int i = 0; i < m.c->graph->n_calls; ++i)
-        assert_int_equal(m.c->graph->calls[i].variant,
-                         strcmp(m.c->graph->calls[i].label, "mvmul") == 0 ? 1 : -1);
+    for (int i = 0; i < weft_compilation_only(m.c)->graph->n_calls; ++i)
+        assert_int_equal(
+            weft_compilation_only(m.c)->graph->calls[i].variant,
+            strcmp(weft_compilation_only(m.c)->graph->calls[i].label, "mvmul") == 0 ? 1 : -1);
     assert_int_equal(variant_of(m.c, "using_next"), 1);
     done(&m);
     m = compile_good("null:h200",
@@ -220,7 +223,7 @@ static void blocks(void **state) {
                      HEAD "fuse block 64 { M = mmul(A, B); }\nfuse block 128 { y = mvmul(M, x); }\n"
                           "return y;\n",
                      NULL);
-    assert_int_equal(m.c->cover->n, 2);
+    assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
     assert_int_equal(kernel_of(m.c, "M")->instances_per_block, 64);
     assert_int_equal(kernel_of(m.c, "y")->instances_per_block, 128);
     done(&m);
@@ -229,7 +232,7 @@ static void blocks(void **state) {
                      HEAD "fuse block 64 { M = mmul(A, B); }\nfuse block 64 { y = mvmul(M, x); }\n"
                           "return y;\n",
                      NULL);
-    assert_int_equal(m.c->cover->n, 1);
+    assert_int_equal(weft_compilation_only(m.c)->cover->n, 1);
     assert_int_equal(kernel_of(m.c, "M")->instances_per_block, 64);
     done(&m);
 }
@@ -251,7 +254,7 @@ static void left_open(void **state) {
     const weft_compile_options unfused = {
         .plan = WEFT_PLAN_UNFUSED, .parameters = &lanes, .n_parameters = 1};
     m = compile_good("null:h200", text, &unfused); /* no block of one instance: not asked for */
-    assert_int_equal(m.c->cover->n, 2);
+    assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
     done(&m);
 }
 
@@ -371,7 +374,7 @@ static void forced(void **state) {
         "1}]}, {\"calls\": [{\"result\": \"y\"}]}]}";
     const weft_compile_options options = {.forced_plan = plan};
     made m = compile_good("null:h200", text, &options);
-    assert_int_equal(m.c->cover->n, 2);
+    assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
     assert_int_equal(variant_of(m.c, "M"), 1);
     done(&m);
     /* calls of one function with variants of their own */

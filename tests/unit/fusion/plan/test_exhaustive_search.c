@@ -2,9 +2,9 @@
 /* What the planner finds exactly, against every possibility tried one by one: fusions, the order of
  * least need on chip, offsets in shared memory, the best covers. */
 #include "core/weft_core.h"
+#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
@@ -112,15 +112,16 @@ static void fusions_are_all_that_there_are(void **state) {
     weft_library *library = *state;
     for (size_t s = 0; s < sizeof scripts / sizeof *scripts; ++s) {
         weft_compilation *c = compile(library, "null", scripts[s], NULL);
+        const weft_segment *segment = weft_compilation_only(c);
         int n = 0;
-        assert_true(c->graph->n_calls <= 12);
-        for (unsigned set = 1; set < 1u << c->graph->n_calls; ++set) {
-            const bool candidate = is_candidate(c->graph, set);
-            if (candidate != is_listed(c->fusions, set))
+        assert_true(segment->graph->n_calls <= 12);
+        for (unsigned set = 1; set < 1u << segment->graph->n_calls; ++set) {
+            const bool candidate = is_candidate(segment->graph, set);
+            if (candidate != is_listed(segment->fusions, set))
                 fail_msg("script %zu: set %x is %slisted", s, set, candidate ? "not " : "");
             n += candidate;
         }
-        assert_int_equal(c->fusions->n, n);
+        assert_int_equal(segment->fusions->n, n);
         weft_compilation_free(&c);
     }
 }
@@ -135,14 +136,14 @@ static void fusions_of_chains_and_of_wide_graphs(void **state) {
         weft_text_add(&text, "c%d = exp(c%d);\n", i, i - 1);
     weft_text_add(&text, "return c29;\n");
     weft_compilation *c = compile(library, "null", text.data, &options);
-    assert_int_equal(c->fusions->n, 30 + 29 + 28 + 27);
+    assert_int_equal(weft_compilation_only(c)->fusions->n, 30 + 29 + 28 + 27);
     weft_compilation_free(&c);
     text.length = 0;
     weft_text_add(&text, "index N;\ninput k : real over N;\n");
     for (int i = 0; i < 20; ++i)
         weft_text_add(&text, "c%d = %d*k;\nreturn c%d;\n", i, i + 2, i);
     c = compile(library, "null", text.data, &(weft_compile_options){.max_fusion = 3});
-    assert_int_equal(c->fusions->n, 20 + 190 + 1140);
+    assert_int_equal(weft_compilation_only(c)->fusions->n, 20 + 190 + 1140);
     weft_compilation_free(&c);
     weft_text_free(&text);
 }
@@ -178,7 +179,7 @@ static int peak_of(const weft_graph *graph, const weft_fusion *fusion, const int
 }
 
 /* The least peak of all orders that keep what must come before. */
-static int least_peak(const weft_compilation *c, const weft_fusion *fusion, int *order, int n) {
+static int least_peak(const weft_segment *c, const weft_fusion *fusion, int *order, int n) {
     int least = INT32_MAX;
     if (n == fusion->n_calls)
         return peak_of(c->graph, fusion, order);
@@ -208,13 +209,14 @@ static void orders_need_least_on_chip(void **state) {
     int n_compared = 0;
     for (size_t s = 0; s < sizeof scripts / sizeof *scripts; ++s) {
         weft_compilation *c = compile(library, "null", scripts[s], NULL);
-        for (int i = 0; i < c->implementations->n; ++i) {
-            const weft_implementation *one = &c->implementations->list[i];
+        const weft_segment *segment = weft_compilation_only(c);
+        for (int i = 0; i < segment->implementations->n; ++i) {
+            const weft_implementation *one = &segment->implementations->list[i];
             int order[8];
             if (one->fusion->n_calls > 8 || !one->order_exact)
                 continue;
-            assert_int_equal(one->onchip_peak, peak_of(c->graph, one->fusion, one->order));
-            assert_int_equal(one->onchip_peak, least_peak(c, one->fusion, order, 0));
+            assert_int_equal(one->onchip_peak, peak_of(segment->graph, one->fusion, one->order));
+            assert_int_equal(one->onchip_peak, least_peak(segment, one->fusion, order, 0));
             ++n_compared;
         }
         weft_compilation_free(&c);
@@ -279,7 +281,7 @@ static void offsets_are_the_best(void **state) {
 
 /* The costs of all covers, by choosing for the lowest call that is left. */
 typedef struct all_covers {
-    const weft_compilation *c;
+    const weft_segment *segment;
     double costs[20000];
     int n;
 } all_covers;
@@ -290,7 +292,7 @@ static void list_covers(all_covers *all, unsigned left, double cost) {
         all->costs[all->n++] = cost;
         return;
     }
-    const weft_implementations *among = all->c->implementations;
+    const weft_implementations *among = all->segment->implementations;
     for (int i = 0; i < among->n; ++i) {
         unsigned set = 0;
         for (int k = 0; k < among->list[i].fusion->n_calls; ++k)
@@ -313,11 +315,12 @@ static void covers_are_the_best(void **state) {
     weft_compilation *c = compile(library, "null", scripts[0], NULL); /* no ring of kernels there */
     weft_cover **list = NULL;
     int n = 0;
-    all->c = c;
-    list_covers(all, (1u << c->graph->n_calls) - 1, 0);
+    const weft_segment *segment = all->segment = weft_compilation_only(c);
+    list_covers(all, (1u << segment->graph->n_calls) - 1, 0);
     qsort(all->costs, (size_t)all->n, sizeof *all->costs, ascending);
-    assert_int_equal(weft_covers_make(c->arena, c->graph, c->fusions, c->implementations,
-                                      WEFT_PLAN_FUSED, BEST, &list, &n, NULL),
+    assert_int_equal(weft_covers_make(c->arena, segment->graph, segment->fusions,
+                                      segment->implementations, WEFT_PLAN_FUSED, BEST, &list, &n,
+                                      NULL),
                      WEFT_OK);
     assert_int_equal(n, BEST < all->n ? BEST : all->n);
     for (int i = 0; i < n; ++i) {

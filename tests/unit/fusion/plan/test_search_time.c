@@ -12,7 +12,6 @@
 #include "fem/time/private.h"
 #include "fem/weft_fem.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
@@ -126,7 +125,7 @@ static double now(void) {
 }
 
 /* Seconds of the two halves of the search for one graph. */
-static void search_once(const weft_compilation *c, double *candidates, double *cover) {
+static void search_once(const weft_segment *c, double *candidates, double *cover) {
     weft_arena *arena = NULL;
     weft_fusions *fusions = NULL;
     weft_implementations *implementations = NULL;
@@ -150,16 +149,16 @@ static void search_all(const weft_compilation *c, double *candidates, double *co
     *candidates = *cover = 1e9;
     for (int run = 0; run < RUNS; ++run) {
         double some = 0, rest = 0;
-        for (int i = 0; i < (c->flow != NULL ? c->flow->n_segments : 1); ++i)
-            search_once(c->flow != NULL ? c->flow->segments[i] : c, &some, &rest);
+        for (int i = 0; i < c->flow->n_segments; ++i)
+            search_once(c->flow->segments[i], &some, &rest);
         *candidates = some < *candidates ? some : *candidates;
         *cover = rest < *cover ? rest : *cover;
     }
 }
 
 static int calls_of(const weft_compilation *c) {
-    int n = c->flow == NULL ? c->graph->n_calls : 0;
-    for (int i = 0; c->flow != NULL && i < c->flow->n_segments; ++i)
+    int n = 0;
+    for (int i = 0; i < c->flow->n_segments; ++i)
         n += c->flow->segments[i]->graph->n_calls;
     return n;
 }

@@ -1,18 +1,17 @@
-/* The cover that a compilation takes: the one that is asked for by its text, which a search has
- * found best before; the n-th best, for that search; else the best. */
+/* The stages of a segment, one after the other, and the cover that it takes. */
+#include "fusion/plan/segment.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/compile/compile.h"
-#include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/compilation.h"
 #include "fusion/plan/cover.h"
+#include "fusion/plan/directives.h"
+#include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/implementations.h"
+#include "fusion/plan/plan.h"
+#include "fusion/plan/saved_plan.h"
 #include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "2,3:0,1@32x1w4rsr": calls in order, their variants, instances, iterations, warps, places. */
@@ -39,11 +38,12 @@ static weft_status hash_graph(const weft_graph *graph, char out[33], weft_error 
     return WEFT_OK;
 }
 
-static weft_status write_cover(const weft_graph *graph, const weft_cover *cover, weft_text *out,
-                               weft_error *error) {
+weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_cover *cover = segment->cover;
     char hash[33];
-    TRY(hash_graph(graph, hash, error));
+    TRY(hash_graph(segment->graph, hash, error));
     weft_text_add(out, "%s", hash);
     for (int i = 0; i < cover->n; ++i) {
         weft_text_add(out, " ");
@@ -52,18 +52,6 @@ static weft_status write_cover(const weft_graph *graph, const weft_cover *cover,
     weft_text_add(out, "\n");
     if (out->failed)
         status = weft_no_memory(error);
-done:
-    return status;
-}
-
-weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
-                                   weft_error *error) {
-    weft_status status = WEFT_OK;
-    const struct weft_flow *flow = compilation->flow;
-    if (!flow)
-        return write_cover(compilation->graph, compilation->cover, out, error);
-    for (int i = 0; i < flow->n_segments; ++i)
-        TRY(write_cover(flow->segments[i]->graph, flow->segments[i]->cover, out, error));
 done:
     return status;
 }
@@ -122,7 +110,9 @@ done:
     return status;
 }
 
-weft_status weft_cover_choose(weft_compilation *c, weft_error *error) {
+/* The cover that is asked for by its text, which a search has found best before; the n-th best, for
+ * that search; else the best. */
+static weft_status choose_cover(weft_segment *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;
     const int most = c->options.alternative + 1;
@@ -145,62 +135,20 @@ done:
     return status;
 }
 
-static int count_measured(const weft_cover *cover) {
-    int n = 0;
-    for (int i = 0; i < cover->n; ++i)
-        n += cover->list[i]->measured;
-    return n;
-}
-
-int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels) {
-    const struct weft_flow *flow = compilation->flow;
-    int n = 0;
-    *n_kernels = 0;
-    for (int i = 0; i < (flow ? flow->n_segments : 1); ++i) {
-        const weft_cover *cover = flow ? flow->segments[i]->cover : compilation->cover;
-        n += count_measured(cover);
-        *n_kernels += cover->n;
-    }
-    return n;
-}
-
-bool weft_compilation_recalled(const weft_compilation *compilation) {
-    bool all = compilation->flow || compilation->cover_recalled;
-    for (int i = 0; compilation->flow && i < compilation->flow->n_segments; ++i)
-        all = all && compilation->flow->segments[i]->cover_recalled;
-    return all;
-}
-
-/* Everything that decides which covers there are, but the device. */
-weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
-                             int n_fragments, const weft_compile_options *options, char out[33],
-                             weft_error *error) {
-    weft_text all = {0};
-    weft_text_add(&all, "plan %d|scatter %d|store %d %d|single %d|fusion %d|", (int)options->plan,
-                  (int)options->scatter, (int)options->store, options->turns, options->single,
-                  options->max_fusion);
-    for (int i = 0; i < n_fragments; ++i)
-        weft_text_add(&all, "%s\n", fragments[i].text);
-    for (int i = 0; i < options->n_expressions; ++i)
-        weft_text_add(&all, "%s=%s\n", options->expressions[i].name, options->expressions[i].text);
-    for (int i = 0; i < options->n_parameters; ++i)
-        weft_text_add(&all, "%s=%d\n", options->parameters[i].name, options->parameters[i].value);
-    for (int i = 0; i < options->n_variants; ++i)
-        weft_text_add(&all, "%s:%d\n", options->variants[i].function, options->variants[i].variant);
-    for (int i = 0; i < options->n_operators; ++i) {
-        const weft_operator_choice *one = &options->operators[i];
-        weft_text_add(&all, "%s~%s\n", one->name, one->routine ? one->routine : "");
-        for (int k = 0; k < one->n_fragments; ++k)
-            weft_text_add(&all, "%s\n", one->fragments[k].text);
-    }
-    for (size_t i = 0; i < weft_library_size(library); ++i) {
-        weft_function_info info;
-        weft_library_info(library, i, &info);
-        weft_text_add(&all, "%s\n", info.text);
-    }
-    weft_status status = all.failed ? weft_no_memory(error) : WEFT_OK;
-    if (status == WEFT_OK)
-        weft_hash(all.data, all.length, out);
-    weft_text_free(&all);
+weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = s->arena;
+    TRY(weft_graph_make(arena, s->library, s->script, &s->graph, error));
+    TRY(weft_fusions_make(arena, s->graph, &s->options, &s->fusions, error));
+    TRY(weft_wishes_add(s, error));
+    TRY(weft_implementations_make(arena, s->graph, s->fusions, &s->limits, &s->options,
+                                  &s->implementations, error));
+    TRY(weft_wishes_prune(s, error));
+    if (s->options.forced_plan != NULL)
+        TRY(weft_plan_force(s, s->options.forced_plan, error));
+    else
+        TRY(choose_cover(s, error));
+    TRY(weft_plan_make(arena, s->graph, s->cover, &s->limits, &s->options, &s->plan, error));
+done:
     return status;
 }

@@ -1,0 +1,75 @@
+/* The covers that the segments of a compilation take: as text, how many are measured, and the key
+ * under which a search remembers them. */
+#include "core/weft_core.h"
+#include "fusion/base/array.h"
+#include "fusion/control/program.h"
+#include "fusion/plan/cover.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/segment.h"
+#include "fusion/weft_compile.h"
+#include "fusion/weft_library.h"
+
+weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_flow *flow = compilation->flow;
+    for (int i = 0; i < flow->n_segments; ++i)
+        TRY(weft_segment_write_cover(flow->segments[i], out, error));
+done:
+    return status;
+}
+
+int weft_compilation_measured(const weft_compilation *compilation, int *n_kernels) {
+    const weft_flow *flow = compilation->flow;
+    int n = 0;
+    *n_kernels = 0;
+    for (int i = 0; i < flow->n_segments; ++i) {
+        const weft_cover *cover = flow->segments[i]->cover;
+        for (int k = 0; k < cover->n; ++k)
+            n += cover->list[k]->measured;
+        *n_kernels += cover->n;
+    }
+    return n;
+}
+
+bool weft_compilation_recalled(const weft_compilation *compilation) {
+    const weft_flow *flow = compilation->flow;
+    bool all = true;
+    for (int i = 0; i < flow->n_segments; ++i)
+        all = all && flow->segments[i]->cover_recalled;
+    return all;
+}
+
+/* Everything that decides which covers there are, but the device. */
+weft_status weft_script_hash(const weft_library *library, const weft_fragment *fragments,
+                             int n_fragments, const weft_compile_options *options, char out[33],
+                             weft_error *error) {
+    weft_text all = {0};
+    weft_text_add(&all, "plan %d|scatter %d|store %d %d|single %d|fusion %d|", (int)options->plan,
+                  (int)options->scatter, (int)options->store, options->turns, options->single,
+                  options->max_fusion);
+    for (int i = 0; i < n_fragments; ++i)
+        weft_text_add(&all, "%s\n", fragments[i].text);
+    for (int i = 0; i < options->n_expressions; ++i)
+        weft_text_add(&all, "%s=%s\n", options->expressions[i].name, options->expressions[i].text);
+    for (int i = 0; i < options->n_parameters; ++i)
+        weft_text_add(&all, "%s=%d\n", options->parameters[i].name, options->parameters[i].value);
+    for (int i = 0; i < options->n_variants; ++i)
+        weft_text_add(&all, "%s:%d\n", options->variants[i].function, options->variants[i].variant);
+    for (int i = 0; i < options->n_operators; ++i) {
+        const weft_operator_choice *one = &options->operators[i];
+        weft_text_add(&all, "%s~%s\n", one->name, one->routine ? one->routine : "");
+        for (int k = 0; k < one->n_fragments; ++k)
+            weft_text_add(&all, "%s\n", one->fragments[k].text);
+    }
+    for (size_t i = 0; i < weft_library_size(library); ++i) {
+        weft_function_info info;
+        weft_library_info(library, i, &info);
+        weft_text_add(&all, "%s\n", info.text);
+    }
+    weft_status status = all.failed ? weft_no_memory(error) : WEFT_OK;
+    if (status == WEFT_OK)
+        weft_hash(all.data, all.length, out);
+    weft_text_free(&all);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* A segment bound to data on a device: its tables, and what a program hands down to it. */
+#include "fusion/plan/segment.h"
+#include "core/weft_core.h"
+#include "fusion/graph/graph.h"
+#include "fusion/library/library.h"
+#include "fusion/plan/plan.h"
+#include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status out_of_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
+}
+
+static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    const size_t n_data = (size_t)graph->n_data + 1;
+    p->sizes = calloc((size_t)graph->n_index_sets + 1, sizeof *p->sizes);
+    p->data = calloc(n_data, sizeof *p->data);
+    p->own = calloc(n_data, sizeof *p->own);
+    p->positions = calloc(n_data, sizeof *p->positions);
+    p->matrix_rows = calloc(n_data, sizeof *p->matrix_rows);
+    p->maps = calloc((size_t)graph->n_maps + 1, sizeof *p->maps);
+    p->buffers = calloc((size_t)p->segment->plan->n_buffers + 1, sizeof *p->buffers);
+    p->partials = calloc(n_data, sizeof *p->partials);
+    p->chunks = calloc((size_t)p->segment->plan->n_kernels + 1, sizeof *p->chunks);
+    p->arguments = calloc(6 * n_data + 4 * (size_t)graph->n_maps + WEFT_ROUTINE_ARGUMENTS_MAX + 1,
+                          sizeof *p->arguments);
+    if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
+        p->matrix_rows == NULL || p->maps == NULL || p->buffers == NULL || p->partials == NULL ||
+        p->chunks == NULL || p->arguments == NULL)
+        return out_of_memory(error);
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        p->sizes[i] = -1;
+    return weft_program_rows_allocate(p, error);
+}
+
+weft_status weft_program_segment_make(weft_device *device, const weft_segment *segment,
+                                      weft_module *module, weft_program_segment **out,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_program_segment *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return out_of_memory(error);
+    made->device = device;
+    made->segment = segment;
+    made->module = module;
+    TRY(allocate_tables(made, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_program_segment_free(&made);
+    return status;
+}
+
+static void free_tables(weft_program_segment *p) {
+    for (int i = 0; p->data != NULL && p->own != NULL && i < p->segment->graph->n_data; ++i)
+        if (p->own[i])
+            weft_memory_free(&p->data[i]);
+    for (int i = 0; p->buffers != NULL && i < p->segment->plan->n_buffers; ++i)
+        weft_memory_free(&p->buffers[i]);
+    for (int i = 0; p->partials != NULL && i < p->segment->graph->n_data; ++i)
+        weft_memory_free(&p->partials[i]);
+    for (int i = 0; p->chunks != NULL && i < p->segment->plan->n_kernels; ++i)
+        weft_schedule_free(&p->chunks[i]);
+    weft_program_rows_free(p);
+}
+
+void weft_program_segment_free(weft_program_segment **segment) {
+    if (segment == NULL || *segment == NULL)
+        return;
+    weft_program_segment *p = *segment;
+    free_tables(p);
+    weft_memory_free(&p->always);
+    free(p->sizes);
+    free(p->data);
+    free(p->own);
+    free(p->positions);
+    free(p->matrix_rows);
+    free(p->maps);
+    free(p->buffers);
+    free(p->partials);
+    free(p->chunks);
+    free(p->arguments);
+    free(p);
+    *segment = NULL;
+}
+
+/* ---- binding ---- */
+
+/* Inputs and returned lists have names outside. */
+int weft_program_datum(const weft_graph *graph, const char *name) {
+    for (int i = 0; i < graph->n_data; ++i)
+        if ((graph->data[i].is_input || graph->data[i].returned) &&
+            strcmp(graph->data[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void set_size(weft_program_segment *p, int index_set, int64_t n) {
+    if (p->sizes[index_set] != n)
+        p->ready = false;
+    p->sizes[index_set] = n;
+}
+
+void weft_program_segment_size(weft_program_segment *p, const char *index_set, int64_t n) {
+    const weft_graph *graph = p->segment->graph;
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        if (strcmp(graph->index_sets[i].name, index_set) == 0)
+            set_size(p, i, n);
+}
+
+void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_memory *memory) {
+    const int found = weft_program_datum(p->segment->graph, name);
+    if (found < 0)
+        return;
+    if (p->own[found])
+        weft_memory_free(&p->data[found]);
+    p->own[found] = false;
+    p->data[found] = memory;
+    p->ready = false;
+}
+
+weft_status weft_program_segment_connectivity(weft_program_segment *p, const char *name,
+                                              weft_connectivity *connectivity, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    for (int i = 0; i < graph->n_maps; ++i) {
+        const weft_map *map = &graph->maps[i];
+        if (strcmp(map->name, name) != 0)
+            continue;
+        if (weft_connectivity_width(connectivity) != map->width)
+            return weft_error_set(error, WEFT_ERROR_SHAPE,
+                                  "connectivity '%s' has %d targets a member, the script says %d",
+                                  name, weft_connectivity_width(connectivity), map->width);
+        p->maps[i] = connectivity;
+        set_size(p, map->from, weft_connectivity_from(connectivity));
+        set_size(p, map->to, weft_connectivity_to(connectivity));
+        p->ready = false;
+    }
+    return WEFT_OK;
+}
+
+bool weft_program_segment_matrix(weft_program_segment *p, const char *name, weft_memory *positions,
+                                 const weft_matrix_rows *rows) {
+    const weft_graph *graph = p->segment->graph;
+    const int found = weft_program_datum(graph, name);
+    if (found < 0 || graph->data[found].kind != DATUM_MATRIX)
+        return false;
+    p->positions[found] = positions;
+    if (rows != NULL)
+        p->matrix_rows[found] = *rows;
+    p->ready = false;
+    return true;
+}
