@@ -7,7 +7,7 @@ foreach(folder core fusion fem)
     install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()
 foreach(header core/weft_escape.h core/weft_tuning.h fusion/weft_compile.h fusion/weft_library.h fusion/weft_outline.h fusion/weft_program.h
-        fusion/cost/cost.h fusion/cost/measured.h fusion/tune/tune.h)
+        fusion/cost/cost.h fusion/cost/measured.h fusion/tune/tune.h fem/weft_bc.h fem/weft_space.h)
     cmake_path(GET header PARENT_PATH folder)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()

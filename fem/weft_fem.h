@@ -626,4 +626,6 @@ double weft_sum(const double *values, int64_t n);
 #ifdef __cplusplus
 }
 #endif
+#include "fem/weft_bc.h"
+#include "fem/weft_space.h"
 #endif

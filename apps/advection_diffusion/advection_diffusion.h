@@ -80,8 +80,7 @@ typedef struct ad_run {
 
     weft_mesh *mesh;
     app_mesh_made mesh_made;
-    weft_connectivity *cells; /* cells -> nodes */
-    weft_memory *x;           /* coordinates */
+    weft_space *space;
     weft_kept_nodes *kept;    /* [n_conditions], nodes ours */
     double *initial;          /* [n_nodes] */
     double *values;           /* [n_nodes] T as the host last saw it */

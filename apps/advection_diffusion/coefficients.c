@@ -39,10 +39,10 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
     int n = 0;
     weft_text text = {0};
     weft_memory *when = NULL;
-    app_form form;
+    weft_bound_form form;
     TRY(weft_memory_make(run->device, sizeof zero, &when, error));
-    TRY(app_form_make("cell_points.weft", run->mesh->dimension, run->x, run->cells, &form, error));
-    app_form_input(&form, "when", when);
+    TRY(weft_form_ship(run->space, "cell_points.weft", weft_space_cells(run->space), &form, error));
+    weft_form_bind_input(&form, "when", when);
     weft_text_add(&text, "%s", form.form.text);
     for (int i = 0; i < formulas->n; ++i) {
         if (!m->values[i])
@@ -51,7 +51,7 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
                       "expression %s(x, y, z, t) = 0;\n%s = quadrature_mean(%s(P, when), d = d, "
                       "degree = 2);\n",
                       e[i], c[i], e[i]);
-        app_form_expression(&form, e[i], formulas->list[i].text, formulas->list[i].origin);
+        weft_form_bind_expression(&form, e[i], formulas->list[i].text, formulas->list[i].origin);
         outputs[n] = c[i];
         memories[n++] = m->memories[i];
     }
@@ -64,7 +64,7 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
                       error));
     for (int i = 0; i < formulas->n && !run->is_null; ++i)
         if (m->values[i])
-            TRY(app_array_pull(m->memories[i], m->values[i], run->mesh->n_cells, error));
+            TRY(weft_vector_pull(m->memories[i], m->values[i], run->mesh->n_cells, error));
 done:
     weft_text_free(&text);
     weft_memory_free(&when);
@@ -79,10 +79,10 @@ static weft_status means_make(ad_run *run, const ad_formulas *formulas, means *m
     bool is_constant = true;
     m->n = formulas->n;
     for (int i = 0; i < m->n; ++i) {
-        if (app_constant(formulas->list[i].text, &m->constants[i]))
+        if (weft_formula_constant(formulas->list[i].text, &m->constants[i]))
             continue;
         is_constant = false;
-        TRY(app_array_make(run->device, room, &m->values[i], &m->memories[i], error));
+        TRY(weft_vector_make(run->device, room, &m->values[i], &m->memories[i], error));
     }
     if (!is_constant)
         TRY(evaluate(run, formulas, m, error));
@@ -102,7 +102,7 @@ static void centre_of(const weft_mesh *mesh, int64_t cell, double centre[3]) {
 static const char *print_centre(const ad_run *run, int64_t cell, char out[64]) {
     double centre[3];
     centre_of(run->mesh, cell, centre);
-    return app_print_point(centre, run->mesh->dimension, out);
+    return weft_point_text(centre, run->mesh->dimension, out);
 }
 
 static weft_status check_finite(const ad_run *run, const ad_formulas *formulas, const means *m,

@@ -13,7 +13,7 @@ weft_status ad_refuse_value(const char *origin, const char *text, const double *
                             int dimension, double t, weft_error *error) {
     char where[64];
     weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s at t = %g",
-                   app_print_point(point, dimension, where), t);
+                   weft_point_text(point, dimension, where), t);
     weft_error_place(error, origin, text, 1, 1);
     weft_error_hint(
         error,
@@ -28,16 +28,16 @@ static weft_status evaluate(ad_run *run, const weft_expression *given, double *v
     const char *output = "u";
     const double zero = 0;
     weft_memory *when = NULL;
-    app_form form;
+    weft_bound_form form;
     TRY(weft_memory_make(run->device, sizeof zero, &when, error));
     TRY(weft_memory_write(when, 0, &zero, sizeof zero, error));
-    TRY(app_form_make("nodal_time.weft", run->mesh->dimension, run->x, NULL, &form, error));
-    app_form_input(&form, "when", when);
-    app_form_expression(&form, "value", given->text, given->origin);
+    TRY(weft_form_ship(run->space, "nodal_time.weft", NULL, &form, error));
+    weft_form_bind_input(&form, "when", when);
+    weft_form_bind_expression(&form, "value", given->text, given->origin);
     TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
                       error));
     if (!run->is_null)
-        TRY(app_array_pull(memory, values, run->mesh->n_nodes, error));
+        TRY(weft_vector_pull(memory, values, run->mesh->n_nodes, error));
 done:
     weft_memory_free(&when);
     return status;
@@ -50,8 +50,8 @@ static weft_status set_values(ad_run *run, const weft_expression *given, const i
     const int d = run->mesh->dimension;
     weft_memory *memory = NULL;
     double *values = NULL, constant = 0;
-    if (!app_constant(given->text, &constant)) {
-        TRY(app_array_make(run->device, run->mesh->n_nodes, &values, &memory, error));
+    if (!weft_formula_constant(given->text, &constant)) {
+        TRY(weft_vector_make(run->device, run->mesh->n_nodes, &values, &memory, error));
         TRY(evaluate(run, given, values, memory, error));
     }
     for (int64_t i = 0; i < n; ++i) {

@@ -52,8 +52,7 @@ void ad_clear(ad_run *run) {
     free(run->kept);
     free(run->probe_cells);
     free(run->probe_weights);
-    weft_connectivity_free(&run->cells);
-    weft_memory_free(&run->x);
+    weft_space_free(&run->space);
     free(run->initial);
     free(run->values);
     weft_mesh_free(&run->mesh);

@@ -58,17 +58,16 @@ done:
 
 static weft_status keep_nodes(ad_run *run, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_condition *condition = &run->options->run.conditions.list[i];
+    const app_condition *given = &run->options->run.conditions.list[i];
+    const weft_condition condition = {
+        .group = given->group, .value = given->value, .origin = given->origin};
     weft_kept_nodes *kept = &run->kept[i];
-    int group = 0;
     int32_t *nodes = NULL;
-    TRY(app_condition_group(run->mesh, condition, &group, error));
-    TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &kept->n_nodes, error));
+    TRY(app_condition_group(run->mesh, given, error));
+    TRY(weft_condition_nodes(run->space, &condition, &nodes, &kept->n_nodes, error));
     kept->nodes = nodes;
-    kept->text = condition->value;
-    kept->origin = condition->origin;
-    if (kept->n_nodes == 0)
-        status = app_condition_refuse_empty(condition, error);
+    kept->text = condition.value;
+    kept->origin = condition.origin;
 done:
     return status;
 }
@@ -76,20 +75,14 @@ done:
 weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
-    const weft_mesh *mesh = run->mesh;
-    const size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
     run->kept = calloc((size_t)options->run.conditions.n + 1, sizeof *run->kept);
-    if (!run->kept) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!run->kept)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
+    TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, 1, &run->space, error));
     for (int i = 0; i < options->run.conditions.n; ++i)
         TRY(keep_nodes(run, i, error));
-    TRY(weft_connectivity_make(run->device, mesh->cells, mesh->n_cells, mesh->dimension + 1,
-                               mesh->n_nodes, &run->cells, error));
-    TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
 done:
     return status;
 }

@@ -53,8 +53,8 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     TRY(choose_assembly(run, renew, error));
     run->problem = (weft_advection_diffusion_problem){
         .mesh = run->mesh,
-        .cells = run->cells,
-        .x = run->x,
+        .cells = weft_space_cells(run->space),
+        .x = weft_space_coordinates(run->space),
         .velocity = ad_formulas_vanish(u) ? NULL : u->list,
         .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
         .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
@@ -70,7 +70,8 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .tolerance = options->run.tolerance,
         .max_iterations = app_iterations_limit(&options->run, run->mesh)};
     TRY(weft_advection_diffusion_make(&run->context, &run->problem, &run->stepper, error));
-    TRY(weft_field_measure_make(&run->context, run->mesh, run->cells, run->x,
+    TRY(weft_field_measure_make(&run->context, run->mesh, weft_space_cells(run->space),
+                                weft_space_coordinates(run->space),
                                 weft_advection_diffusion_field(run->stepper),
                                 options->exact ? &exact : NULL, &run->measure, error));
 done:

@@ -79,7 +79,7 @@ bool ad_uses_time(const char *text) {
 bool ad_formulas_vanish(const ad_formulas *formulas) {
     double value = 0;
     for (int i = 0; i < formulas->n; ++i)
-        if (!app_constant(formulas->list[i].text, &value) || value != 0)
+        if (!weft_formula_constant(formulas->list[i].text, &value) || value != 0)
             return false;
     return true;
 }

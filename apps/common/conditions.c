@@ -18,14 +18,14 @@ static void *append(void **array, int *n, size_t size, weft_error *error, weft_s
 }
 
 /* GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin; or "GROUP" in quotes. */
-weft_status app_condition_read(app_conditions *conditions, app_condition_kind kind,
+weft_status app_condition_read(app_conditions *conditions, weft_condition_kind kind,
                                const char *text, weft_error *error) {
     static const char *const names[] = {"--dirichlet", "--neumann", "--robin"};
-    const char *name = names[kind], *form = kind == APP_ROBIN ? "GROUP=ALPHA,EXPR" : "GROUP=EXPR";
+    const char *name = names[kind], *form = kind == WEFT_ROBIN ? "GROUP=ALPHA,EXPR" : "GROUP=EXPR";
     weft_status status = WEFT_OK;
     char *group = NULL, *rest = NULL, *alpha = NULL;
     TRY(app_split_assignment(name, text, form, &group, &rest, error));
-    if (kind == APP_ROBIN) {
+    if (kind == WEFT_ROBIN) {
         char *value = NULL;
         TRY(app_split_comma(name, rest, form, &alpha, &value, error));
         free(rest);
@@ -57,9 +57,10 @@ void app_conditions_clear(app_conditions *conditions) {
     *conditions = (app_conditions){0};
 }
 
-weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition, int *group,
+weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition,
                                 weft_error *error) {
-    const weft_status status = weft_mesh_group(mesh, condition->group, group, error);
+    int group = 0;
+    const weft_status status = weft_mesh_group(mesh, condition->group, &group, error);
     if (status == WEFT_OK || !error)
         return status;
     if (!error->file[0])
@@ -73,36 +74,47 @@ weft_status app_condition_group(const weft_mesh *mesh, const app_condition *cond
     return status;
 }
 
-weft_status app_condition_refuse_empty(const app_condition *condition, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "the group '%s' has no facets on which a condition could hold",
-                   condition->group);
-    weft_error_place(error, condition->origin, NULL, 0, 0);
-    weft_error_hint(error,
-                    "name a group of facets of the mesh: lines in the plane, surfaces in space");
-    return WEFT_ERROR_INPUT;
-}
-
-weft_status app_part_make(weft_device *device, const weft_mesh *mesh,
-                          const app_condition *condition, int group, app_part *out,
-                          weft_error *error) {
+/* The texts of one condition go to out->texts, which owns them; `free` is no condition. */
+static weft_status split_condition(const app_condition *condition, int components, app_pieces *out,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_mesh_group_facets(mesh, group, &out->facets, &out->n_facets, error));
-    if (out->n_facets == 0)
-        TRY(app_condition_refuse_empty(condition, error));
-    TRY(weft_connectivity_make(device, out->facets, out->n_facets, mesh->dimension, mesh->n_nodes,
-                               &out->dofs, error));
+    char **list = NULL;
+    TRY(app_split_components(condition->origin, condition->value, components, &list, error));
+    for (int k = 0; k < components; ++k) {
+        out->texts[out->n_texts++] = list[k];
+        if (strcmp(list[k], "free") != 0)
+            out->list[out->n++] = (weft_condition){.kind = condition->kind,
+                                                   .group = condition->group,
+                                                   .value = list[k],
+                                                   .alpha = condition->alpha,
+                                                   .origin = condition->origin,
+                                                   .component = k};
+    }
+    free(list);
 done:
     return status;
 }
 
-void app_parts_free(app_part **parts, int n) {
-    for (int i = 0; *parts && i < n; ++i) {
-        weft_connectivity_free(&(*parts)[i].dofs);
-        free((*parts)[i].facets);
+weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *mesh, int components,
+                            app_pieces *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t room = (size_t)conditions->n * (size_t)components + 1;
+    out->list = calloc(room, sizeof *out->list);
+    out->texts = calloc(room, sizeof *out->texts);
+    if (!out->list || !out->texts)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    for (int i = 0; i < conditions->n; ++i) {
+        TRY(split_condition(&conditions->list[i], components, out, error));
+        TRY(app_condition_group(mesh, &conditions->list[i], error));
     }
-    free(*parts);
-    *parts = NULL;
+done:
+    return status;
+}
+
+void app_pieces_free(app_pieces *pieces) {
+    app_free_list(&pieces->texts, pieces->n_texts);
+    free(pieces->list);
+    *pieces = (app_pieces){0};
 }
 
 weft_status app_probe_read(app_probes *probes, const char *text, weft_error *error) {
@@ -197,6 +209,34 @@ weft_status app_split_list(const char *option, const char *text, char ***out, in
     list = NULL;
 done:
     app_free_list(&list, count);
+    return status;
+}
+
+static weft_status refuse_count(const char *option, const char *text, int n, int wanted,
+                                weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "%d expression%s here, but the solution has %d component%s", n,
+                   n == 1 ? " stands" : "s stand", wanted, wanted == 1 ? "" : "s");
+    weft_error_place(error, option, text, 1, 1);
+    weft_error_hint(error, wanted == 1
+                               ? "write one expression"
+                               : "write one for each, with commas between them; `free` leaves a "
+                                 "component as it is");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status app_split_components(const char *option, const char *text, int components, char ***out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **list = NULL;
+    int n = 0;
+    TRY(app_split_list(option, text, &list, &n, error));
+    if (n != components)
+        TRY(refuse_count(option, text, n, components, error));
+    *out = list;
+    list = NULL;
+done:
+    app_free_list(&list, n);
     return status;
 }
 

@@ -44,18 +44,14 @@ typedef struct app_mesh_made {
 weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                           const weft_monitor *monitor, weft_mesh **out, app_mesh_made *made,
                           weft_error *error);
-/** The area or volume of the mesh. */
-double app_mesh_measure(const weft_mesh *mesh);
 /** The lines about the mesh, on stdout. */
 void app_mesh_print(const weft_mesh *mesh, const app_mesh_made *made);
 
 /* ---- conditions and probes (apps/common/conditions.c) --------------------------------------------- */
 
-typedef enum app_condition_kind { APP_DIRICHLET, APP_NEUMANN, APP_ROBIN } app_condition_kind;
-
 /** One --dirichlet, --neumann or --robin. */
 typedef struct app_condition {
-    app_condition_kind kind;
+    weft_condition_kind kind;
     char *group, *value, *alpha; /* malloc'd; alpha of Robin only */
     char origin[300];            /* "--dirichlet left", for messages */
 } app_condition;
@@ -66,7 +62,7 @@ typedef struct app_conditions {
 } app_conditions;
 
 /** Read GROUP=EXPR, or GROUP=ALPHA,EXPR for Robin, and append it. */
-weft_status app_condition_read(app_conditions *conditions, app_condition_kind kind,
+weft_status app_condition_read(app_conditions *conditions, weft_condition_kind kind,
                                const char *text, weft_error *error);
 void app_conditions_clear(app_conditions *conditions);
 
@@ -90,23 +86,21 @@ weft_status app_probes_check(const app_probes *probes, int dimension, weft_error
 void app_probes_measure(const app_probes *probes, const weft_mesh *mesh, const double *values,
                         int components, double *out);
 
-/** The facets that one Neumann or Robin condition holds on; empty for Dirichlet. */
-typedef struct app_part {
-    int32_t *facets; /* [n_facets][d] nodes */
-    int64_t n_facets;
-    weft_connectivity *dofs;
-} app_part;
-
 /** Find the group that a condition names; an error names the option. */
-weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition, int *group,
+weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition,
                                 weft_error *error);
-/** The group of a condition has no facets or nodes. */
-weft_status app_condition_refuse_empty(const app_condition *condition, weft_error *error);
-/** Neumann and Robin: the facets of a group as an index set of their own. */
-weft_status app_part_make(weft_device *device, const weft_mesh *mesh,
-                          const app_condition *condition, int group, app_part *out,
-                          weft_error *error);
-void app_parts_free(app_part **parts, int n);
+/** Conditions component by component, for weft_bc_make. Start from {0}. */
+typedef struct app_pieces {
+    weft_condition *list;
+    int n;
+    char **texts; /* [n_texts], what the list borrows */
+    int n_texts;
+} app_pieces;
+/** Errors  WEFT_ERROR_USAGE (a list of expressions of another length), WEFT_ERROR_INPUT (no such
+ *          group), WEFT_ERROR_MEMORY; free in any case */
+weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *mesh,
+                            int components, app_pieces *out, weft_error *error);
+void app_pieces_free(app_pieces *pieces);
 
 /* ---- options (apps/common/run_options.c) ----------------------------------------------------------- */
 
@@ -298,50 +292,6 @@ weft_status app_forecast_check(weft_device *device, const app_forecast *what,
 /** Log what was held at most beside what was foreseen. */
 void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor);
 
-/* ---- lists of numbers (apps/common/arrays.c) ------------------------------------------------------- */
-
-/** n doubles of the app's that the device uses in place where it can. */
-weft_status app_array_make(weft_device *device, int64_t n, double **values, weft_memory **memory,
-                           weft_error *error);
-/** Bring what the device has written to the app's doubles, or the other way: nothing where both are
- *  the same memory. */
-weft_status app_array_pull(const weft_memory *memory, double *values, int64_t n, weft_error *error);
-weft_status app_array_push(weft_memory *memory, const double *values, int64_t n, weft_error *error);
-/** The positions of what is marked among n, ascending; *out is the caller's: free(). */
-weft_status app_marks_collect(const char *marks, int64_t n, int32_t **out, int64_t *n_out,
-                              weft_error *error);
-/** Is the text a plain number, which needs no kernel? */
-bool app_constant(const char *text, double *value);
-/** Refuse an expression that is not finite at or near a node. */
-weft_status app_refuse_value(const weft_mesh *mesh, const char *origin, const char *text,
-                             int64_t node, weft_error *error);
-
-/* ---- forms (apps/common/form.c) -------------------------------------------------------------------- */
-
-enum { APP_FORM_INPUTS = 32, APP_FORM_EXPRESSIONS = 32, APP_FORM_PARAMETERS = 32 };
-
-/** A weft_form with room for what is bound to it. Must not move once it is made. */
-typedef struct app_form {
-    weft_form form;
-    weft_form_input inputs[APP_FORM_INPUTS];
-    weft_expression expressions[APP_FORM_EXPRESSIONS];
-    weft_parameter parameters[APP_FORM_PARAMETERS];
-} app_form;
-
-/** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
- *  Errors  WEFT_ERROR_INTERNAL: no such script */
-weft_status app_form_make(const char *script, int dimension, weft_memory *x,
-                          weft_connectivity *dofs, app_form *out, weft_error *error);
-/** The same from a text; borrowed. Nothing is bound. */
-void app_form_start(const char *name, const char *text, weft_connectivity *dofs, app_form *out);
-void app_form_input(app_form *form, const char *name, weft_memory *memory);
-/** Bind text to an expression of the script; origin names it in messages. */
-void app_form_expression(app_form *form, const char *name, const char *text, const char *origin);
-void app_form_parameter(app_form *form, const char *name, int value);
-/** Run a form over the cells into n lists, at most two, of a number each, and sum them. */
-weft_status app_form_sum(weft_context *context, const app_form *form, int64_t n_cells,
-                         const char *const *names, int n, double *sums, weft_error *error);
-
 /* ---- scripts of the user's (apps/common/script.c) --------------------------------------------------- */
 
 /** The text of a file, of a shipped script, or of stdin (-); a file wins over a shipped script of
@@ -357,6 +307,9 @@ weft_status app_script_check(const char *name, bool (*is_wanted)(const char *tex
 weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
                            weft_error *error);
 void app_free_list(char ***list, int n);
+/** The same with one piece for each component.  Errors  WEFT_ERROR_USAGE: more or fewer */
+weft_status app_split_components(const char *option, const char *text, int components, char ***out,
+                                 weft_error *error);
 
 /* ---- checks (apps/common/check.c) ------------------------------------------------------------------ */
 

@@ -182,11 +182,3 @@ const char *app_print_seconds(double seconds, char out[32]) {
         snprintf(out, 32, "%.1f us", 1e6 * seconds);
     return out;
 }
-
-const char *app_print_point(const double *point, int dimension, char out[64]) {
-    if (dimension == 3)
-        snprintf(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);
-    else
-        snprintf(out, 64, "(%g, %g)", point[0], point[1]);
-    return out;
-}

@@ -85,26 +85,6 @@ done:
     return status;
 }
 
-double app_mesh_measure(const weft_mesh *mesh) {
-    double sum = 0;
-    for (int64_t c = 0; c < mesh->n_cells; ++c) {
-        const int32_t *nodes = &mesh->cells[c * (mesh->dimension + 1)];
-        double e[3][3] = {{0}};
-        for (int i = 0; i < mesh->dimension; ++i)
-            for (int k = 0; k < mesh->dimension; ++k)
-                e[i][k] = mesh->x[(int64_t)nodes[i + 1] * mesh->dimension + k] -
-                          mesh->x[(int64_t)nodes[0] * mesh->dimension + k];
-        if (mesh->dimension == 2)
-            sum += fabs(e[0][0] * e[1][1] - e[0][1] * e[1][0]) / 2;
-        else
-            sum += fabs(e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
-                        e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-                        e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
-                   6;
-    }
-    return sum;
-}
-
 static void print_count(const char *what, int64_t n, const char *thing, const char *fate) {
     if (n > 0)
         printf("            %s: %" PRId64 " %s%s %s\n", what, n, thing, n == 1 ? "" : "s", fate);

@@ -113,11 +113,11 @@ weft_status app_run_option_read(app_run_options *o, int key, const char *text, w
     case APP_KEY_TUNE:
         return app_parse_integer("--tune", text, 1, 1000, &o->tune, error);
     case APP_KEY_DIRICHLET:
-        return app_condition_read(&o->conditions, APP_DIRICHLET, text, error);
+        return app_condition_read(&o->conditions, WEFT_DIRICHLET, text, error);
     case APP_KEY_NEUMANN:
-        return app_condition_read(&o->conditions, APP_NEUMANN, text, error);
+        return app_condition_read(&o->conditions, WEFT_NEUMANN, text, error);
     case APP_KEY_ROBIN:
-        return app_condition_read(&o->conditions, APP_ROBIN, text, error);
+        return app_condition_read(&o->conditions, WEFT_ROBIN, text, error);
     case APP_KEY_PROBE:
         return app_probe_read(&o->probes, text, error);
     case APP_KEY_QUIET:

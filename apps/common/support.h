@@ -165,7 +165,5 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
 const char *app_print_bytes(double bytes, char out[32]);
 /** "12.3 s", "4.56 ms": seconds for people, in out. */
 const char *app_print_seconds(double seconds, char out[32]);
-/** "(0.5, 1)": a point of 2 or 3 coordinates, in out. */
-const char *app_print_point(const double *point, int dimension, char out[64]);
 
 #endif

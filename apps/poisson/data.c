@@ -1,64 +1,28 @@
-#include "apps/common/fem.h"
+/* The system: its vectors, the operator, and the right-hand side. */
 #include "apps/poisson/poisson.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The condition's value at every node, of which those of its group are then taken. */
-static weft_status evaluate(poisson *run, const app_condition *condition, weft_memory *memory,
-                            weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "u";
-    app_form form;
-    TRY(poisson_form_make(run, "nodal.weft", NULL, &form, error));
-    app_form_expression(&form, "value", condition->value, condition->origin);
-    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
-                      error));
-done:
-    return status;
-}
-
-static weft_status set_values(poisson *run, const app_condition *condition, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_memory *memory = NULL;
-    double *values = NULL, constant = 0;
-    int32_t *nodes = NULL;
-    int64_t n = 0;
-    int group = 0;
-    if (!app_constant(condition->value, &constant)) {
-        TRY(app_array_make(run->device, run->mesh->n_nodes, &values, &memory, error));
-        TRY(evaluate(run, condition, memory, error));
-        TRY(app_array_pull(memory, values, run->mesh->n_nodes, error));
-    }
-    TRY(app_condition_group(run->mesh, condition, &group, error));
-    TRY(weft_mesh_group_nodes(run->mesh, group, &nodes, &n, error));
-    for (int64_t i = 0; i < n && !run->is_null; ++i) {
-        double value = values ? values[nodes[i]] : constant;
-        if (!isfinite(value))
-            TRY(app_refuse_value(run->mesh, condition->origin, condition->value, nodes[i], error));
-        run->u_values[nodes[i]] = value;
-    }
-done:
-    weft_memory_free(&memory);
-    free(values);
-    free(nodes);
-    return status;
-}
-
 weft_status poisson_data_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const poisson_options *options = run->options;
-    const weft_mesh *mesh = run->mesh;
-    size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
-    TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
-    TRY(app_array_make(run->device, mesh->n_nodes, &run->u_values, &run->u, error));
-    TRY(app_array_make(run->device, mesh->n_nodes, &run->b_values, &run->b, error));
-    for (int i = 0; i < options->run.conditions.n; ++i)
-        if (options->run.conditions.list[i].kind == APP_DIRICHLET)
-            TRY(set_values(run, &options->run.conditions.list[i], error));
-    TRY(app_array_push(run->u, run->u_values, mesh->n_nodes, error));
+    const int64_t n = weft_space_dofs(run->space);
+    TRY(weft_vector_make(run->device, n, &run->u_values, &run->u, error));
+    TRY(weft_vector_make(run->device, n, &run->b_values, &run->b, error));
+    weft_bc_set(run->bc, 1, run->u_values);
+    TRY(weft_vector_push(run->u, run->u_values, n, error));
+done:
+    return status;
+}
+
+weft_status poisson_form_cells(const poisson *run, weft_bound_form *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *diffusivity = run->options->diffusivity;
+    TRY(weft_form_ship(run->space, diffusivity ? "poisson_diffusivity.weft" : "poisson.weft",
+                       weft_space_cells(run->space), out, error));
+    if (diffusivity)
+        weft_form_bind_expression(out, "diffusivity", diffusivity, "--diffusivity");
+    out->form.product = diffusivity ? "stiffness_product_mean.weft" : "stiffness_product.weft";
 done:
     return status;
 }
@@ -66,27 +30,53 @@ done:
 /* K of the cells, and int alpha phi_i phi_j over the facets of each Robin condition. */
 weft_status poisson_operator_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const poisson_options *options = run->options;
-    weft_form *forms = calloc((size_t)options->run.conditions.n + 1, sizeof *forms);
-    run->forms = calloc((size_t)options->run.conditions.n + 1, sizeof *run->forms);
-    if (!forms || !run->forms) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
-    TRY(poisson_form_cells(run, &run->forms[run->n_forms++], error));
-    for (int i = 0; i < options->run.conditions.n; ++i) {
-        const app_condition *condition = &options->run.conditions.list[i];
-        if (condition->kind != APP_ROBIN)
-            continue;
-        app_form *form = &run->forms[run->n_forms++];
-        TRY(poisson_form_make(run, "robin.weft", run->parts[i].dofs, form, error));
-        app_form_expression(form, "alpha", condition->alpha, condition->origin);
-    }
-    for (int i = 0; i < run->n_forms; ++i)
-        forms[i] = run->forms[i].form;
-    TRY(weft_operator_make(&run->context, run->assembly, forms, run->n_forms, &run->op, error));
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(run->bc, &robin);
+    run->forms = calloc((size_t)n_robin + 1, sizeof *run->forms);
+    if (!run->forms)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    TRY(poisson_form_cells(run, &run->form, error));
+    run->forms[run->n_forms++] = run->form.form;
+    for (int i = 0; i < n_robin; ++i)
+        run->forms[run->n_forms++] = robin[i];
+    TRY(weft_operator_make(&run->context, run->assembly, run->forms, run->n_forms, &run->op,
+                           error));
     TRY(weft_operator_assemble(run->op, error));
 done:
-    free(forms);
+    return status;
+}
+
+/* -div(k grad u) = f and k du/dn = g: int f + int g = 0 is needed for a solution. */
+static weft_status check_sum(poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_balance balance;
+    TRY(weft_bc_balance(run->bc, run->options->source, "--source", &balance, error));
+    weft_log(
+        &run->messages->monitor, WEFT_LOG_INFO,
+        "pure Neumann: integrals %.10g (source) and %.10g (flux), sum %.3g, accepted up to %.3g",
+        balance.source, balance.flux, balance.sum, balance.bound);
+    if (fabs(balance.sum) <= balance.bound)
+        goto done;
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "with Neumann conditions alone the source and the fluxes must sum to zero, but their "
+        "integrals are %.10g (--source) and %.10g (--neumann, --robin)",
+        balance.source, balance.flux);
+    weft_error_place(error, "--neumann", NULL, 0, 0);
+    weft_error_hint(error,
+                    "subtract %.10g from --source, or fix u somewhere by --dirichlet GROUP=EXPR",
+                    balance.sum / weft_mesh_measure(run->mesh));
+done:
+    return status;
+}
+
+weft_status poisson_load_make(poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->pure_neumann && !run->is_null)
+        TRY(check_sum(run, error));
+    TRY(weft_load_make(&run->context, run->space, run->options->source, "--source",
+                       WEFT_LOAD_DEGREE, run->b, run->b_values, error));
+    TRY(weft_bc_load_add(run->bc, WEFT_LOAD_DEGREE, run->b, run->b_values, error));
+done:
     return status;
 }

@@ -54,10 +54,9 @@ done:
 void poisson_clear(poisson *run) {
     weft_operator_free(&run->op);
     free(run->forms);
-    app_parts_free(&run->parts, run->options->run.conditions.n);
-    free(run->constrained);
-    weft_connectivity_free(&run->cells);
-    weft_memory_free(&run->x);
+    weft_bc_free(&run->bc);
+    app_pieces_free(&run->pieces);
+    weft_space_free(&run->space);
     weft_memory_free(&run->u);
     weft_memory_free(&run->b);
     free(run->u_values);

@@ -61,8 +61,8 @@ static weft_status print_operator(const poisson *run, weft_error *error) {
     const char *end = info->script;
     for (int i = 0; i < run->n_forms; ++i) {
         script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
-                       .form = run->forms[i].form,
-                       .n_instances = weft_connectivity_from(run->forms[i].form.dofs)};
+                       .form = run->forms[i],
+                       .n_instances = weft_connectivity_from(run->forms[i].dofs)};
         item.fragments[0] = (weft_fragment){item.form.name, item.form.text};
         item.fragments[1] = (weft_fragment){end, weft_fem_script(end)};
         TRY(print_script(run, &item, error));
@@ -83,9 +83,9 @@ done:
 
 static weft_status print_load(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    app_form form;
-    TRY(poisson_form_make(run, "load.weft", run->cells, &form, error));
-    app_form_expression(&form, "source", run->options->source, "--source");
+    weft_bound_form form;
+    TRY(weft_form_ship(run->space, "load.weft", weft_space_cells(run->space), &form, error));
+    weft_form_bind_expression(&form, "source", run->options->source, "--source");
     const script item = {
         .title = "right-hand side",
         .fragments = {{form.form.name, form.form.text}, {"outputs", "return b;\n"}},

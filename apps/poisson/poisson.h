@@ -42,15 +42,15 @@ typedef struct poisson {
 
     weft_mesh *mesh;
     app_mesh_made mesh_made;
-    weft_connectivity *cells; /* cells -> nodes */
-    app_part *parts;          /* [n_conditions] */
-    int32_t *constrained;     /* Dirichlet nodes, ascending */
-    int64_t n_constrained;
+    weft_space *space;
+    app_pieces pieces;
+    weft_bc *bc;
     bool pure_neumann; /* nothing fixes the constant */
 
-    weft_memory *x, *u, *b;      /* coordinates, solution, right-hand side */
+    weft_memory *u, *b;          /* solution, right-hand side */
     double *u_values, *b_values; /* what u and b wrap */
-    app_form *forms;             /* of the operator: cells, then one a Robin condition */
+    weft_bound_form form; /* of the cells */
+    weft_form *forms;     /* of the operator: that, then one for each Robin condition */
     int n_forms;
     weft_assembly assembly; /* of the options, or chosen */
     weft_operator *op;
@@ -75,19 +75,15 @@ weft_status poisson_mesh_make(poisson *run, weft_error *error);
 /** Choose the assembly where the user has not, and say what the run will hold on the device;
  * refused where that cannot fit. (apps/poisson/forecast.c) Errors  WEFT_ERROR_MEMORY */
 weft_status poisson_forecast_make(poisson *run, weft_error *error);
-/** Connectivities of cells and of the conditions' facets, constrained nodes. (apps/poisson/mesh.c)
+/** The space and its boundary conditions. (apps/poisson/mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), a probe with too many
- * coordinates */
+ *          coordinates, a value that is not finite, a part of the mesh in which nothing fixes u */
 weft_status poisson_dofs_make(poisson *run, weft_error *error);
-/** Find the parts of the mesh that do not touch, and set run->pure_neumann where nothing fixes u.
- * (apps/poisson/parts.c) Errors  WEFT_ERROR_INPUT: one part of several is not fixed */
-weft_status poisson_parts_check(poisson *run, weft_error *error);
-/** Coordinates, u with its boundary values, room for b. (apps/poisson/data.c)
- *  Errors  WEFT_ERROR_INPUT: a value is not finite (option and place) */
+/** u with its boundary values, room for b. (apps/poisson/data.c) */
 weft_status poisson_data_make(poisson *run, weft_error *error);
 /** Make and assemble the operator. (apps/poisson/data.c) */
 weft_status poisson_operator_make(poisson *run, weft_error *error);
-/** b, with its integrals checked where only they make the problem solvable. (apps/poisson/load.c) */
+/** b, with its integrals checked where only they make the problem solvable. (apps/poisson/data.c) */
 weft_status poisson_load_make(poisson *run, weft_error *error);
 /** Conjugate gradients; then the mean is taken off where the constant is free. (apps/poisson/solve.c) */
 weft_status poisson_solve(poisson *run, weft_error *error);
@@ -100,13 +96,8 @@ weft_status poisson_json_write(const poisson *run, weft_error *error);
 /** On the null device: plans and what would be launched, on stdout. (apps/poisson/null.c) */
 weft_status poisson_plan_print(poisson *run, weft_error *error);
 
-/* ---- forms (apps/poisson/form.c) ------------------------------------------------------------- */
-
-/** Start a form from a shipped script, with the nodes' coordinates x and the dimension d bound.
- *  Errors  WEFT_ERROR_INTERNAL: no such script */
-weft_status poisson_form_make(const poisson *run, const char *script, weft_connectivity *dofs,
-                              app_form *out, weft_error *error);
-/** The form of the cells' operator: poisson.weft, or poisson_diffusivity.weft with the user's k. */
-weft_status poisson_form_cells(const poisson *run, app_form *out, weft_error *error);
+/** The form of the cells' operator: poisson.weft, or poisson_diffusivity.weft with the user's k.
+ *  (apps/poisson/data.c) */
+weft_status poisson_form_cells(const poisson *run, weft_bound_form *out, weft_error *error);
 
 #endif

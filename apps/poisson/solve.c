@@ -9,16 +9,15 @@
 weft_status poisson_solve(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const poisson_options *options = run->options;
-    const weft_cg_options cg = {.jacobi = options->run.jacobi,
-                                .tolerance = options->run.tolerance,
-                                .max_iterations = app_iterations_limit(&options->run, run->mesh),
-                                .constrained = run->constrained,
-                                .n_constrained = run->n_constrained,
-                                .project_mean = run->pure_neumann,
-                                .monitor = &run->messages->monitor};
+    weft_cg_options cg = {.jacobi = options->run.jacobi,
+                          .tolerance = options->run.tolerance,
+                          .max_iterations = app_iterations_limit(&options->run, run->mesh),
+                          .project_mean = run->pure_neumann,
+                          .monitor = &run->messages->monitor};
     const double start = app_clock(&run->context);
+    cg.constrained = weft_bc_constrained(run->bc, &cg.n_constrained);
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
-    TRY(app_array_pull(run->u, run->u_values, run->mesh->n_nodes, error));
+    TRY(weft_vector_pull(run->u, run->u_values, run->mesh->n_nodes, error));
 done:
     run->seconds.solve = app_clock(&run->context) - start;
     return status;
@@ -31,7 +30,7 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
         "I = quadrature_integral(interpolate(U, degree = 1), J, degree = 1);\n";
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    app_form form;
+    weft_bound_form form;
     double sums[2] = {0, 0};
     const char *energy = weft_fem_script("energy.weft");
     TRY(poisson_form_cells(run, &form, error));
@@ -42,8 +41,8 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
     }
     form.form.name = "energy.weft";
     form.form.text = text.data;
-    app_form_input(&form, "u", run->u);
-    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, sums, error));
+    weft_form_bind_input(&form, "u", run->u);
+    TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, sums, error));
     run->energy = sums[0] / 2;
     run->integral_u = sums[1];
 done:
@@ -52,18 +51,13 @@ done:
 }
 
 static weft_status measure_errors(poisson *run, weft_error *error) {
-    static const char *const names[2] = {"l2", "h1"};
     weft_status status = WEFT_OK;
-    app_form form;
-    double sums[2] = {0, 0};
-    TRY(poisson_form_make(run, run->mesh->dimension == 2 ? "errors_2.weft" : "errors_3.weft",
-                          run->cells, &form, error));
-    app_form_input(&form, "u", run->u);
-    app_form_expression(&form, "exact", run->options->exact, "--exact");
-    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, sums, error));
-    run->l2_error = sqrt(sums[0]);
-    run->h1_error = sqrt(sums[1]);
-    if (!isfinite(sums[0]) || !isfinite(sums[1]))
+    double l2 = 0, h1 = 0;
+    TRY(weft_space_errors(&run->context, run->space, run->u, run->options->exact, "--exact", &l2,
+                          &h1, error));
+    run->l2_error = sqrt(l2);
+    run->h1_error = sqrt(h1);
+    if (!isfinite(l2) || !isfinite(h1))
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "--exact is not finite everywhere in the mesh, so there are no errors to tell");
 done:
@@ -82,10 +76,10 @@ static weft_status measure_probes(poisson *run, weft_error *error) {
 /* Where the constant is free, the one is taken for which the integral of u is zero. */
 static weft_status remove_mean(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    double measure = app_mesh_measure(run->mesh), mean = run->integral_u / measure;
+    double measure = weft_mesh_measure(run->mesh), mean = run->integral_u / measure;
     for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
         run->u_values[i] -= mean;
-    TRY(app_array_push(run->u, run->u_values, run->mesh->n_nodes, error));
+    TRY(weft_vector_push(run->u, run->u_values, run->mesh->n_nodes, error));
     TRY(measure_integrals(run, error));
 done:
     return status;

@@ -19,63 +19,34 @@ static const double ACTION = 1e-9;
 /* What it leaves of A 1 against A's diagonal where A does not see constants. */
 static const double UNSEEN = 1e-10;
 
-void solve_form_cells(solve *run, app_form *out) {
+void solve_form_cells(solve *run, weft_bound_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
-    app_form_start(options->script, script->cells.data, run->cells, out);
+    weft_form_start(options->script, script->cells.data, weft_space_cells(run->space), out);
     out->form.components = run->components;
     out->form.action = script->action;
     for (int i = 0; i < weft_compilation_names(script->compilation); ++i) {
         weft_compilation_name(script->compilation, i, &info);
         if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") == 0)
-            app_form_input(out, "x", run->x);
+            weft_form_bind_input(out, "x", weft_space_coordinates(run->space));
     }
     if (options->nonlinear)
-        app_form_input(out, "u", run->u);
+        weft_form_bind_input(out, "u", run->u);
     for (int i = 0; i < run->n_inputs; ++i)
-        app_form_input(out, run->inputs[i].name, run->inputs[i].memory);
+        weft_form_bind_input(out, run->inputs[i].name, run->inputs[i].memory);
     bool has_load = script->has_load;
     for (int i = 0; i < run->n_inputs; ++i)
         has_load = has_load && strcmp(run->inputs[i].name, "load") != 0;
     if (has_load)
-        app_form_input(out, "load", run->load);
+        weft_form_bind_input(out, "load", run->load);
     for (int i = 0; i < options->defines.n; ++i)
-        app_form_expression(out, options->defines.list[i].name, options->defines.list[i].value,
-                            options->defines.list[i].origin);
+        weft_form_bind_expression(out, options->defines.list[i].name,
+                                  options->defines.list[i].value, options->defines.list[i].origin);
     for (int i = 0; i < options->sets.n; ++i)
-        app_form_parameter(out, options->sets.list[i].name, options->sets.list[i].number);
+        weft_form_bind_parameter(out, options->sets.list[i].name, options->sets.list[i].number);
     if (script->has_d)
-        app_form_parameter(out, "d", run->mesh->dimension);
-}
-
-static weft_status form_robin(solve *run, const solve_part *piece, app_form *out,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    const bool blocks = run->components > 1;
-    TRY(app_form_make(blocks ? "robin_component.weft" : "robin.weft", run->mesh->dimension, run->x,
-                      run->parts[piece->part].dofs, out, error));
-    out->form.components = run->components;
-    app_form_expression(out, "alpha", piece->condition->alpha, piece->condition->origin);
-    if (blocks) {
-        app_form_parameter(out, "c", run->components);
-        app_form_parameter(out, "k", piece->component);
-    }
-done:
-    return status;
-}
-
-static weft_status make_forms(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    run->forms = calloc((size_t)run->n_pieces + 1, sizeof *run->forms);
-    if (!run->forms)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    solve_form_cells(run, &run->forms[run->n_forms++]);
-    for (int i = 0; i < run->n_pieces; ++i)
-        if (run->pieces[i].condition->kind == APP_ROBIN)
-            TRY(form_robin(run, &run->pieces[i], &run->forms[run->n_forms++], error));
-done:
-    return status;
+        weft_form_bind_parameter(out, "d", run->mesh->dimension);
 }
 
 /* CG is for symmetric matrices. where  "" or the place in a Newton iteration */
@@ -95,7 +66,7 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->is_null)
         return WEFT_OK;
-    TRY(weft_symmetry_make(&run->context, &run->forms[0].form, &run->symmetry, error));
+    TRY(weft_symmetry_make(&run->context, &run->form.form, &run->symmetry, error));
     TRY(weft_symmetry_measure(run->symmetry, &run->asymmetry, error));
     if (isnan(run->asymmetry)) {
         status = weft_error_set(error, WEFT_ERROR_INPUT,
@@ -131,7 +102,7 @@ static weft_status check_action(solve *run, weft_error *error) {
     double apart = 0;
     if (run->is_null || !run->script.action)
         return WEFT_OK;
-    TRY(weft_form_action_apart(&run->context, &run->forms[0].form, &apart, error));
+    TRY(weft_form_action_apart(&run->context, &run->form.form, &apart, error));
     if (apart <= ACTION)
         goto done;
     status = weft_error_set(error, WEFT_ERROR_INPUT,
@@ -149,14 +120,9 @@ static weft_status foresee(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
     const weft_mesh *mesh = run->mesh;
-    app_forecast what = {.problem = {.dimension = mesh->dimension,
-                                     .width = mesh->dimension + 1,
-                                     .components = run->components,
-                                     .n_nodes = mesh->n_nodes,
-                                     .n_cells = mesh->n_cells,
-                                     .symmetric = true,
-                                     .applications = weft_cg_iterations_expected(
-                                         mesh->dimension, mesh->n_nodes, options->tolerance)},
+    app_forecast what = {.problem = weft_space_problem(
+                             run->space, weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes,
+                                                                     options->tolerance)),
                          .n_vectors = run->options->nonlinear ? 4 : 2};
     if (run->is_null && !options->assembly_auto) /* stops after the first */
         what.problem.applications = 1;
@@ -174,17 +140,17 @@ static weft_status see_constant(solve *run, int k, double *seen, weft_error *err
     weft_status status = WEFT_OK;
     double *v = NULL, *y = NULL, most = 0, diagonal = 0;
     weft_memory *v_memory = NULL, *y_memory = NULL;
-    TRY(app_array_make(run->device, run->n_dofs, &v, &v_memory, error));
-    TRY(app_array_make(run->device, run->n_dofs, &y, &y_memory, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &v, &v_memory, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &y, &y_memory, error));
     for (int64_t i = k; i < run->n_dofs; i += run->components)
         v[i] = 1;
-    TRY(app_array_push(v_memory, v, run->n_dofs, error));
+    TRY(weft_vector_push(v_memory, v, run->n_dofs, error));
     TRY(weft_operator_apply(run->op, v_memory, y_memory, error));
-    TRY(app_array_pull(y_memory, y, run->n_dofs, error));
+    TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
         most = fmax(most, fabs(y[i]));
     TRY(weft_operator_diagonal(run->op, y_memory, error));
-    TRY(app_array_pull(y_memory, y, run->n_dofs, error));
+    TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
         diagonal = fmax(diagonal, fabs(y[i]));
     *seen = diagonal > 0 ? most / diagonal : 1; /* a zero matrix is CG's to report */
@@ -224,20 +190,23 @@ done:
 
 weft_status solve_operator_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_form *forms = calloc((size_t)run->n_pieces + 1, sizeof *forms);
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(run->bc, &robin);
+    weft_form *forms = calloc((size_t)n_robin + 1, sizeof *forms);
     if (!forms)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    TRY(make_forms(run, error));
-    for (int i = 0; i < run->n_forms; ++i)
-        forms[i] = run->forms[i].form;
+    solve_form_cells(run, &run->form);
+    forms[0] = run->form.form;
+    for (int i = 0; i < n_robin; ++i)
+        forms[1 + i] = robin[i];
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
     TRY(foresee(run, error));
-    TRY(weft_operator_make(&run->context, run->assembly, forms, run->n_forms, &run->op, error));
+    TRY(weft_operator_make(&run->context, run->assembly, forms, 1 + n_robin, &run->op, error));
     TRY(weft_operator_assemble(run->op, error));
-    if (run->n_forms > 1)
-        TRY(weft_operator_make(&run->context, WEFT_ASSEMBLY_MATRIX_FREE, forms + 1,
-                               run->n_forms - 1, &run->robin, error));
+    if (n_robin > 0)
+        TRY(weft_operator_make(&run->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
+                               &run->robin, error));
     TRY(check_fixed(run, error));
 done:
     free(forms);

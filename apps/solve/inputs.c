@@ -9,26 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A formula at the nodes, or at the centres of cells. */
-static weft_status evaluate(solve *run, bool on_cells, const char *text, const char *origin,
-                            weft_memory *memory, double *values, weft_error *error) {
+/* A formula at the centres of cells. */
+static weft_status evaluate_centres(solve *run, const char *text, const char *origin,
+                                    weft_memory *memory, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "u";
-    const int64_t n = on_cells ? run->mesh->n_cells : run->mesh->n_nodes;
-    app_form form;
-    TRY(app_form_make(on_cells ? "centres.weft" : "nodal.weft", run->mesh->dimension, run->x,
-                      on_cells ? run->cells : NULL, &form, error));
-    app_form_expression(&form, "value", text, origin);
-    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, on_cells ? "cells" : "nodes",
-                      n, error));
-    TRY(app_array_pull(memory, values, n, error));
+    weft_bound_form form;
+    TRY(weft_form_ship(run->space, "centres.weft", weft_space_cells(run->space), &form, error));
+    weft_form_bind_expression(&form, "value", text, origin);
+    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "cells", run->mesh->n_cells,
+                      error));
+    TRY(weft_vector_pull(memory, values, run->mesh->n_cells, error));
 done:
     return status;
-}
-
-weft_status solve_evaluate(solve *run, const char *text, const char *origin, weft_memory *memory,
-                           double *values, weft_error *error) {
-    return evaluate(run, false, text, origin, memory, values, error);
 }
 
 static weft_status refuse_uniform(const solve_binding *binding, const char *text,
@@ -56,19 +49,21 @@ static weft_status fill(solve *run, const solve_binding *binding, const weft_nam
     const int64_t room = (n + lanes - 1) / lanes * lanes;
     double *column = NULL, constant = 0;
     weft_memory *memory = NULL;
-    const bool is_constant = app_constant(text, &constant);
+    const bool is_constant = weft_formula_constant(text, &constant);
     if (!is_constant && !info->over)
         TRY(refuse_uniform(binding, text, error));
     if (!is_constant) {
-        TRY(app_array_make(run->device, room, &column, &memory, error));
-        TRY(evaluate(run, on_cells, text, binding->origin, memory, column, error));
+        TRY(weft_vector_make(run->device, room, &column, &memory, error));
+        TRY(on_cells ? evaluate_centres(run, text, binding->origin, memory, column, error)
+                     : weft_space_evaluate(&run->context, run->space, text, binding->origin, memory,
+                                           column, error));
     }
     for (int64_t i = 0; i < (on_cells ? room : n); ++i) {
         const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
         const double value = column ? column[from] : constant;
         if (!isfinite(value) && !run->is_null)
-            TRY(app_refuse_value(
-                run->mesh, binding->origin, text,
+            TRY(weft_formula_refuse(
+                run->space, text, binding->origin,
                 on_cells ? run->mesh->cells[from * (run->mesh->dimension + 1)] : from, error));
         values[place(on_cells, lanes, components, i, k)] = value;
     }
@@ -159,9 +154,9 @@ static weft_status make_input(solve *run, const weft_name_info *info, weft_error
         TRY(refuse_over(run, info, error));
     input->name = info->name;
     ++run->n_inputs;
-    TRY(app_array_make(run->device, n, &input->values, &input->memory, error));
+    TRY(weft_vector_make(run->device, n, &input->values, &input->memory, error));
     TRY(bind(run, binding, info, input->values, error));
-    TRY(app_array_push(input->memory, input->values, n, error));
+    TRY(weft_vector_push(input->memory, input->values, n, error));
 done:
     return status;
 }
@@ -236,9 +231,9 @@ static weft_status make_inputs(solve *run, weft_error *error) {
         else if (!is_own(run, info.name))
             TRY(make_input(run, &info, error));
     }
-    if (run->n_inputs + 4 > APP_FORM_INPUTS)
+    if (run->n_inputs + 4 > WEFT_FORM_INPUTS)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than %d inputs",
-                                APP_FORM_INPUTS - 4);
+                                WEFT_FORM_INPUTS - 4);
 done:
     free(names);
     return status;
@@ -246,18 +241,14 @@ done:
 
 weft_status solve_data_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = run->mesh;
-    size_t bytes = (size_t)mesh->n_nodes * (size_t)mesh->dimension * sizeof *mesh->x;
-    TRY(weft_memory_wrap(run->device, mesh->x, bytes, &run->x, error));
-    TRY(app_array_make(run->device, run->n_dofs, &run->u_values, &run->u, error));
-    TRY(app_array_make(run->device, run->n_dofs, &run->b_values, &run->b, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &run->u_values, &run->u, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &run->b_values, &run->b, error));
     TRY(weft_memory_make(run->device, sizeof(double), &run->load, error));
     run->load_value = 1;
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
     TRY(make_inputs(run, error));
-    TRY(solve_dirichlet_make(run, error));
-    solve_dirichlet_set(run, run->options->nonlinear ? 0 : 1);
-    TRY(app_array_push(run->u, run->u_values, run->n_dofs, error));
+    weft_bc_set(run->bc, run->options->nonlinear ? 0 : 1, run->u_values);
+    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
 done:
     return status;
 }

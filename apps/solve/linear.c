@@ -7,31 +7,26 @@
 
 /* With nothing that fixes the constant, b must sum to zero: within rounding, or what quadrature
  * leaves of data that do. */
-static const double SUM_ROUNDING = 1e-8, SUM_QUADRATURE = 1e-3;
-
 static weft_status check_balance(const solve *run, weft_error *error) {
-    double size = 0;
     if (!run->project)
         return WEFT_OK;
-    const double sum = weft_sum(run->b_values, run->n_dofs);
-    for (int64_t i = 0; i < run->n_dofs; ++i)
-        size += fabs(run->b_values[i]);
-    if (fabs(sum) > SUM_QUADRATURE * size) {
+    const weft_balance balance = weft_balance_of(run->b_values, run->n_dofs);
+    if (fabs(balance.sum) > balance.bound) {
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "nothing fixes the constant in u, so the vector must sum to zero, but its "
                        "sum is %.10g",
-                       sum);
+                       balance.sum);
         weft_error_hint(error,
                         "fix u somewhere by --dirichlet GROUP=EXPR, or subtract %.10g from "
                         "the source",
-                        sum / app_mesh_measure(run->mesh));
+                        balance.sum / weft_mesh_measure(run->mesh));
         return WEFT_ERROR_INPUT;
     }
-    if (fabs(sum) > SUM_ROUNDING * size)
+    if (fabs(balance.sum) > balance.rounding)
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "nothing fixes the constant in u, and the vector's sum is %.3g, not zero: its "
                  "mean is taken off",
-                 sum);
+                 balance.sum);
     return WEFT_OK;
 }
 
@@ -48,7 +43,7 @@ weft_status solve_linear(solve *run, weft_error *error) {
     const double start = app_clock(&run->context);
     TRY(check_balance(run, error));
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
-    TRY(app_array_pull(run->u, run->u_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->u, run->u_values, run->n_dofs, error));
 done:
     run->seconds.solve = app_clock(&run->context) - start;
     return status;

@@ -9,43 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/* flux_i += int g phi_i over the facets of a Neumann or Robin condition, for its component */
-static weft_status add_flux(solve *run, const solve_part *piece, weft_memory *memory, double *flux,
-                            weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "b";
-    const bool blocks = run->components > 1;
-    double constant = NAN;
-    app_form form;
-    if (app_constant(piece->value, &constant) && constant == 0)
-        return WEFT_OK;
-    TRY(app_form_make(blocks ? "neumann_component.weft" : "neumann.weft", run->mesh->dimension,
-                      run->x, run->parts[piece->part].dofs, &form, error));
-    app_form_input(&form, "b", memory);
-    app_form_expression(&form, "flux", piece->value, piece->condition->origin);
-    if (blocks) {
-        app_form_parameter(&form, "c", run->components);
-        app_form_parameter(&form, "k", piece->component);
-    }
-    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "cells",
-                      run->parts[piece->part].n_facets, error));
-    TRY(app_array_pull(memory, flux, run->n_dofs, error));
-    for (int64_t i = 0; i < run->n_dofs && !run->is_null; ++i)
-        if (!isfinite(flux[i]))
-            TRY(app_refuse_value(run->mesh, piece->condition->origin, piece->value,
-                                 i / run->components, error));
-done:
-    return status;
-}
-
 static weft_status make_fluxes(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
-    TRY(app_array_make(run->device, run->n_dofs, &run->flux, &memory, error));
-    TRY(app_array_push(memory, run->flux, run->n_dofs, error));
-    for (int i = 0; i < run->n_pieces; ++i)
-        if (run->pieces[i].condition->kind != APP_DIRICHLET)
-            TRY(add_flux(run, &run->pieces[i], memory, run->flux, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &run->flux, &memory, error));
+    TRY(weft_vector_push(memory, run->flux, run->n_dofs, error));
+    TRY(weft_bc_load_add(run->bc, WEFT_LOAD_DEGREE, memory, run->flux, error));
 done:
     weft_memory_free(&memory);
     return status;
@@ -55,7 +24,7 @@ done:
 static weft_status make_program(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    app_form form;
+    weft_bound_form form;
     solve_form_cells(run, &form);
     weft_text_add(&text, "return %s;\n", run->script.vector);
     if (text.failed) {
@@ -76,7 +45,8 @@ static weft_status make_program(solve *run, weft_error *error) {
     TRY(weft_program_make(run->device, run->vector_compilation, &run->vector_program, error));
     run->context.compile_seconds += weft_clock() - start;
     run->context.n_kernels += weft_compilation_kernels(run->vector_compilation);
-    TRY(weft_program_bind_connectivity(run->vector_program, "dofs", run->cells, error));
+    TRY(weft_program_bind_connectivity(run->vector_program, "dofs", weft_space_cells(run->space),
+                                       error));
     for (int i = 0; i < form.form.n_inputs; ++i)
         TRY(weft_program_bind(run->vector_program, form.inputs[i].name, form.inputs[i].memory,
                               error));
@@ -89,8 +59,8 @@ done:
 weft_status solve_load_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     bool has_flux = false;
-    for (int i = 0; i < run->n_pieces; ++i)
-        has_flux |= run->pieces[i].condition->kind != APP_DIRICHLET;
+    for (int i = 0; i < run->pieces.n; ++i)
+        has_flux |= run->pieces.list[i].kind != WEFT_DIRICHLET;
     if (has_flux)
         TRY(make_fluxes(run, error));
     if (run->script.vector)
@@ -109,7 +79,7 @@ static weft_status check_finite(const solve *run, weft_error *error) {
             continue;
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
                        run->script.vector ? run->script.vector : "b",
-                       app_print_point(&run->mesh->x[i / run->components * d], d, point));
+                       weft_point_text(&run->mesh->x[i / run->components * d], d, point));
         weft_error_place(error, run->options->script, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");
@@ -125,13 +95,13 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
     if (run->is_null)
         goto done;
     if (run->vector_program)
-        TRY(app_array_pull(run->b, run->b_values, run->n_dofs, error));
+        TRY(weft_vector_pull(run->b, run->b_values, run->n_dofs, error));
     else
         memset(run->b_values, 0, (size_t)run->n_dofs * sizeof *run->b_values);
     for (int64_t i = 0; i < run->n_dofs && run->flux; ++i)
         run->b_values[i] += factor * run->flux[i];
     TRY(check_finite(run, error));
-    TRY(app_array_push(run->b, run->b_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->b, run->b_values, run->n_dofs, error));
 done:
     return status;
 }

@@ -54,20 +54,15 @@ void solve_clear(solve *run) {
     weft_operator_free(&run->op);
     weft_operator_free(&run->robin);
     weft_symmetry_free(&run->symmetry);
-    free(run->forms);
     for (int i = 0; i < run->n_inputs; ++i) {
         weft_memory_free(&run->inputs[i].memory);
         free(run->inputs[i].values);
     }
     free(run->inputs);
-    app_parts_free(&run->parts, run->options->run.conditions.n);
-    app_free_list(&run->texts, run->n_texts);
-    free(run->pieces);
     app_free_list(&run->exact, run->components);
-    free(run->constrained);
-    free(run->given);
-    weft_connectivity_free(&run->cells);
-    weft_memory_free(&run->x);
+    weft_bc_free(&run->bc);
+    app_pieces_free(&run->pieces);
+    weft_space_free(&run->space);
     weft_memory_free(&run->u);
     weft_memory_free(&run->b);
     weft_memory_free(&run->load);

@@ -9,27 +9,23 @@
 /* Integral and errors of component k, as a list of its own; text NULL: no errors. */
 static weft_status measure_component(solve *run, int k, const char *text, double errors[2],
                                      weft_error *error) {
-    static const char *const integral[] = {"I"}, *const names[] = {"l2", "h1"};
+    static const char *const integral[] = {"I"};
     weft_status status = WEFT_OK;
-    const int d = run->mesh->dimension, c = run->components;
+    const int c = run->components;
     double *values = NULL;
     weft_memory *memory = NULL;
-    app_form form;
-    TRY(app_array_make(run->device, run->mesh->n_nodes, &values, &memory, error));
+    weft_bound_form form;
+    TRY(weft_vector_make(run->device, run->mesh->n_nodes, &values, &memory, error));
     for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
         values[i] = run->u_values[i * c + k];
-    TRY(app_array_push(memory, values, run->mesh->n_nodes, error));
-    TRY(app_form_make("integral.weft", d, run->x, run->cells, &form, error));
-    app_form_input(&form, "u", memory);
-    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, integral, 1, &run->integral_u[k],
-                     error));
-    if (!text)
-        goto done;
-    TRY(app_form_make(d == 2 ? "errors_2.weft" : "errors_3.weft", d, run->x, run->cells, &form,
+    TRY(weft_vector_push(memory, values, run->mesh->n_nodes, error));
+    TRY(weft_form_ship(run->space, "integral.weft", weft_space_cells(run->space), &form, error));
+    weft_form_bind_input(&form, "u", memory);
+    TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, integral, 1, &run->integral_u[k],
                       error));
-    app_form_input(&form, "u", memory);
-    app_form_expression(&form, "exact", text, "--exact");
-    TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, errors, error));
+    if (text)
+        TRY(weft_space_errors(&run->context, run->space, memory, text, "--exact", &errors[0],
+                              &errors[1], error));
 done:
     weft_memory_free(&memory);
     free(values);
@@ -61,13 +57,13 @@ static weft_status measure_energy(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
-    TRY(app_array_make(run->device, run->n_dofs, &y, &memory, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &y, &memory, error));
     for (int i = 0; i < 2; ++i) {
         weft_operator *op = i ? run->robin : run->op;
         if (!op)
             continue;
         TRY(weft_operator_apply(op, run->u, memory, error));
-        TRY(app_array_pull(memory, y, run->n_dofs, error));
+        TRY(weft_vector_pull(memory, y, run->n_dofs, error));
         for (int64_t k = 0; k < run->n_dofs; ++k)
             y[k] *= run->u_values[k];
         sum += (i ? -1 : 1) * weft_sum(y, run->n_dofs);
@@ -82,10 +78,10 @@ done:
 /* Where the constant is free, the one is taken for which the integral of u is zero. */
 static weft_status remove_mean(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double mean = run->integral_u[0] / app_mesh_measure(run->mesh);
+    const double mean = run->integral_u[0] / weft_mesh_measure(run->mesh);
     for (int64_t i = 0; i < run->n_dofs; ++i)
         run->u_values[i] -= mean;
-    TRY(app_array_push(run->u, run->u_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
     TRY(measure_components(run, error));
 done:
     return status;
@@ -101,9 +97,9 @@ weft_status solve_measure(solve *run, weft_error *error) {
         TRY(measure_energy(run, error));
     if (run->options->sum) {
         const char *names[] = {run->options->sum};
-        app_form form;
+        weft_bound_form form;
         solve_form_cells(run, &form);
-        TRY(app_form_sum(&run->context, &form, run->mesh->n_cells, names, 1, &run->sum, error));
+        TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, names, 1, &run->sum, error));
     }
     run->probes = calloc((size_t)(probes->n * run->components) + 1, sizeof *run->probes);
     if (!run->probes)

@@ -30,8 +30,8 @@ typedef struct newton {
 static weft_status newton_alloc(newton *n, solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     *n = (newton){.run = run};
-    TRY(app_array_make(run->device, run->n_dofs, &n->du_values, &n->du, error));
-    TRY(app_array_make(run->device, run->n_dofs, &n->robin_values, &n->robin, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &n->du_values, &n->du, error));
+    TRY(weft_vector_make(run->device, run->n_dofs, &n->robin_values, &n->robin, error));
     n->before = weft_array_make((size_t)run->n_dofs, sizeof *n->before);
     n->is_constrained = weft_array_make((size_t)run->n_dofs, 1);
     if (!n->before || !n->is_constrained) {
@@ -58,11 +58,11 @@ static weft_status residual_make(newton *n, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
     double all = 0, loose = 0;
-    TRY(app_array_push(run->u, run->u_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
     TRY(solve_vector_make(run, -n->factor, error));
     if (run->robin) {
         TRY(weft_operator_apply(run->robin, run->u, n->robin, error));
-        TRY(app_array_pull(n->robin, n->robin_values, run->n_dofs, error));
+        TRY(weft_vector_pull(n->robin, n->robin_values, run->n_dofs, error));
         for (int64_t i = 0; i < run->n_dofs; ++i)
             run->b_values[i] += n->robin_values[i];
     }
@@ -87,7 +87,7 @@ static weft_status at_rounding(newton *n, bool *yes, weft_error *error) {
     solve *run = n->run;
     double residual = 0, size = 0;
     TRY(weft_operator_diagonal(run->op, n->du, error));
-    TRY(app_array_pull(n->du, n->du_values, run->n_dofs, error));
+    TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i) {
         const double entry = n->du_values[i], r = run->b_values[i], u = run->u_values[i];
         size += fabs(entry) * u * u;
@@ -128,19 +128,19 @@ static weft_status direction(newton *n, weft_error *error) {
         run->b_values[i] = -run->b_values[i];
         n->du_values[i] = 0;
     }
-    solve_dirichlet_set(run, n->factor);
+    weft_bc_set(run->bc, n->factor, run->u_values);
     for (int64_t i = 0; i < run->n_constrained; ++i) {
         const int32_t dof = run->constrained[i];
         n->du_values[dof] = run->u_values[dof] - n->before[dof];
         run->u_values[dof] = n->before[dof];
     }
-    TRY(app_array_push(run->b, run->b_values, run->n_dofs, error));
-    TRY(app_array_push(n->du, n->du_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->b, run->b_values, run->n_dofs, error));
+    TRY(weft_vector_push(n->du, n->du_values, run->n_dofs, error));
     TRY(weft_operator_assemble(run->op, error));
     free(run->cg.history);
     run->cg = (weft_cg_result){0};
     TRY(weft_cg_solve(&run->context, run->op, run->b, n->du, &cg, &run->cg, error));
-    TRY(app_array_pull(n->du, n->du_values, run->n_dofs, error));
+    TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
 done:
     return status;
 }

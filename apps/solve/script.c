@@ -39,16 +39,16 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
     const char *const names[] = {script->matrix, script->vector, options->sum, script->action};
     static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv"};
     weft_fragment fragments[5] = {{options->script, script->text}};
-    app_form form;
+    weft_bound_form form;
     int n = 1;
-    app_form_start(options->script, script->text, NULL, &form);
+    weft_form_start(options->script, script->text, NULL, &form);
     for (int i = 0; i < options->defines.n; ++i)
-        app_form_expression(&form, options->defines.list[i].name, options->defines.list[i].value,
-                            options->defines.list[i].origin);
+        weft_form_bind_expression(&form, options->defines.list[i].name,
+                                  options->defines.list[i].value, options->defines.list[i].origin);
     for (int i = 0; i < options->sets.n; ++i)
-        app_form_parameter(&form, options->sets.list[i].name, options->sets.list[i].number);
+        weft_form_bind_parameter(&form, options->sets.list[i].name, options->sets.list[i].number);
     if (script->has_d)
-        app_form_parameter(&form, "d", dimension);
+        weft_form_bind_parameter(&form, "d", dimension);
     for (int i = 0; i < 4; ++i) {
         if (!names[i])
             continue;
@@ -93,9 +93,9 @@ static weft_status try_out(solve *run, weft_error *error) {
 
 static weft_status check_options(const solve *run, weft_error *error) {
     const solve_options *options = run->options;
-    if (options->defines.n > APP_FORM_EXPRESSIONS || options->sets.n >= APP_FORM_PARAMETERS)
+    if (options->defines.n > WEFT_FORM_EXPRESSIONS || options->sets.n >= WEFT_FORM_PARAMETERS)
         return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d times --define or --param",
-                              APP_FORM_PARAMETERS - 1);
+                              WEFT_FORM_PARAMETERS - 1);
     for (int i = 0; i < options->sets.n; ++i)
         if (run->script.has_d && strcmp(options->sets.list[i].name, "d") == 0) {
             weft_error_set(error, WEFT_ERROR_USAGE, "the dimension d is the mesh's");

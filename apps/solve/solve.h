@@ -66,13 +66,6 @@ typedef struct solve_script {
     int components;
 } solve_script;
 
-/** One component of a condition. */
-typedef struct solve_part {
-    const app_condition *condition;
-    const char *value;   /* borrowed from run->texts */
-    int component, part; /* into run->parts */
-} solve_part;
-
 /** An input list that the user has bound (apps/solve/inputs.c). */
 typedef struct solve_input {
     const char *name;
@@ -103,28 +96,23 @@ typedef struct solve {
     int components; /* of a node */
     int64_t n_dofs; /* nodes * components */
 
-    weft_connectivity *cells; /* cells -> nodes */
-    app_part *parts;          /* [conditions]: facets of Neumann and Robin */
-    char **texts;             /* [n_texts] of the components of conditions */
-    int n_texts;
-    char **exact;       /* [components], or NULL */
-    solve_part *pieces; /* conditions, component by component */
-    int n_pieces;
-    int32_t *constrained; /* dofs, ascending */
-    double *given;        /* [n_constrained] their values, at full load */
+    weft_space *space;
+    app_pieces pieces; /* conditions, component by component */
+    weft_bc *bc;
+    char **exact;               /* [components], or NULL */
+    const int32_t *constrained; /* dofs, ascending; bc's */
     int64_t n_constrained;
     bool project; /* nothing fixes the constant of a scalar problem */
 
-    weft_memory *x, *u, *b, *load; /* coordinates, solution, right-hand side, load factor */
+    weft_memory *u, *b, *load; /* solution, right-hand side, load factor */
     double *u_values, *b_values, load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     weft_compilation *vector_compilation; /* of the script's vector */
     weft_program *vector_program;
     solve_input *inputs;
     int n_inputs;
-    app_form *forms; /* of the operator: cells, then the Robin pieces */
-    int n_forms;
-    weft_symmetry *symmetry; /* of the first form */
+    weft_bound_form form;    /* of the cells */
+    weft_symmetry *symmetry; /* of that form */
     double asymmetry;        /* the largest that it has shown */
     weft_assembly assembly;
     size_t foreseen_bytes;     /* on the device, at most */
@@ -155,20 +143,13 @@ void solve_script_clear(solve_script *script);
 weft_status solve_check(solve *run, weft_error *error);
 /** Read or make the mesh. */
 weft_status solve_mesh_make(solve *run, weft_error *error);
-/** Conditions by components, constrained dofs, connectivities. (apps/solve/dofs.c) */
+/** The space and its boundary conditions. (apps/solve/dofs.c) */
 weft_status solve_dofs_make(solve *run, weft_error *error);
-/** Coordinates, u, b, and the script's inputs. (apps/solve/inputs.c) */
+/** u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
-/** Evaluate a formula at the nodes; values [nodes] and memory are the caller's. */
-weft_status solve_evaluate(solve *run, const char *text, const char *origin, weft_memory *memory,
-                           double *values, weft_error *error);
-/** Evaluate what Dirichlet conditions give. (apps/solve/dofs.c) */
-weft_status solve_dirichlet_make(solve *run, weft_error *error);
-/** Set those values in u_values, times the factor. */
-void solve_dirichlet_set(solve *run, double factor);
 /** Start the form of the cells: the script with its inputs, parameters and expressions.
  * (apps/solve/forms.c) */
-void solve_form_cells(solve *run, app_form *out);
+void solve_form_cells(solve *run, weft_bound_form *out);
 /** Make the operator, choosing its assembly where the user has not. Errors  WEFT_ERROR_INPUT: the
  * matrix is not symmetric, or nothing fixes u */
 weft_status solve_operator_make(solve *run, weft_error *error);

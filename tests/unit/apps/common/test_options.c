@@ -209,14 +209,6 @@ static void test_reading(void **state) {
     weft_text_free(&taken);
 }
 
-static void test_printed_points(void **state) {
-    (void)state;
-    static const double point[3] = {0.5, -0.25, 1e-3};
-    char out[64];
-    assert_string_equal("(0.5, -0.25)", app_print_point(point, 2, out));
-    assert_string_equal("(0.5, -0.25, 0.001)", app_print_point(point, 3, out));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_options_pass),
                                        cmocka_unit_test(test_unknown_options_suggest_the_nearest),
@@ -227,7 +219,6 @@ int main(void) {
                                        cmocka_unit_test(test_choices),
                                        cmocka_unit_test(test_points),
                                        cmocka_unit_test(test_splitting),
-                                       cmocka_unit_test(test_reading),
-                                       cmocka_unit_test(test_printed_points)};
+                                       cmocka_unit_test(test_reading)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

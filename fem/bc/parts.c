@@ -1,8 +1,5 @@
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
-#include "apps/poisson/poisson.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
+/* Parts of a mesh that do not touch, and whether conditions fix u in each of them. */
+#include "fem/bc/private.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +24,9 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
         parent[a] = b;
 }
 
+/* Cells that share a vertex are of one part, whatever the element. */
 static void join_cells(const weft_mesh *mesh, int32_t *parent) {
-    int width = mesh->dimension + 1;
+    const int width = mesh->dimension + 1;
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         parent[i] = (int32_t)i;
     for (int64_t c = 0; c < mesh->n_cells; ++c)
@@ -37,20 +35,25 @@ static void join_cells(const weft_mesh *mesh, int32_t *parent) {
 }
 
 /* Robin with ALPHA = 0 is Neumann, and fixes nothing. */
-static bool fixes(const app_condition *condition) {
+static bool fixes(const weft_condition *condition, int component) {
     double alpha = NAN;
-    return condition->kind == APP_ROBIN && !(app_constant(condition->alpha, &alpha) && alpha == 0);
+    return condition->kind == WEFT_ROBIN && condition->component == component &&
+           !(weft_formula_constant(condition->alpha, &alpha) && alpha == 0);
 }
 
-/* Mark the parts in which a Dirichlet node or a Robin facet fixes u. */
-static void mark_fixed(const poisson *run, int32_t *parent, char *fixed) {
-    int d = run->mesh->dimension;
-    for (int64_t i = 0; i < run->n_constrained; ++i)
-        fixed[find_root(parent, run->constrained[i])] = 1;
-    for (int i = 0; i < run->options->run.conditions.n; ++i)
-        if (fixes(&run->options->run.conditions.list[i]))
-            for (int64_t f = 0; f < run->parts[i].n_facets; ++f)
-                fixed[find_root(parent, run->parts[i].facets[f * d])] = 1;
+/* Mark the parts in which a Dirichlet dof or a Robin facet fixes the component. */
+static void mark_fixed(const weft_bc *bc, int component, int32_t *parent, char *fixed) {
+    const int c = weft_space_components(bc->space);
+    for (int64_t i = 0; i < bc->n_constrained; ++i)
+        if (bc->constrained[i] % c == component)
+            fixed[find_root(parent, bc->constrained[i] / c)] = 1;
+    for (int i = 0; i < bc->n_pieces; ++i) {
+        if (!fixes(&bc->pieces[i].condition, component))
+            continue;
+        const weft_space_facets *facets = &bc->facets[bc->pieces[i].facets];
+        for (int64_t f = 0; f < facets->n; ++f)
+            fixed[find_root(parent, facets->nodes[f * facets->width])] = 1;
+    }
 }
 
 static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t node,
@@ -60,27 +63,23 @@ static weft_status refuse_part(const weft_mesh *mesh, int64_t n_parts, int64_t n
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the mesh falls into %" PRId64
                    " parts that do not touch, and nothing fixes u on that of %s",
-                   n_parts, app_print_point(&mesh->x[node * d], d, point));
+                   n_parts, weft_point_text(&mesh->x[node * d], d, point));
     weft_error_place(error, mesh->source, NULL, 0, 0);
-    weft_error_hint(
-        error,
-        "add --dirichlet or --robin for a group of that part, or join the parts in the mesh: in "
-        "a .geo file, shared points and curves, or Coherence");
+    weft_error_hint(error, "add a Dirichlet or Robin condition for a group of that part, or join "
+                           "the parts in the mesh");
     return WEFT_ERROR_INPUT;
 }
 
-weft_status poisson_parts_check(poisson *run, weft_error *error) {
+weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = run->mesh;
+    const weft_mesh *mesh = weft_space_mesh(bc->space);
     int64_t n_parts = 0, n_loose = 0, loose = 0;
     int32_t *parent = weft_array_make((size_t)mesh->n_nodes, sizeof *parent);
     char *fixed = weft_array_make((size_t)mesh->n_nodes, 1);
-    if (!parent || !fixed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!parent || !fixed)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the parts of a mesh"));
     join_cells(mesh, parent);
-    mark_fixed(run, parent, fixed);
+    mark_fixed(bc, component, parent, fixed);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         if (parent[i] != i)
             continue;
@@ -92,7 +91,7 @@ weft_status poisson_parts_check(poisson *run, weft_error *error) {
     }
     if (n_loose > 0 && n_parts > 1)
         TRY(refuse_part(mesh, n_parts, loose, error));
-    run->pure_neumann = n_loose > 0;
+    *is_free = n_loose > 0;
 done:
     free(parent);
     free(fixed);

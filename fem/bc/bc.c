@@ -1,0 +1,263 @@
+/* Conditions by groups become constrained dofs with values, and forms over facets. */
+#include "fem/bc/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status no_memory(weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for boundary conditions");
+}
+
+static weft_status refuse_empty(const weft_condition *condition, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the group '%s' has no facets on which a condition could hold",
+                   condition->group);
+    weft_error_place(error, condition->origin, NULL, 0, 0);
+    weft_error_hint(error,
+                    "name a group of facets of the mesh: lines in the plane, surfaces in space");
+    return WEFT_ERROR_INPUT;
+}
+
+/* The facets of a group, found once however many conditions it has. */
+static weft_status find_facets(weft_bc *bc, weft_bc_piece *piece, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < bc->n_facets; ++i)
+        if (bc->groups[i] == piece->group) {
+            piece->facets = i;
+            return WEFT_OK;
+        }
+    piece->facets = bc->n_facets++;
+    bc->groups[piece->facets] = piece->group;
+    weft_space_facets *facets = &bc->facets[piece->facets];
+    TRY(weft_space_facets_make(bc->space, piece->group, facets, error));
+    if (facets->n == 0)
+        status = refuse_empty(&piece->condition, error);
+done:
+    return status;
+}
+
+static weft_status find_group(const weft_space *space, const weft_condition *condition, int *group,
+                              weft_error *error) {
+    const weft_status status =
+        weft_mesh_group(weft_space_mesh(space), condition->group, group, error);
+    if (status != WEFT_OK && error && !error->file[0])
+        weft_error_place(error, condition->origin, NULL, 0, 0);
+    return status;
+}
+
+weft_status weft_condition_nodes(const weft_space *space, const weft_condition *condition,
+                                 int32_t **out, int64_t *n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t *nodes = NULL;
+    int64_t count = 0;
+    int group = 0;
+    TRY(find_group(space, condition, &group, error));
+    TRY(weft_space_group_nodes(space, group, &nodes, &count, error));
+    if (count == 0)
+        TRY(refuse_empty(condition, error));
+    *out = nodes;
+    *n = count;
+    nodes = NULL;
+done:
+    free(nodes);
+    return status;
+}
+
+static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, char *marks, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_condition *condition = &piece->condition;
+    const int c = weft_space_components(bc->space);
+    if (condition->kind == WEFT_DIRICHLET) {
+        TRY(weft_condition_nodes(bc->space, condition, &piece->nodes, &piece->n_nodes, error));
+        for (int64_t i = 0; i < piece->n_nodes; ++i)
+            marks[(int64_t)piece->nodes[i] * c + condition->component] = 1;
+        goto done;
+    }
+    TRY(find_group(bc->space, condition, &piece->group, error));
+    TRY(find_facets(bc, piece, error));
+done:
+    return status;
+}
+
+/* Without any condition u is zero on the whole boundary. */
+static weft_status mark_boundary(weft_bc *bc, char *marks, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(bc->space);
+    int32_t *nodes = NULL;
+    int64_t n = 0;
+    TRY(weft_space_group_nodes(bc->space, -1, &nodes, &n, error));
+    for (int64_t i = 0; i < n; ++i)
+        memset(marks + (int64_t)nodes[i] * c, 1, (size_t)c);
+done:
+    free(nodes);
+    return status;
+}
+
+static weft_status collect_marks(weft_bc *bc, const char *marks, weft_error *error) {
+    const int64_t n = weft_space_dofs(bc->space);
+    for (int64_t i = 0; i < n; ++i)
+        bc->n_constrained += marks[i];
+    bc->constrained = weft_array_make((size_t)bc->n_constrained, sizeof *bc->constrained);
+    bc->given = weft_array_make((size_t)bc->n_constrained, sizeof *bc->given);
+    if (!bc->constrained || !bc->given)
+        return no_memory(error);
+    for (int64_t i = 0, k = 0; i < n; ++i)
+        if (marks[i])
+            bc->constrained[k++] = (int32_t)i;
+    return WEFT_OK;
+}
+
+/* Write g of one condition to all [dofs], of which the constrained ones are then read. */
+static weft_status evaluate(weft_bc *bc, const weft_bc_piece *piece, double *all,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_condition *condition = &piece->condition;
+    const int c = weft_space_components(bc->space);
+    weft_memory *memory = NULL;
+    double *values = NULL, constant = 0;
+    if (!weft_formula_constant(condition->value, &constant)) {
+        TRY(weft_vector_make(bc->context->device, weft_space_nodes(bc->space), &values, &memory,
+                             error));
+        TRY(weft_space_evaluate(bc->context, bc->space, condition->value, condition->origin, memory,
+                                values, error));
+    }
+    for (int64_t i = 0; i < piece->n_nodes && !bc->is_null; ++i) {
+        const int32_t node = piece->nodes[i];
+        const double value = values ? values[node] : constant;
+        if (!isfinite(value))
+            TRY(weft_formula_refuse(bc->space, condition->value, condition->origin, node, error));
+        all[(int64_t)node * c + condition->component] = value;
+    }
+done:
+    weft_memory_free(&memory);
+    free(values);
+    return status;
+}
+
+static weft_status evaluate_all(weft_bc *bc, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *all = weft_array_make((size_t)weft_space_dofs(bc->space), sizeof *all);
+    if (!all)
+        return no_memory(error);
+    for (int i = 0; i < bc->n_pieces; ++i)
+        if (bc->pieces[i].condition.kind == WEFT_DIRICHLET)
+            TRY(evaluate(bc, &bc->pieces[i], all, error));
+    for (int64_t i = 0; i < bc->n_constrained; ++i)
+        bc->given[i] = all[bc->constrained[i]];
+done:
+    free(all);
+    return status;
+}
+
+weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, const char *script,
+                         const char *script_component, weft_bound_form *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(bc->space);
+    TRY(weft_form_ship(bc->space, c > 1 ? script_component : script, bc->facets[piece->facets].dofs,
+                       out, error));
+    out->form.components = c;
+    if (c > 1) {
+        weft_form_bind_parameter(out, "c", c);
+        weft_form_bind_parameter(out, "k", piece->condition.component);
+    }
+done:
+    return status;
+}
+
+static weft_status make_forms(weft_bc *bc, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < bc->n_pieces; ++i) {
+        const weft_bc_piece *piece = &bc->pieces[i];
+        weft_bound_form *form = &bc->bound[bc->n_forms];
+        if (piece->condition.kind != WEFT_ROBIN)
+            continue;
+        TRY(weft_bc_form(bc, piece, "robin.weft", "robin_component.weft", form, error));
+        weft_form_bind_expression(form, "alpha", piece->condition.alpha, piece->condition.origin);
+        bc->forms[bc->n_forms++] = form->form;
+    }
+done:
+    return status;
+}
+
+/* Room for n conditions, of which so many are Robin's. */
+static weft_status make_room(weft_bc *bc, const weft_condition *conditions, int n,
+                             weft_error *error) {
+    size_t n_robin = 0;
+    for (int i = 0; i < n; ++i)
+        n_robin += conditions[i].kind == WEFT_ROBIN;
+    bc->pieces = calloc((size_t)n + 1, sizeof *bc->pieces);
+    bc->facets = calloc((size_t)n + 1, sizeof *bc->facets);
+    bc->groups = calloc((size_t)n + 1, sizeof *bc->groups);
+    bc->bound = calloc(n_robin + 1, sizeof *bc->bound);
+    bc->forms = calloc(n_robin + 1, sizeof *bc->forms);
+    if (!bc->pieces || !bc->facets || !bc->groups || !bc->bound || !bc->forms)
+        return no_memory(error);
+    for (int i = 0; i < n; ++i) {
+        bc->pieces[i].condition = conditions[i];
+        if (!conditions[i].origin)
+            bc->pieces[i].condition.origin = conditions[i].group;
+    }
+    bc->n_pieces = n;
+    return WEFT_OK;
+}
+
+weft_status weft_bc_make(weft_context *context, const weft_space *space,
+                         const weft_condition *conditions, int n, weft_bc **out,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    char *marks = weft_array_make((size_t)weft_space_dofs(space), 1);
+    weft_bc *bc = calloc(1, sizeof *bc);
+    if (!marks || !bc)
+        TRY(no_memory(error));
+    *bc = (weft_bc){.context = context,
+                    .space = space,
+                    .is_null = weft_device_limits(context->device)->kind == WEFT_DEVICE_NULL};
+    TRY(make_room(bc, conditions, n, error));
+    for (int i = 0; i < n; ++i)
+        TRY(place_piece(bc, &bc->pieces[i], marks, error));
+    if (n == 0)
+        TRY(mark_boundary(bc, marks, error));
+    TRY(collect_marks(bc, marks, error));
+    TRY(evaluate_all(bc, error));
+    TRY(make_forms(bc, error));
+    *out = bc;
+    bc = NULL;
+done:
+    free(marks);
+    weft_bc_free(&bc);
+    return status;
+}
+
+void weft_bc_free(weft_bc **bc) {
+    if (!bc || !*bc)
+        return;
+    for (int i = 0; i < (*bc)->n_pieces; ++i)
+        free((*bc)->pieces[i].nodes);
+    for (int i = 0; i < (*bc)->n_facets; ++i)
+        weft_space_facets_free(&(*bc)->facets[i]);
+    free((*bc)->facets);
+    free((*bc)->groups);
+    free((*bc)->pieces);
+    free((*bc)->bound);
+    free((*bc)->forms);
+    free((*bc)->constrained);
+    free((*bc)->given);
+    free(*bc);
+    *bc = NULL;
+}
+
+const int32_t *weft_bc_constrained(const weft_bc *bc, int64_t *n) {
+    *n = bc->n_constrained;
+    return bc->constrained;
+}
+
+void weft_bc_set(const weft_bc *bc, double factor, double *u) {
+    for (int64_t i = 0; i < bc->n_constrained; ++i)
+        u[bc->constrained[i]] = factor * bc->given[i];
+}
+
+int weft_bc_forms(const weft_bc *bc, const weft_form **forms) {
+    *forms = bc->forms;
+    return bc->n_forms;
+}

@@ -1,0 +1,124 @@
+/* Loads of cells and facets, and whether they sum to zero where only that allows a solution. */
+#include "fem/bc/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Pure Neumann data must sum to zero. Their integrals are taken with two degrees of quadrature:
+ * what the two differ by says how well the integrals are known at all, and data that are zero to
+ * within that are accepted, as are data to within rounding; a sum above the last bound is refused
+ * whatever the quadrature. */
+static const double SUM_ROUNDING = 1e-8, SUM_QUADRATURE = 1e-3;
+enum { DEGREE_CHECK = 2 * WEFT_LOAD_DEGREE };
+
+static bool is_zero(const char *text) {
+    double constant = NAN;
+    return weft_formula_constant(text, &constant) && constant == 0;
+}
+
+/* Add a load to b over n instances, and refuse what is not finite. */
+static weft_status add(weft_context *context, const weft_space *space, const weft_bound_form *form,
+                       int64_t n, weft_memory *b, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "b";
+    const int64_t n_dofs = weft_space_dofs(space);
+    const bool is_null = weft_device_limits(context->device)->kind == WEFT_DEVICE_NULL;
+    TRY(weft_form_run(context, &form->form, &output, &b, 1, "cells", n, error));
+    TRY(weft_vector_pull(b, values, n_dofs, error));
+    for (int64_t i = 0; i < n_dofs && !is_null; ++i)
+        if (!isfinite(values[i]))
+            TRY(weft_formula_refuse(space, form->expressions[0].text, form->expressions[0].origin,
+                                    i / weft_space_components(space), error));
+done:
+    return status;
+}
+
+weft_status weft_load_make(weft_context *context, const weft_space *space, const char *source,
+                           const char *origin, int degree, weft_memory *b, double *values,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_bound_form form;
+    if (is_zero(source))
+        return WEFT_OK;
+    TRY(weft_form_ship(space, "load.weft", weft_space_cells(space), &form, error));
+    weft_form_bind_expression(&form, "source", source, origin ? origin : "source");
+    weft_form_bind_parameter(&form, "degree", degree);
+    TRY(add(context, space, &form, weft_space_mesh(space)->n_cells, b, values, error));
+done:
+    return status;
+}
+
+weft_status weft_bc_load_add(weft_bc *bc, int degree, weft_memory *b, double *values,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < bc->n_pieces; ++i) {
+        const weft_bc_piece *piece = &bc->pieces[i];
+        const weft_condition *condition = &piece->condition;
+        weft_bound_form form;
+        if (condition->kind == WEFT_DIRICHLET || is_zero(condition->value))
+            continue;
+        TRY(weft_bc_form(bc, piece, "neumann.weft", "neumann_component.weft", &form, error));
+        weft_form_bind_input(&form, "b", b);
+        weft_form_bind_expression(&form, "flux", condition->value, condition->origin);
+        weft_form_bind_parameter(&form, "degree", degree);
+        TRY(add(bc->context, bc->space, &form, bc->facets[piece->facets].n, b, values, error));
+    }
+done:
+    return status;
+}
+
+typedef struct integrals {
+    double source, flux; /* int f, int g: the shape functions sum to 1 */
+    double size;         /* about int |f| + int |g| */
+} integrals;
+
+static weft_status integrate(weft_bc *bc, const char *source, const char *origin, int degree,
+                             integrals *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = bc->context->device;
+    const int64_t n = weft_space_dofs(bc->space);
+    double *f = NULL, *g = NULL;
+    weft_memory *f_memory = NULL, *g_memory = NULL;
+    TRY(weft_vector_make(device, n, &f, &f_memory, error));
+    TRY(weft_vector_make(device, n, &g, &g_memory, error));
+    if (source)
+        TRY(weft_load_make(bc->context, bc->space, source, origin, degree, f_memory, f, error));
+    TRY(weft_bc_load_add(bc, degree, g_memory, g, error));
+    *out = (integrals){.source = weft_sum(f, n), .flux = weft_sum(g, n)};
+    for (int64_t i = 0; i < n; ++i)
+        out->size += fabs(f[i]) + fabs(g[i]);
+done:
+    weft_memory_free(&f_memory);
+    weft_memory_free(&g_memory);
+    free(f);
+    free(g);
+    return status;
+}
+
+weft_status weft_bc_balance(weft_bc *bc, const char *source, const char *origin, weft_balance *out,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    integrals low, high;
+    TRY(integrate(bc, source, origin, WEFT_LOAD_DEGREE, &low, error));
+    TRY(integrate(bc, source, origin, DEGREE_CHECK, &high, error));
+    const double doubt = 2 * (fabs(high.source - low.source) + fabs(high.flux - low.flux));
+    const double rounding = SUM_ROUNDING * high.size;
+    *out = (weft_balance){.source = high.source,
+                          .flux = high.flux,
+                          .sum = high.source + high.flux,
+                          .rounding = rounding,
+                          .bound = fmax(rounding, fmin(doubt, SUM_QUADRATURE * high.size))};
+done:
+    return status;
+}
+
+weft_balance weft_balance_of(const double *b, int64_t n) {
+    double size = 0;
+    for (int64_t i = 0; i < n; ++i)
+        size += fabs(b[i]);
+    return (weft_balance){.source = NAN,
+                          .flux = NAN,
+                          .sum = weft_sum(b, n),
+                          .rounding = SUM_ROUNDING * size,
+                          .bound = SUM_QUADRATURE * size};
+}

@@ -1,0 +1,74 @@
+/* Functions of a space: a formula at its nodes, and how far a function is from a formula. */
+#include "fem/space/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool weft_formula_constant(const char *text, double *value) {
+    char *end = NULL;
+    const char *start = text + strspn(text, " \t");
+    if (!*start || start[strspn(start, "0123456789.eE+- \t")])
+        return false;
+    const double number = strtod(start, &end);
+    if (end == start || end[strspn(end, " \t")] || !isfinite(number))
+        return false;
+    *value = number;
+    return true;
+}
+
+const char *weft_point_text(const double *point, int dimension, char out[64]) {
+    if (dimension == 3)
+        (void)snprintf(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);
+    else
+        (void)snprintf(out, 64, "(%g, %g)", point[0], point[1]);
+    return out;
+}
+
+weft_status weft_formula_refuse(const weft_space *space, const char *text, const char *origin,
+                                int64_t node, weft_error *error) {
+    const int d = weft_space_mesh(space)->dimension;
+    char point[64];
+    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s",
+                   weft_point_text(&weft_space_mesh(space)->x[node * d], d, point));
+    weft_error_place(error, origin, text, 1, 1);
+    weft_error_hint(
+        error,
+        "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status weft_space_evaluate(weft_context *context, const weft_space *space, const char *text,
+                                const char *origin, weft_memory *memory, double *values,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    const int64_t n = weft_space_nodes(space);
+    weft_bound_form form;
+    TRY(weft_form_ship(space, "nodal.weft", NULL, &form, error));
+    weft_form_bind_expression(&form, "value", text, origin);
+    TRY(weft_form_run(context, &form.form, &output, &memory, 1, "nodes", n, error));
+    TRY(weft_vector_pull(memory, values, n, error));
+done:
+    return status;
+}
+
+weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
+                              const char *exact, const char *origin, double *l2_squared,
+                              double *h1_squared, weft_error *error) {
+    static const char *const names[2] = {"l2", "h1"};
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const char *script = mesh->dimension == 2 ? "errors_2.weft" : "errors_3.weft";
+    double sums[2] = {0, 0};
+    weft_bound_form form;
+    TRY(weft_form_ship(space, script, weft_space_cells(space), &form, error));
+    weft_form_bind_input(&form, "u", u);
+    weft_form_bind_expression(&form, "exact", exact, origin ? origin : "exact");
+    TRY(weft_form_sum(context, &form, mesh->n_cells, names, 2, sums, error));
+    *l2_squared = sums[0];
+    *h1_squared = sums[1];
+done:
+    return status;
+}
