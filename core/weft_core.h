@@ -156,9 +156,19 @@ typedef enum weft_device_kind {
     WEFT_DEVICE_CUDA
 } weft_device_kind;
 
+/** How the instances of a kernel run. */
+typedef enum weft_execution {
+    WEFT_EXECUTION_SIMD, /* each is a lane of a vector, and a thread goes through blocks of them */
+    WEFT_EXECUTION_SIMT  /* each is a thread */
+} weft_execution;
+
 /** What a plan must respect. Sizes in bytes. */
 typedef struct weft_limits {
-    weft_device_kind kind;
+    weft_device_kind kind; /* for messages; what a device can do is asked of what follows */
+    weft_execution execution;
+    bool records_only;    /* launches compute nothing, and memories hold no numbers */
+    const char *language; /* of generated kernels, a file of kernels/prelude/: "host", "cuda"; NULL:
+                             the first of this execution */
     char name[128];   /* "host: AMD EPYC, avx512f, 2 threads" */
     int lanes_double; /* cells a block of interleaved data, real = double: 8, 4 or 2 on the host, 32
                          on cuda */

@@ -17,7 +17,7 @@ static weft_status solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_device_open(run->options->run.device, run->options->run.plan, &run->messages->monitor,
                         &run->device, &run->library, &run->context, error));
-    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
+    run->is_null = weft_device_limits(run->device)->records_only;
     TRY(ad_check(run, error));
     TRY(ad_mesh_make(run, error));
     const double start = app_clock(&run->context);

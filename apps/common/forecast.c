@@ -30,7 +30,8 @@ static void foresee(const weft_limits *limits, const app_forecast *what, weft_as
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
     const size_t lanes = (size_t)limits->lanes_double;
     const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
-    const size_t load = limits->kind == WEFT_DEVICE_CUDA ? cells * (size_t)problem->width * c : 0;
+    const size_t load =
+        limits->execution == WEFT_EXECUTION_SIMT ? cells * (size_t)problem->width * c : 0;
     size_t late = 0;
     weft_forecast_add(forecast, "coordinates", nodes * (size_t)problem->dimension, real_bytes);
     weft_forecast_add(forecast, "solution, right-hand side", 2 * nodes * c, real_bytes);
@@ -40,7 +41,7 @@ static void foresee(const weft_limits *limits, const app_forecast *what, weft_as
     const size_t before = forecast->bytes;
     weft_operator_forecast(limits, assembly, problem, forecast, &late);
     const size_t whole = forecast->bytes - before;
-    if (limits->kind == WEFT_DEVICE_NULL)
+    if (limits->records_only)
         return;
     const size_t cg = weft_cg_forecast(limits, assembly, problem);
     const size_t most =

@@ -27,7 +27,7 @@ weft_status app_mesh_option_read(weft_mesh_options *options, int key, const char
 static bool wants_order(const weft_device *device, const app_mesh_options *options) {
     if (options->ordering == APP_ORDERING_AUTO)
         return weft_mesh_is_gmsh(options->name) ||
-               weft_device_limits(device)->kind == WEFT_DEVICE_CUDA;
+               weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT;
     return options->ordering != APP_ORDERING_NONE;
 }
 

@@ -13,7 +13,7 @@ static weft_status open_device(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_device_open(run->options->run.device, run->options->run.plan, &run->messages->monitor,
                         &run->device, &run->library, &run->context, error));
-    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
+    run->is_null = weft_device_limits(run->device)->records_only;
 done:
     return status;
 }

@@ -19,7 +19,7 @@ static weft_status solve_all(solve *run, weft_error *error) {
     TRY(solve_script_read(run, error));
     TRY(app_device_open(options->device, options->plan, &run->messages->monitor, &run->device,
                         &run->library, &run->context, error));
-    run->is_null = weft_device_limits(run->device)->kind == WEFT_DEVICE_NULL;
+    run->is_null = weft_device_limits(run->device)->records_only;
     TRY(solve_script_try(run, error));
     TRY(solve_check(run, error));
     TRY(solve_mesh_make(run, error));

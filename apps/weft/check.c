@@ -280,7 +280,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     if (!c)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
-    if (limits->kind == WEFT_DEVICE_NULL)
+    if (limits->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "the device %s: there is nothing to measure", limits->name));
     TRY(weft_arena_make(&c->arena, error));

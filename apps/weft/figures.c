@@ -28,8 +28,8 @@ weft_status weft_tool_figures(weft_device *device, const weft_compilation *compi
     weft_module *module = NULL;
     int width = 6;
     const int n = weft_compilation_kernels(compilation);
-    if (weft_device_limits(device)->lanes_double <
-        32) /* of a processor, whose compiler tells none */
+    /* the host's compiler reports none */
+    if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT)
         goto done;
     for (int i = 0; i < n; ++i) {
         weft_compilation_kernel(compilation, i, &info);

@@ -51,7 +51,7 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
     weft_tuning_winner winner;
     weft_device_options how = weft_device_options_default(&messages->monitor);
     const weft_limits *limits = weft_device_limits(device);
-    if (limits->kind == WEFT_DEVICE_NULL) {
+    if (limits->records_only) {
         if (most > 0)
             status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                     "the device %s: there is nothing to measure", limits->name);

@@ -160,6 +160,8 @@ static weft_status fill_limits(weft_cuda_state *state, weft_limits *limits, weft
                      attribute(state, WEFT_CU_MULTIPROCESSORS);
     *limits = (weft_limits){
         .kind = WEFT_DEVICE_CUDA,
+        .execution = WEFT_EXECUTION_SIMT,
+        .language = "cuda",
         .lanes_double = 32,
         .lanes_float = 32,
         .multiprocessors = attribute(state, WEFT_CU_MULTIPROCESSORS),

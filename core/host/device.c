@@ -204,6 +204,8 @@ static void fill_limits(const weft_processor *processor, int threads, weft_limit
     int lanes = processor->vector_bytes / (int)sizeof(double);
     *limits = (weft_limits){
         .kind = WEFT_DEVICE_HOST,
+        .execution = WEFT_EXECUTION_SIMD,
+        .language = "host",
         .lanes_double = lanes,
         .lanes_float = 2 * lanes,
         .threads = threads,

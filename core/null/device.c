@@ -1,5 +1,5 @@
-#include "core/cuda/compiler.h"
 #include "core/device/device.h"
+#include "core/cuda/compiler.h"
 #include "core/null/null.h"
 
 #include <ctype.h>
@@ -150,6 +150,9 @@ static const weft_device_table table = {
 /* A host with AVX-512, the same on every machine, so that plans for it can be tested anywhere. */
 static const weft_limits plain_limits = {
     .kind = WEFT_DEVICE_NULL,
+    .execution = WEFT_EXECUTION_SIMD,
+    .records_only = true,
+    .language = "host",
     .name = "null: records, computes nothing",
     .lanes_double = 8,
     .lanes_float = 16,
@@ -169,6 +172,9 @@ static const weft_limits plain_limits = {
  * cores. */
 static const weft_limits h200_limits = {
     .kind = WEFT_DEVICE_NULL,
+    .execution = WEFT_EXECUTION_SIMT,
+    .records_only = true,
+    .language = "cuda",
     .name = "null: NVIDIA H200, 132 multiprocessors, records, computes nothing",
     .lanes_double = 32,
     .lanes_float = 32,

@@ -212,7 +212,7 @@ weft_status weft_bc_make(weft_context *context, const weft_space *space,
         TRY(no_memory(error));
     *bc = (weft_bc){.context = context,
                     .space = space,
-                    .is_null = weft_device_limits(context->device)->kind == WEFT_DEVICE_NULL};
+                    .is_null = weft_device_limits(context->device)->records_only};
     TRY(make_room(bc, conditions, n, error));
     for (int i = 0; i < n; ++i)
         TRY(place_piece(bc, &bc->pieces[i], marks, error));

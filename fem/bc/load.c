@@ -22,7 +22,7 @@ static weft_status add(weft_context *context, const weft_space *space, const wef
     weft_status status = WEFT_OK;
     const char *output = "b";
     const int64_t n_dofs = weft_space_dofs(space);
-    const bool is_null = weft_device_limits(context->device)->kind == WEFT_DEVICE_NULL;
+    const bool is_null = weft_device_limits(context->device)->records_only;
     TRY(weft_form_run(context, &form->form, &output, &b, 1, "cells", n, error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
     for (int64_t i = 0; i < n_dofs && !is_null; ++i)

@@ -1,5 +1,5 @@
-#include "core/weft_core.h"
 #include "fem/form/form.h"
+#include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
@@ -22,7 +22,7 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
     weft_compile_options options = weft_form_options(form);
     /* run once: where stores are atomic, the same bits every time are worth a gather */
-    if (weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA)
+    if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));
     TRY(weft_compiled_bind_form(&compiled, form, error));

@@ -25,7 +25,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     const weft_limits *limits = weft_device_limits(context->device);
     weft_device_options options = weft_device_options_default(context->monitor);
     struct weft_context_tuning *made = NULL;
-    if (limits->kind == WEFT_DEVICE_NULL)
+    if (limits->records_only)
         return WEFT_OK;
     made = calloc(1, sizeof *made);
     if (!made)

@@ -66,8 +66,7 @@ weft_status weft_assembly_find(const char *name, weft_assembly *out, weft_error 
 }
 
 bool weft_operator_on_gpu(const weft_limits *limits) {
-    return limits->kind == WEFT_DEVICE_CUDA ||
-           (limits->kind == WEFT_DEVICE_NULL && limits->lanes_double == WEFT_SLICE);
+    return limits->execution == WEFT_EXECUTION_SIMT;
 }
 
 /* Every edge twice and every node. Euler's formula for a region without holes: in the plane edges =
@@ -105,7 +104,7 @@ void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     weft_forecast_add(forecast, "connectivity", sizes.n_padded * sizes.width, sizeof(int32_t));
     /* on a GPU right-hand sides are gathered */
-    if (format->info.scatter == WEFT_SCATTER_GATHERED || limits->kind == WEFT_DEVICE_CUDA) {
+    if (format->info.scatter == WEFT_SCATTER_GATHERED || sizes.on_gpu) {
         weft_forecast_add(forecast, "connectivity, transposed", sizes.n_cells * sizes.width,
                           sizeof(uint32_t));
         weft_forecast_add(forecast, "connectivity, transposed", sizes.n_nodes + 1, sizeof(int64_t));

@@ -337,7 +337,7 @@ static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
                                const weft_form *form) {
     const int64_t width = weft_connectivity_width(form->dofs);
     const bool fits =
-        weft_device_limits(context->device)->kind == WEFT_DEVICE_CUDA && width > 2 &&
+        weft_operator_on_gpu(weft_device_limits(context->device)) && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
     return wanted == WEFT_SCATTER_STARS && !fits ? WEFT_SCATTER_COLOURED : wanted;

@@ -52,7 +52,7 @@ done:
 static weft_status edge_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     edge_operator *state = op->state;
-    const bool holds_numbers = weft_device_limits(state->context->device)->kind != WEFT_DEVICE_NULL;
+    const bool holds_numbers = !weft_device_limits(state->context->device)->records_only;
     for (int i = 0; i < state->n_parts && holds_numbers && !state->is_checked; ++i)
         TRY(check_symmetric(state->context, &state->parts[i].form, error));
     state->is_checked = true;

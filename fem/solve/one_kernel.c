@@ -28,7 +28,7 @@ weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error) {
     weft_memory *entries = NULL;
     char reason[200] = "the operator stores no matrix";
     *stays = false;
-    if (weft_device_limits(cg->context->device)->kind != WEFT_DEVICE_CUDA)
+    if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
         return WEFT_OK;
     if (cg->op->pattern)
         TRY(persistent_keep(cg, reason, sizeof reason, error));

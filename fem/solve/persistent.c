@@ -1,10 +1,10 @@
 /* The kernel that stays, as a program: compiled for a system, run in launches of some iterations
  * each, so that nobody waits long for a word of it. */
+#include "fem/solve/persistent.h"
 #include "core/embedded.h"
 #include "core/weft_core.h"
 #include "fem/embedded_solvers.h"
 #include "fem/operator/operator.h"
-#include "fem/solve/persistent.h"
 #include "fem/weft_fem.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ done:
 /* False with the reason where the blocks do not all run at once. A device that only records runs
  * them as its limits say. */
 static bool is_resident(const weft_persistent *p, char *reason, size_t size) {
-    if (weft_device_limits(p->device)->kind == WEFT_DEVICE_NULL)
+    if (weft_device_limits(p->device)->records_only)
         return true;
     int resident = weft_device_resident_blocks(p->device, p->module, "cg_persistent",
                                                p->shape.threads, p->shared_bytes);

@@ -50,7 +50,7 @@ static int threads_for(int64_t rows, double entries) {
 bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entries,
                           weft_persistent_shape *shape, char *reason, size_t size) {
     weft_persistent_shape s = {0};
-    if (limits->kind == WEFT_DEVICE_HOST || limits->multiprocessors < 1) {
+    if (limits->execution != WEFT_EXECUTION_SIMT || limits->multiprocessors < 1) {
         snprintf(reason, size, "the device has no multiprocessors");
         return false;
     }

@@ -89,7 +89,7 @@ done:
 
 /* By a rows routine where the device has one for this operator. */
 static const weft_rows *rows_of(const weft_cg *cg) {
-    const bool threads = weft_device_limits(cg->context->device)->kind == WEFT_DEVICE_CUDA;
+    const bool threads = weft_device_limits(cg->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && cg->op->table->rows ? cg->op->table->rows(cg->op) : NULL;
 }
 

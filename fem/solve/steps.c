@@ -238,7 +238,7 @@ static weft_status check(const weft_cg *cg, weft_error *error) {
             return weft_error_set(error, WEFT_ERROR_USAGE,
                                   "constrained dofs must ascend and lie in [0, %lld)",
                                   (long long)cg->n);
-    if (weft_device_limits(cg->context->device)->kind == WEFT_DEVICE_NULL) {
+    if (weft_device_limits(cg->context->device)->records_only) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "this device holds no numbers that could be solved for");
         weft_error_hint(error, "use the device host");

@@ -32,9 +32,10 @@ weft_vectors weft_vectors_here(void) {
 
 weft_vectors weft_vectors_of(const weft_device *device) {
     const weft_vectors here = weft_vectors_here();
-    if (!device || weft_device_limits(device)->kind != WEFT_DEVICE_HOST)
+    const weft_limits *limits = device ? weft_device_limits(device) : NULL;
+    if (!limits || limits->execution != WEFT_EXECUTION_SIMD || limits->records_only)
         return here;
-    const int lanes = weft_device_limits(device)->lanes_double;
+    const int lanes = limits->lanes_double;
     const weft_vectors told = lanes >= 8   ? WEFT_VECTORS_AVX512
                               : lanes >= 4 ? WEFT_VECTORS_AVX2
                                            : WEFT_VECTORS_PLAIN;

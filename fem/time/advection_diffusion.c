@@ -106,7 +106,7 @@ static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator w
     const size_t bytes = (size_t)ad->n * sizeof(double);
     double *d = NULL, *free_nodes = NULL;
     if (!ad->operators[which] || !ad->lists[list] ||
-        weft_device_limits(ad->context->device)->kind == WEFT_DEVICE_NULL)
+        weft_device_limits(ad->context->device)->records_only)
         return WEFT_OK;
     d = weft_array_make((size_t)ad->n, sizeof *d);
     free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
@@ -228,7 +228,7 @@ weft_status weft_advection_diffusion_run(weft_advection_diffusion *ad, int64_t n
     weft_status status = WEFT_OK;
     TRY(value_write(ad, WEFT_AD_STEPS, (double)n, error));
     TRY(weft_program_run(ad->step.program, error));
-    if (weft_device_limits(ad->context->device)->kind == WEFT_DEVICE_NULL)
+    if (weft_device_limits(ad->context->device)->records_only)
         *state = (weft_step_state){0};
     else
         TRY(read_state(ad, state, error));

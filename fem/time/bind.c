@@ -10,7 +10,7 @@
 /* By a rows routine where the device has one for this operator. */
 static const weft_rows *rows_of(const weft_advection_diffusion *ad, int which) {
     const weft_operator *op = ad->operators[which];
-    const bool threads = weft_device_limits(ad->context->device)->kind == WEFT_DEVICE_CUDA;
+    const bool threads = weft_device_limits(ad->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && op && op->table->rows ? op->table->rows(op) : NULL;
 }
 

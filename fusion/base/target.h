@@ -18,7 +18,12 @@
 #define WEFT_EDGE_STAR_THREADS 256
 #define WEFT_STAR_MATRIX_THREADS 512
 
-/** Is each element a thread (CUDA, and the null device with the limits of one), or a lane of a vector? */
-bool weft_target_is_simt(int lanes, const weft_limits *limits);
+static inline bool weft_target_is_simt(const weft_limits *limits) {
+    return limits->execution == WEFT_EXECUTION_SIMT;
+}
+/** Instances of a block of interleaved data. */
+static inline int weft_target_lanes(const weft_limits *limits, bool single) {
+    return single ? limits->lanes_float : limits->lanes_double;
+}
 
 #endif

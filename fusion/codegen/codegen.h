@@ -17,6 +17,7 @@ weft_status weft_source_make(const weft_compilation *compilation, const char **o
 
 /** How a backend spells what differs. */
 typedef struct weft_backend {
+    const char *language; /* see weft_limits */
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *splat; /* see weft_body_style */
@@ -24,7 +25,8 @@ typedef struct weft_backend {
      *  instances are the lanes of vectors. */
     bool is_threaded;
 } weft_backend;
-const weft_backend *weft_source_backend(int lanes, const weft_limits *limits);
+/** The one of the language, or where that is NULL the first of the execution, that limits name. */
+const weft_backend *weft_source_backend(const weft_limits *limits);
 /** Threads of a block of a kernel with a thread an instance, where they are not WEFT_CUDA_THREADS
  * with one instance each; else 0. */
 int weft_source_block_threads(const weft_plan_kernel *kernel);

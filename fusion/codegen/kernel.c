@@ -394,7 +394,7 @@ weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, wef
     const source_writer writer = {.arena = segment->arena,
                                   .graph = segment->graph,
                                   .plan = plan,
-                                  .backend = weft_source_backend(plan->lanes, &segment->limits),
+                                  .backend = weft_source_backend(&segment->limits),
                                   .single = segment->options.single,
                                   .out = out};
     for (int i = 0; i < plan->n_kernels; ++i)
@@ -405,6 +405,13 @@ done:
     return status;
 }
 
-const weft_backend *weft_source_backend(int lanes, const weft_limits *limits) {
-    return weft_target_is_simt(lanes, limits) ? &weft_backend_cuda : &weft_backend_host;
+const weft_backend *weft_source_backend(const weft_limits *limits) {
+    static const weft_backend *const backends[] = {&weft_backend_host, &weft_backend_cuda};
+    const size_t n = sizeof backends / sizeof *backends;
+    size_t i = 0;
+    while (i + 1 < n &&
+           (limits->language != NULL ? strcmp(limits->language, backends[i]->language) != 0
+                                     : weft_target_is_simt(limits) != backends[i]->is_threaded))
+        ++i;
+    return backends[i];
 }

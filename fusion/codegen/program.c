@@ -216,7 +216,7 @@ done:
 static weft_status segment_source(const weft_segment *segment, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool spaced =
-        segment->number >= 0 && weft_target_is_simt(segment->plan->lanes, &segment->limits);
+        segment->number >= 0 && weft_target_is_simt(&segment->limits);
     if (segment->number >= 0)
         weft_text_add(out, "/* segment %d */\n", segment->number + 1);
     if (spaced)
@@ -232,8 +232,8 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
     weft_status status = WEFT_OK;
     weft_text text = {0};
     weft_graph graph = {0};
-    const int lanes = c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
-    const weft_backend *backend = weft_source_backend(lanes, &c->limits);
+    const int lanes = weft_target_lanes(&c->limits, c->options.single);
+    const weft_backend *backend = weft_source_backend(&c->limits);
     const scalar_writer writer = {.source = {.arena = c->arena,
                                              .graph = &graph,
                                              .backend = backend,

@@ -47,4 +47,5 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
     weft_text_free(&calls);
 }
 
-const weft_backend weft_backend_cuda = {.prelude = cuda_prelude, .is_threaded = true};
+const weft_backend weft_backend_cuda = {
+    .language = "cuda", .prelude = cuda_prelude, .is_threaded = true};

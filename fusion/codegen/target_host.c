@@ -74,4 +74,5 @@ static void host_prelude(weft_text *out, int lanes, bool single) {
     weft_text_free(&calls);
 }
 
-const weft_backend weft_backend_host = {.prelude = host_prelude, .splat = "SPLAT"};
+const weft_backend weft_backend_host = {
+    .language = "host", .prelude = host_prelude, .splat = "SPLAT"};

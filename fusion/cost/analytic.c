@@ -54,7 +54,7 @@ static double at_most_one(double x) {
 static bool analytic_lookup(void *user, const weft_cost_routine *routine,
                             const weft_cost_point *point, double *seconds) {
     const weft_limits *limits = user;
-    const bool is_gpu = limits->lanes_double == WEFT_CUDA_LANES;
+    const bool is_gpu = weft_target_is_simt(limits);
     const double threads = is_gpu ? weft_cost_resident(limits, point) : THREADS_RESIDENT;
     const double each = (double)point->threads / (point->instances > 0 ? point->instances : 1);
     if (routine->kind == WEFT_COST_COMPUTE) {

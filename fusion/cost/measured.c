@@ -102,16 +102,13 @@ static bool shrink(routine_grid *grid, const weft_tuning_time *times, size_t n) 
     return true;
 }
 
-static bool is_gpu(const weft_limits *limits) {
-    return limits->lanes_double == WEFT_CUDA_LANES;
-}
-
 /* Where shared memory beside a routine stands: by the threads that it leaves on a multiprocessor,
  * fewer later; on the host by octaves of the first cache, flat near none. */
 static double place_of_extra(const weft_limits *limits, int64_t threads, int64_t extra) {
     const weft_cost_point point = {.threads = (int)threads, .extra_bytes = (size_t)extra};
-    return is_gpu(limits) ? -log2(weft_cost_resident(limits, &point))
-                          : log2((double)extra + (double)limits->onchip_bytes / 16 + 1);
+    return weft_target_is_simt(limits)
+               ? -log2(weft_cost_resident(limits, &point))
+               : log2((double)extra + (double)limits->onchip_bytes / 16 + 1);
 }
 
 static weft_status make_grid(weft_measured_costs *costs, const weft_tuning_time *times, size_t n,
@@ -251,14 +248,14 @@ static bool find_extra(const routine_grid *grid, const weft_limits *limits, int6
     *low = 0;
     *part = 0;
     if (n == 1 || at <= before)
-        return at <= before || (n > 1 && is_gpu(limits));
+        return at <= before || (n > 1 && weft_target_is_simt(limits));
     for (; *low < n - 1; ++*low, before = next) {
         next = place_of_extra(limits, threads, grid->values[EXTRA][*low + 1]);
         if (at <= next)
             break;
     }
     if (*low == n - 1)
-        return is_gpu(limits);
+        return weft_target_is_simt(limits);
     *part = next > before ? (at - before) / (next - before) : 0;
     return true;
 }
@@ -268,7 +265,7 @@ static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost
     const weft_measured_costs *costs = user;
     const weft_limits *limits = &costs->limits;
     if (routine->handle < 0 || routine->handle >= costs->n ||
-        (is_gpu(limits) && point->extra_bytes > limits->onchip_bytes))
+        (weft_target_is_simt(limits) && point->extra_bytes > limits->onchip_bytes))
         return false;
     const routine_grid *grid = &costs->grids[routine->handle];
     /* in shared memory a block of several warps' worth of instances counts as so many blocks */
@@ -280,8 +277,9 @@ static bool lookup(void *user, const weft_cost_routine *routine, const weft_cost
     /* what one thread does for an instance, the other threads of it wait for */
     const double at_work =
         routine->shared || point->threads <= 0 ? 1 : (double)point->instances / point->threads;
-    const double left = is_gpu(limits) ? -log2(weft_cost_resident(limits, point) * at_work)
-                                       : place_of_extra(limits, 0, (int64_t)point->extra_bytes);
+    const double left = weft_target_is_simt(limits)
+                            ? -log2(weft_cost_resident(limits, point) * at_work)
+                            : place_of_extra(limits, 0, (int64_t)point->extra_bytes);
     int low[EXTRA], low_extra = 0;
     double part[EXTRA], part_extra = 0, sum = 0;
     for (int d = 0; d < EXTRA; ++d)

@@ -119,7 +119,7 @@ static bool is_stored(const weft_plan_kernel *kernel, int datum) {
 /* The block of a GPU's kernel, and who has asked for it. */
 static void explain_block(const explanation *e, const weft_implementation *one) {
     const weft_graph *graph = e->graph;
-    if (e->plans[WEFT_PLAN_FUSED]->lanes != WEFT_CUDA_LANES)
+    if (!e->plans[WEFT_PLAN_FUSED]->is_simt)
         return;
     weft_text_add(e->out, "    block: %d instances, %d thread%s each, %d iteration%s",
                   one->instances_per_block, one->warps > 0 ? one->warps : 1,
@@ -233,7 +233,7 @@ static void explain_head(const explanation *e) {
                   : c->options.scatter == WEFT_SCATTER_STARS        ? "edge-patch"
                   : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "vertex-patch"
                   : c->options.scatter == WEFT_SCATTER_CELL_COLOURS ? "cell-colored"
-                  : fused->lanes == WEFT_CUDA_LANES                 ? "atomic"
+                  : fused->is_simt                                  ? "atomic"
                                                                     : "chunk-colored");
     weft_text_add(e->out, "Times from its limits: %.4g GB/s, %.4g Gflop/s.\n",
                   c->limits.bandwidth / 1e9, c->limits.flops / 1e9);

@@ -18,10 +18,6 @@
 static const char *const unit[FUSE_CHOICES] = {"instances a block", "threads an instance",
                                                "iterations"};
 
-static bool is_gpu(const weft_segment *c) {
-    return (c->options.single ? c->limits.lanes_float : c->limits.lanes_double) == WEFT_CUDA_LANES;
-}
-
 static weft_status refuse(weft_place place, int choice, int asked, weft_error *error) {
     return weft_error_at(error, WEFT_ERROR_TYPE, place, "a kernel of %d %s cannot be here", asked,
                          unit[choice]);
@@ -42,7 +38,7 @@ static int most_threads(const weft_segment *c, int fuse) {
 
 /* On the host a block is a vector, whose lanes each compute an instance, once. */
 static weft_status check_host(const weft_segment *c, const weft_fuse *fuse, weft_error *error) {
-    const int lanes = c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
+    const int lanes = weft_target_lanes(&c->limits, c->options.single);
     const int own[FUSE_CHOICES] = {lanes, 1, 1};
     for (int k = 0; k < FUSE_CHOICES; ++k)
         if (fuse->choices[k] != 0 && fuse->choices[k] != own[k]) {
@@ -60,7 +56,7 @@ weft_status weft_wishes_check_block(const weft_segment *c, int number, weft_erro
     const weft_fuse *fuse = &c->graph->fuses[number - 1];
     const int block = fuse->choices[FUSE_BLOCK], threads = fuse->choices[FUSE_THREADS];
     const int most = most_threads(c, number);
-    if (!is_gpu(c))
+    if (!weft_target_is_simt(&c->limits))
         return check_host(c, fuse, error);
     if (block < 0 || block > WEFT_BLOCK_THREADS || block % WEFT_CUDA_LANES != 0) {
         refuse(fuse->places[FUSE_BLOCK], FUSE_BLOCK, block, error);

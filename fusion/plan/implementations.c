@@ -1,4 +1,5 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
+#include "fusion/plan/implementations.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -7,7 +8,6 @@
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
-#include "fusion/plan/implementations.h"
 #include "fusion/plan/variants.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
@@ -154,11 +154,9 @@ static weft_status implement(implementer *p, const weft_fusion *fusion, weft_err
     }
     TRY(trial_make(p, fusion, error));
     if (fixed)
-        TRY(try_fixed(p,
-                      p->is_gpu            ? WEFT_CUDA_THREADS
-                      : p->options->single ? p->limits->lanes_float
-                                           : p->limits->lanes_double,
-                      error));
+        TRY(try_fixed(
+            p, p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single),
+            error));
     else
         TRY(implementer_try_variants(p, error));
     if (p->n_kept == 0 && !fixed && p->wish.choices[FUSE_THREADS] <= 1) {
@@ -195,7 +193,7 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
     TRY(weft_order_table_make(arena, &p.orders, error));
     TRY(weft_placer_make(arena, graph, limits, options, &p.placer, error));
     p.made = made;
-    p.is_gpu = (options->single ? limits->lanes_float : limits->lanes_double) == WEFT_CUDA_LANES;
+    p.is_gpu = weft_target_is_simt(limits);
     p.combinations_most = TRIALS_MOST / (fusions->n > 0 ? fusions->n : 1);
     p.combinations_most = p.combinations_most < LEAST ? LEAST : p.combinations_most;
     p.forced = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p.forced);

@@ -1,4 +1,5 @@
 /* From a cover to kernels, their arguments, buffers and launches in order. */
+#include "fusion/plan/plan.h"
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
@@ -9,7 +10,6 @@
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 
 #include <stdio.h>
@@ -181,7 +181,7 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
     weft_status status = WEFT_OK;
     if ((p->options->scatter != WEFT_SCATTER_STARS &&
          p->options->scatter != WEFT_SCATTER_VERTEX_STARS) ||
-        p->plan->lanes != WEFT_CUDA_LANES || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
+        !p->plan->is_simt || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
         kernel->n_reductions > 0)
         return WEFT_OK;
     const weft_star_source star = weft_star_source_of(p->graph, kernel);
@@ -221,7 +221,7 @@ done:
  * all instances in one launch. */
 static weft_status kernel_colours(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     const weft_graph *graph = p->graph;
-    if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || p->plan->lanes != WEFT_CUDA_LANES ||
+    if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || !p->plan->is_simt ||
         kernel->n_scatters == 0 || kernel->n_reductions > 0 || kernel->rows >= 0 ||
         kernel->implementation->warps > 0)
         return WEFT_OK;
@@ -381,10 +381,11 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     p.started = weft_arena_alloc(arena, (size_t)graph->n_data + 1, sizeof *p.started);
     if (p.plan == NULL || p.started == NULL)
         return weft_no_memory(error);
-    p.plan->lanes = options->single ? limits->lanes_float : limits->lanes_double;
-    p.plan->guarded = options->guarded && weft_target_is_simt(p.plan->lanes, limits);
-    p.plan->reduction_blocks = p.plan->lanes == WEFT_CUDA_LANES ? WEFT_CUDA_CHUNK / WEFT_CUDA_LANES
-                                                                : WEFT_REDUCTION_BLOCKS;
+    p.plan->lanes = weft_target_lanes(limits, options->single);
+    p.plan->is_simt = weft_target_is_simt(limits);
+    p.plan->guarded = options->guarded && p.plan->is_simt;
+    p.plan->reduction_blocks =
+        p.plan->is_simt ? WEFT_CUDA_CHUNK / WEFT_CUDA_LANES : WEFT_REDUCTION_BLOCKS;
     p.plan->kernels = weft_arena_alloc(arena, (size_t)(2 * cover->n + graph->n_accumulations),
                                        sizeof *p.plan->kernels);
     if (p.plan->kernels == NULL)

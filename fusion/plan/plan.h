@@ -71,6 +71,7 @@ typedef struct weft_plan {
     weft_plan_buffer *buffers;
     int n_buffers;
     int lanes;
+    bool is_simt; /* weft_limits.execution */
     int reduction_blocks;
     bool guarded; /* in a loop, on a device with threads, or as the options ask: kernels, and what
                      zeroes for them, do nothing where *go is 0 */

@@ -188,7 +188,7 @@ const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel
         return kernel->edges ? "edge-patch" : "vertex-patch";
     if (kernel->cell_colours)
         return "cell-colored";
-    return plan->lanes == WEFT_CUDA_LANES ? "atomic" : "chunk-colored";
+    return plan->is_simt ? "atomic" : "chunk-colored";
 }
 
 static void print_scatters(const weft_graph *graph, const weft_plan *plan,

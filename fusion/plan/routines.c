@@ -1,5 +1,6 @@
 /* The routines that a compilation's kernels may be made of, named as a cost source knows them: what
  * each datum takes to load and to store, each call in each variant to compute. */
+#include "fusion/plan/routines.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -8,7 +9,6 @@
 #include "fusion/library/library.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/plan/routines.h"
 #include "fusion/weft_compile.h"
 
 enum { PLACES = PREDICTOR_PLACES };
@@ -170,7 +170,7 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
     p->source = options->costs;
     p->analytic = weft_cost_analytic(limits);
     p->real_bytes = options->single ? sizeof(float) : sizeof(double);
-    p->is_gpu = (options->single ? limits->lanes_float : limits->lanes_double) == WEFT_CUDA_LANES;
+    p->is_gpu = weft_target_is_simt(limits);
     TRY(allocate(arena, p, error));
     TRY(add_routines(arena, p, error));
     for (int i = 0; i < p->n; ++i)

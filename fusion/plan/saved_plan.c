@@ -141,9 +141,9 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
     const json_t *kernels = json_object_get(plan, "kernels");
     const json_t *lanes = json_object_get(plan, "lanes");
     const weft_limits *limits = &f->c->limits;
-    const int own = f->c->options.single ? limits->lanes_float : limits->lanes_double;
-    f->has_blocks =
-        own == WEFT_CUDA_LANES && (lanes == NULL || json_integer_value(lanes) == WEFT_CUDA_LANES);
+    f->has_blocks = weft_target_is_simt(limits) &&
+                    (lanes == NULL ||
+                     json_integer_value(lanes) == weft_target_lanes(limits, f->c->options.single));
     for (size_t i = 0; i < json_array_size(kernels); ++i) {
         const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
         if (json_array_size(calls) == 0)

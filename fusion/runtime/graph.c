@@ -34,7 +34,7 @@ static int count_loops(const weft_program *p) {
 }
 
 bool weft_program_threaded(const weft_program *p) {
-    return weft_target_is_simt(weft_program_lanes(p), &p->compilation->limits);
+    return weft_target_is_simt(&p->compilation->limits);
 }
 
 weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {

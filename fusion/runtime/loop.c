@@ -87,7 +87,7 @@ static weft_status asks(const weft_program *p, const weft_flow_step *loop, int64
     weft_status status = WEFT_OK;
     double most = 0, condition = 0;
     *out = turns == 0;
-    if (weft_device_limits(p->device)->kind == WEFT_DEVICE_NULL)
+    if (weft_device_limits(p->device)->records_only)
         return WEFT_OK;
     TRY(evaluate(p, &loop->most, &most, error));
     *out = most >= (double)turns + !weft_planted("one_turn_more");

@@ -128,7 +128,7 @@ weft_status weft_program_rows_argument(const weft_program_segment *p, const weft
 void weft_program_rows_launch(const weft_program_segment *p, const weft_plan_kernel *kernel,
                               weft_launch *launch) {
     const weft_graph *graph = p->segment->graph;
-    const bool is_threaded = p->segment->plan->lanes == WEFT_CUDA_LANES;
+    const bool is_threaded = p->segment->plan->is_simt;
     if (kernel->rows >= 0) {
         const weft_call *call = &graph->calls[kernel->rows];
         launch->block_threads = call->routine->threads;

@@ -2,6 +2,7 @@
  * have it. */
 #include "fusion/control/program.h"
 #include "core/weft_core.h"
+#include "fusion/base/target.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
 #include "fusion/plan/plan.h"
@@ -90,7 +91,7 @@ void weft_program_free(weft_program **program) {
 
 int weft_program_lanes(const weft_program *program) {
     const weft_compilation *c = program->compilation;
-    return c->options.single ? c->limits.lanes_float : c->limits.lanes_double;
+    return weft_target_lanes(&c->limits, c->options.single);
 }
 
 /* ---- binding --------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Running a segment: every launch of its plan. */
 #include "core/base/fault.h"
 #include "core/weft_core.h"
+#include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/graph/graph.h"
@@ -92,7 +93,7 @@ static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kern
         map = m;
     }
     *out = NULL;
-    if (p->segment->limits.kind == WEFT_DEVICE_CUDA) /* atomic there */
+    if (p->segment->plan->is_simt) /* atomic there */
         return WEFT_OK;
     *out = p->chunks[kernel - p->segment->plan->kernels];
     if (map < 0 || *out != NULL)

@@ -1,6 +1,7 @@
 /* Kernels that hold one routine each: what it reads or writes is there, and what it gives is joined
  * into a sum that is never what would be stored, so that no compiler drops it. The routines are
  * those of the backends' preludes, as the generator calls them (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
+#include "fusion/tune/benchmark.h"
 #include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
@@ -9,21 +10,11 @@
 #include "fusion/library/library.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
-#include "fusion/tune/benchmark.h"
 #include "fusion/weft_library.h"
-
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_threaded(const weft_limits *limits) {
-    return limits->lanes_double == WEFT_CUDA_LANES;
-}
-
-static int lanes_of(const weft_limits *limits, const weft_cost_routine *routine) {
-    return routine->real_bytes == 4 ? limits->lanes_float : limits->lanes_double;
-}
 
 /* Values of an instance on chip. */
 int weft_probe_values(const weft_cost_routine *routine) {
@@ -46,7 +37,7 @@ int32_t weft_probe_node(int64_t instance, int vertex, int64_t n_nodes, int width
 }
 
 static int64_t instances_of(const weft_limits *limits, const weft_cost_routine *routine) {
-    const bool gpu = is_threaded(limits);
+    const bool gpu = weft_target_is_simt(limits);
     if (routine->kind == WEFT_COST_COMPUTE) {
         const double flops = routine->flops > 1 ? routine->flops : 1;
         const double n = (gpu ? 1e9 : 2e7) / flops;
@@ -149,8 +140,8 @@ weft_status weft_probe_instance(weft_arena *arena, const weft_library *library,
 }
 
 void weft_probe_prelude(const weft_limits *limits, bool single, weft_text *out) {
-    const int lanes = single ? limits->lanes_float : limits->lanes_double;
-    weft_source_backend(lanes, limits)->prelude(out, lanes, single);
+    const int lanes = weft_target_lanes(limits, single);
+    weft_source_backend(limits)->prelude(out, lanes, single);
 }
 
 /* ---- any ---- */
@@ -203,11 +194,9 @@ weft_status weft_probe_print(const weft_library *library, const weft_limits *lim
     weft_arena *arena = NULL;
     weft_instance *instance = NULL;
     int warps[8];
-    const int lanes = lanes_of(limits, routine);
-    weft_probe_writer p = {.backend = weft_source_backend(lanes, limits),
-                           .routine = routine,
-                           .lanes = lanes,
-                           .out = out};
+    const int lanes = weft_target_lanes(limits, routine->real_bytes == 4);
+    weft_probe_writer p = {
+        .backend = weft_source_backend(limits), .routine = routine, .lanes = lanes, .out = out};
     TRY(weft_arena_make(&arena, error));
     if (routine->shared && !p.backend->is_threaded) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: there is no shared memory",

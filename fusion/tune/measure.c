@@ -3,6 +3,7 @@
  * timer. */
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
+#include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/cost/cost.h"
 #include "fusion/script/locale.h"
@@ -188,7 +189,7 @@ static weft_status make_data(bench *b, const weft_probe *probe, weft_memory **ma
                              const weft_schedule **schedule, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cost_routine *r = probe->routine;
-    const int lanes = r->real_bytes == 4 ? b->limits->lanes_float : b->limits->lanes_double;
+    const int lanes = weft_target_lanes(b->limits, r->real_bytes == 4);
     const size_t bytes = (size_t)probe->reals * (size_t)r->real_bytes;
     *map = b->none;
     *schedule = NULL;
@@ -276,8 +277,7 @@ static weft_status measure(void *user, const weft_cost_routine *routine,
                           .arguments = arguments,
                           .n_arguments = PROBE_ARGUMENTS,
                           .n_instances = probe->n,
-                          .lanes = routine->real_bytes == 4 ? b->limits->lanes_float
-                                                            : b->limits->lanes_double,
+                          .lanes = weft_target_lanes(b->limits, routine->real_bytes == 4),
                           .schedule = schedule};
     snprintf(kernel, sizeof kernel, "probe_%d", number);
     if (b->is_gpu) {
@@ -359,9 +359,9 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
                .limits = limits,
                .library = library,
                .routines = routines,
-               .is_gpu = limits->kind == WEFT_DEVICE_CUDA};
+               .is_gpu = weft_target_is_simt(limits)};
     weft_device_identity(device, identity);
-    if (!with.measure && limits->kind == WEFT_DEVICE_NULL)
+    if (!with.measure && limits->records_only)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "the device %s: there is nothing to measure", limits->name);
     TRY(weft_tuning_describe(tuning, identity, limits->name, error));

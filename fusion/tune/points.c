@@ -59,7 +59,7 @@ int weft_calibration_points(const weft_limits *limits, const weft_cost_routine *
                             weft_calibration_point *out, int most) {
     axis a[4] = {{.n = 0}}; /* instances, threads, iterations, extra */
     int n = 0, at[4];
-    if (limits->lanes_double != WEFT_CUDA_LANES) {
+    if (!weft_target_is_simt(limits)) {
         add_value(&a[0], 0, 0);
         add_value(&a[2], 0, 0);
         add_value(&a[3], 0, 0);

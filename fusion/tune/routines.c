@@ -48,10 +48,6 @@ typedef struct set_maker {
     weft_error *error;
 } set_maker;
 
-static bool is_gpu(const weft_limits *limits) {
-    return limits->lanes_double == WEFT_CUDA_LANES;
-}
-
 /* In registers, and on a GPU in shared memory. */
 static weft_status add_places(const set_maker *m, const weft_cost_routine *routine,
                               const char *stem) {
@@ -60,7 +56,7 @@ static weft_status add_places(const set_maker *m, const weft_cost_routine *routi
     weft_cost_routine one = *routine;
     one.name = name;
     one.real_bytes = m->single ? 4 : 8;
-    for (int shared = 0; shared < (is_gpu(m->limits) ? 2 : 1); ++shared) {
+    for (int shared = 0; shared < (weft_target_is_simt(m->limits) ? 2 : 1); ++shared) {
         one.shared = shared;
         snprintf(name, sizeof name, "%s %s %s", stem, m->single ? "float" : "double",
                  shared ? "shared" : "registers");
@@ -121,7 +117,7 @@ static weft_status add_computes(const set_maker *m, const weft_function *functio
                                      .threads = instance->threads[v],
                                      .flops = instance->flops};
         /* on the host a thread does what several threads would, one after the other */
-        if (!is_gpu(m->limits) && v > 0 && instance->threads[0] == 1)
+        if (!weft_target_is_simt(m->limits) && v > 0 && instance->threads[0] == 1)
             continue;
         snprintf(stem, sizeof stem, "compute %s %d %s", function->info.name, instance->threads[v],
                  sizes.data);
@@ -222,7 +218,7 @@ weft_status weft_routine_set_script(weft_routine_set *set, const weft_library *l
                                     const weft_limits *limits, const weft_fragment *fragments,
                                     int n_fragments, const weft_compile_options *options,
                                     weft_error *error) {
-    collection to = {set, is_gpu(limits)};
+    collection to = {set, weft_target_is_simt(limits)};
     const weft_cost_source collector = {
         .name = "collector", .user = &to, .prepare = collect, .lookup = knows_nothing};
     weft_compile_options with = *options;

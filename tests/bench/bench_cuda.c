@@ -1,11 +1,11 @@
 /* The GPU's figures, each against its rival and the copy bandwidth in one run: ratios count.
  *      bench_cuda [--targets] [--cells 1e6,1e7] [--tiles DIR] ...          see --help */
+#include "bench_cuda.h"
 #include "apps/common/support.h"
+#include "bench_cuda_rival.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_library.h"
-#include "bench_cuda.h"
-#include "bench_cuda_rival.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static weft_status open_devices(bench_run *run, char *name, size_t size, weft_er
     weft_device *device = NULL;
     TRY(weft_device_open(run->options->device, &options, &device, error));
     snprintf(name, size, "%s", weft_device_limits(device)->name);
-    run->counts = weft_device_limits(device)->kind != WEFT_DEVICE_NULL;
+    run->counts = !weft_device_limits(device)->records_only;
     TRY(weft_device_open("host", &options, &run->host, error));
     TRY(weft_fem_library_make(&run->library, error));
     TRY(open_rival(run, error));

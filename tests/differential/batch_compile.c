@@ -1,9 +1,9 @@
 /* The collected text as one shared object. */
+#include "batch.h"
 #include "core/cache/cache.h"
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
 #include "fusion/codegen/codegen.h"
-#include "batch.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 void batch_prelude(const weft_device *device, bool single, weft_text *out) {
     const int lanes = single ? device->limits.lanes_float : device->limits.lanes_double;
-    weft_source_backend(lanes, &device->limits)->prelude(out, lanes, single);
+    weft_source_backend(&device->limits)->prelude(out, lanes, single);
 }
 
 /* CUDA text as C++: functions in a namespace, dynamic shared memory an array of ours. */

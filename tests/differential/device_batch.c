@@ -1,6 +1,6 @@
-#include "core/weft_core.h"
 #include "device_batch.h"
 #include "batch.h"
+#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -193,6 +193,8 @@ bool device_batch_is(const char *name) {
 /* An H200's limits. */
 static void set_gpu(weft_limits *limits) {
     limits->kind = WEFT_DEVICE_CUDA;
+    limits->execution = WEFT_EXECUTION_SIMT;
+    limits->language = "cuda";
     snprintf(limits->name, sizeof limits->name, "emulated GPU");
     limits->lanes_double = limits->lanes_float = LANES_GPU;
     limits->multiprocessors = 132;

@@ -154,7 +154,7 @@ static bool has_line(const plan_case *c, const char *word) {
 }
 
 static void check_kernels(const plan_case *c, const line *l) {
-    const bool gpu = weft_compilation_only(c->plans[0])->plan->lanes == WEFT_CUDA_LANES;
+    const bool gpu = weft_compilation_only(c->plans[0])->plan->is_simt;
     if (gpu != (strcmp(l->words[0], "gpu_kernels") == 0) && (!gpu || has_line(c, "gpu_kernels")))
         return;
     for (int k = 1; k + 1 < l->n; k += 2) {

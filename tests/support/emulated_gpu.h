@@ -284,6 +284,8 @@ static emulated_gpu *emulated_gpu_make(weft_device *device) {
                                                   .free = gpu_recording_free};
     gpu->table.recording = &gpu->recording_table;
     device->limits.kind = WEFT_DEVICE_CUDA;
+    device->limits.execution = WEFT_EXECUTION_SIMT;
+    device->limits.language = "cuda";
     device->limits.lanes_double = device->limits.lanes_float = GPU_LANES;
     device->limits.multiprocessors = 132;
     device->limits.register_bytes = 65536 * 4;

@@ -3,12 +3,12 @@
 #include "fem/weft_fem.h"
 #include "test_support.h"
 
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const weft_limits h200 = {.kind = WEFT_DEVICE_CUDA,
+                                 .execution = WEFT_EXECUTION_SIMT,
                                  .name = "H200",
                                  .lanes_double = 32,
                                  .threads = 16,

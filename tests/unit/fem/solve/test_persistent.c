@@ -152,6 +152,7 @@ static void a_diagonal_matrix_has_a_layout(void **state) {
 
 static weft_limits h200(void) {
     return (weft_limits){.kind = WEFT_DEVICE_CUDA,
+                         .execution = WEFT_EXECUTION_SIMT,
                          .multiprocessors = 132,
                          .register_bytes = 256 << 10,
                          .onchip_bytes = 227 << 10};
@@ -172,7 +173,7 @@ static void a_million_nodes_fit_an_h200_and_two_do_not(void **state) {
     }
     assert_false(weft_persistent_fits(&limits, 2000000, 14000000, &shape, reason, 200));
     assert_non_null(strstr(reason, "2000000 nodes are 15152 a multiprocessor"));
-    limits.kind = WEFT_DEVICE_HOST;
+    limits.execution = WEFT_EXECUTION_SIMD;
     assert_false(weft_persistent_fits(&limits, 100, 700, &shape, reason, 200));
 }
 

@@ -6,6 +6,7 @@
 #include "fusion/codegen/private.h"
 #include "test_support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int count(const char *text, const char *what) {
