@@ -493,18 +493,33 @@ typedef struct weft_cg_result {
     double residual;       /* relative, recomputed from b - A x at the end */
     double *history;       /* [iterations + 1] relative residuals; free() */
     bool to_rounding;      /* converged: not to the tolerance, but as far as rounding allows */
-    double backward_error; /* see weft_cg_solve; NaN where the tolerance was met */
+    double backward_error; /* see weft_solver_solve; NaN where the tolerance was met */
 } weft_cg_result;
 
+/** Conjugate gradients for an operator: made once, to solve often. Keeps its vectors (four of n_dofs
+ *  doubles), its programs, and on a GPU the kernel that a small system stays in, so that further
+ *  solves compile and allocate nothing.
+ *  context, op  borrowed; they must outlive it. The operator may be assembled again in between
+ *  Errors       WEFT_ERROR_MEMORY */
+typedef struct weft_solver weft_solver;
+weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solver **out,
+                             weft_error *error);
+void weft_solver_free(weft_solver **solver);
 /** Solve A x = b. x holds the start (its constrained dofs the boundary values); memories of n_dofs
- * doubles. An outcome other than converged is no error. Deterministic for any number of threads.
+ *  doubles. An outcome other than converged is no error. Deterministic for any number of threads.
  *
  *  Converged  |r| <= tolerance |b - A x_constrained| for r = b - A x itself, and sqrt(r.D^-1 r) <=
  *             100 tolerance sqrt(x.A x), D the diagonal of A, so that Dirichlet values on a stiff
  *             part do not hide soft ones; or, where rounding does not allow that, a backward error
  *             |r| / (|A| |x| + |b|) of at most (10 + sqrt(iterations)) 2^-52, in norms scaled by D,
  *             with |r| no more than 1e-4 |b| in the same norm.
+ *  Errors     WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE, WEFT_ERROR_UNSUPPORTED (a null device),
+ *             WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE
  *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5 */
+weft_status weft_solver_solve(weft_solver *solver, weft_memory *b, weft_memory *x,
+                              const weft_cg_options *options, weft_cg_result *result,
+                              weft_error *error);
+/** Make a solver, solve once, free it. */
 weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
                           const weft_cg_options *options, weft_cg_result *result,
                           weft_error *error);

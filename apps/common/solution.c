@@ -16,7 +16,7 @@ void app_cg_print(const weft_cg_result *cg) {
     putchar('\n');
 }
 
-/* A backward error of rounding's size, and hardly a right digit: see weft_cg_solve. */
+/* A backward error of rounding's size, and hardly a right digit: see weft_solver_solve. */
 static bool is_nearly_singular(const weft_cg_result *cg) {
     return cg->outcome == WEFT_CG_STAGNATION && cg->backward_error < 1e-12;
 }

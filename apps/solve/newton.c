@@ -18,6 +18,7 @@ enum { HALVINGS = 8 };
 
 typedef struct newton {
     solve *run;
+    weft_solver *solver;
     weft_memory *du, *robin;
     double *du_values, *robin_values, *before; /* before: u of the last iteration */
     char *is_constrained;
@@ -30,6 +31,7 @@ typedef struct newton {
 static weft_status newton_alloc(newton *n, solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     *n = (newton){.run = run};
+    TRY(weft_solver_make(&run->context, run->op, &n->solver, error));
     TRY(weft_vector_make(run->device, run->n_dofs, &n->du_values, &n->du, error));
     TRY(weft_vector_make(run->device, run->n_dofs, &n->robin_values, &n->robin, error));
     n->before = weft_array_make((size_t)run->n_dofs, sizeof *n->before);
@@ -45,6 +47,7 @@ done:
 }
 
 static void newton_free(newton *n) {
+    weft_solver_free(&n->solver);
     weft_memory_free(&n->du);
     weft_memory_free(&n->robin);
     free(n->du_values);
@@ -80,7 +83,7 @@ done:
     return status;
 }
 
-/* |r| against eps |K| |u|, in norms scaled by K's diagonal as in weft_cg_solve; du is spoilt. */
+/* |r| against eps |K| |u|, in norms scaled by K's diagonal as in weft_solver_solve; du is spoilt. */
 static weft_status at_rounding(newton *n, bool *yes, weft_error *error) {
     static const double C = 10, MOST_LEFT = 1e-4;
     weft_status status = WEFT_OK;
@@ -139,7 +142,7 @@ static weft_status direction(newton *n, weft_error *error) {
     TRY(weft_operator_assemble(run->op, error));
     free(run->cg.history);
     run->cg = (weft_cg_result){0};
-    TRY(weft_cg_solve(&run->context, run->op, run->b, n->du, &cg, &run->cg, error));
+    TRY(weft_solver_solve(n->solver, run->b, n->du, &cg, &run->cg, error));
     TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
 done:
     return status;

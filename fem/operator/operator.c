@@ -40,8 +40,6 @@ void weft_operator_free(weft_operator **op) {
         (*op)->table->free(*op);
     weft_pattern_free(&(*op)->pattern);
     weft_memory_free(&(*op)->values);
-    if ((*op)->free_solver)
-        (*op)->free_solver(*op);
     free(*op);
     *op = NULL;
 }

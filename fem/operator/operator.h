@@ -30,11 +30,8 @@ struct weft_operator {
     const weft_operator_table *table;
     void *state; /* the implementation's own */
     int64_t n_dofs;
-    weft_pattern *pattern;                  /* formats that store a matrix, else NULL */
-    weft_memory *values;                    /* the same, where they are in the pattern's order */
-    struct weft_cg_programs *cg;            /* NULL before the first solve */
-    struct weft_persistent *persistent;     /* the same, and where there is none */
-    void (*free_solver)(weft_operator *op); /* frees these two; set by the solver that made them */
+    weft_pattern *pattern; /* formats that store a matrix, else NULL */
+    weft_memory *values;   /* the same, where they are in the pattern's order */
 };
 
 /** What a script's loop calls for its product with op, which must not ask for vy. */

@@ -26,8 +26,8 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome) {
 }
 
 /* As the loop of iterate, in one kernel. */
-static weft_status iterate_staying(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
-                                   weft_error *error) {
+static weft_status iterate_staying(weft_solver *cg, weft_cg_course *course,
+                                   weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_stretch stretch = {0};
     bool decided = false;
@@ -53,7 +53,7 @@ done:
 /* Iterations until the host looks at what there is: as many as take a tenth of a second, none
  * beyond the last that is allowed, and none beyond the next at which progress is looked for, so
  * that the end does not depend on the time. */
-static int turns_wanted(const weft_cg *cg, const weft_cg_course *course) {
+static int turns_wanted(const weft_solver *cg, const weft_cg_course *course) {
     const int left = cg->options->max_iterations - course->iterations;
     const int check = weft_cg_until_check(course->iterations);
     int turns = course->turns;
@@ -63,7 +63,8 @@ static int turns_wanted(const weft_cg *cg, const weft_cg_course *course) {
 }
 
 /* As many iterations as the device does at once. *broken: p.q of the next one is not positive. */
-static weft_status advance(weft_cg *cg, weft_cg_course *course, bool *broken, weft_error *error) {
+static weft_status advance(weft_solver *cg, weft_cg_course *course, bool *broken,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     static const double LONG = 0.1; /* seconds */
     const double start = weft_clock();
@@ -83,7 +84,7 @@ done:
     return status;
 }
 
-static weft_status iterate(weft_cg *cg, weft_cg_course *course, weft_cg_outcome *outcome,
+static weft_status iterate(weft_solver *cg, weft_cg_course *course, weft_cg_outcome *outcome,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     bool decided = false, broken = false, stays = false;
@@ -107,7 +108,7 @@ done:
 }
 
 /* The reduced right-hand side is zero, so the solution is. */
-static weft_status solve_zero(weft_cg *cg, weft_cg_course *course, weft_error *error) {
+static weft_status solve_zero(weft_solver *cg, weft_cg_course *course, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_cg_clear(cg, error));
     cg->rr = 0;
@@ -117,62 +118,73 @@ done:
     return status;
 }
 
-weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
-                          const weft_cg_options *options, weft_cg_result *result,
-                          weft_error *error) {
+weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
+                              const weft_cg_options *options, weft_cg_result *result,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_course course = {
         .lowest = INFINITY, .replaced = INFINITY, .turns = FEW_TURNS, .backward_error = NAN};
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
-    weft_cg cg = {0};
     double least = 0, wanted = 1, scale = 1;
     course.rr = malloc((WEFT_CG_TURNS_MAX + 1) * sizeof *course.rr);
-    TRY(weft_cg_prepare(&cg, context, op, b, x, options, error));
+    TRY(weft_cg_start(cg, b, x, options, error));
     if (!course.rr) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
         goto done;
     }
-    TRY(weft_cg_diagonal(&cg, &least, error));
-    TRY(weft_cg_norm(&cg, error));
-    TRY(weft_cg_scale_wanted(&cg, &wanted, error));
+    TRY(weft_cg_diagonal(cg, &least, error));
+    TRY(weft_cg_norm(cg, error));
+    TRY(weft_cg_scale_wanted(cg, &wanted, error));
     if (wanted != 1) {
-        TRY(weft_cg_scale(&cg, wanted, error));
+        TRY(weft_cg_scale(cg, wanted, error));
         scale = wanted;
-        TRY(weft_cg_norm(&cg, error));
+        TRY(weft_cg_norm(cg, error));
     }
-    weft_cg_limit(&cg, options->tolerance);
-    if (cg.norm <= 0) {
-        TRY(solve_zero(&cg, &course, error));
+    weft_cg_limit(cg, options->tolerance);
+    if (cg->norm <= 0) {
+        TRY(solve_zero(cg, &course, error));
     } else if (isnan(least) || !(least > 0)) {
-        TRY(weft_cg_residual(&cg, error));
+        TRY(weft_cg_residual(cg, error));
         course.is_true = true;
-        TRY(weft_cg_note(&course, sqrt(cg.rr) / cg.norm, error));
+        TRY(weft_cg_note(&course, sqrt(cg->rr) / cg->norm, error));
         outcome = isnan(least) ? WEFT_CG_NAN : WEFT_CG_INDEFINITE;
     } else {
-        TRY(iterate(&cg, &course, &outcome, error));
+        TRY(iterate(cg, &course, &outcome, error));
     }
     if (options->project_mean)
-        TRY(weft_cg_subtract_mean(&cg, error));
+        TRY(weft_cg_subtract_mean(cg, error));
     if (!course.is_true)
-        TRY(weft_cg_residual(&cg, error));
+        TRY(weft_cg_residual(cg, error));
     *result = (weft_cg_result){.outcome = outcome,
                                .iterations = course.iterations,
-                               .residual = cg.norm > 0 ? sqrt(cg.rr) / cg.norm : 0,
+                               .residual = cg->norm > 0 ? sqrt(cg->rr) / cg->norm : 0,
                                .history = course.history,
                                .to_rounding = course.to_rounding,
                                .backward_error = course.backward_error};
-    if (isnan(cg.norm))
+    if (isnan(cg->norm))
         result->residual = NAN;
-    weft_cg_tell(&cg, course.history, course.iterations);
+    weft_cg_tell(cg, course.history, course.iterations);
     course.history = NULL;
 done:
     if (scale != 1) {
-        weft_status restored = weft_cg_scale(&cg, 1 / scale, status == WEFT_OK ? error : NULL);
+        weft_status restored = weft_cg_scale(cg, 1 / scale, status == WEFT_OK ? error : NULL);
         status = status == WEFT_OK ? restored : status;
     }
     free(course.history);
     free(course.gains);
     free(course.rr);
-    weft_cg_release(&cg);
+    weft_cg_end(cg);
+    return status;
+}
+
+weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory *b, weft_memory *x,
+                          const weft_cg_options *options, weft_cg_result *result,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_solver *solver = NULL;
+    TRY(weft_solver_make(context, op, &solver, error));
+    TRY(weft_solver_solve(solver, b, x, options, result, error));
+done:
+    weft_solver_free(&solver);
     return status;
 }

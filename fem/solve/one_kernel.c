@@ -9,32 +9,30 @@
 #include <stdlib.h>
 
 /* Made anew only where the kept one is for something else. */
-static weft_status persistent_keep(weft_cg *cg, char *reason, size_t size, weft_error *error) {
+static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operator *op = cg->op;
+    const weft_pattern *pattern = weft_operator_pattern(cg->op);
     bool jacobi = cg->options->jacobi;
-    if (weft_persistent_suits(op->persistent, cg->context, op->pattern, jacobi))
+    if (weft_persistent_suits(cg->persistent, cg->context, pattern, jacobi))
         return WEFT_OK;
-    weft_persistent_free(&op->persistent);
-    op->free_solver = weft_operator_free_solver;
-    TRY(weft_persistent_make(cg->context, op->pattern, jacobi, &op->persistent, reason, size,
-                             error));
+    weft_persistent_free(&cg->persistent);
+    TRY(weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, error));
 done:
     return status;
 }
 
-weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error) {
+weft_status weft_cg_stay_prepare(weft_solver *cg, bool *stays, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *entries = NULL;
     char reason[200] = "the operator stores no matrix";
     *stays = false;
     if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
         return WEFT_OK;
-    if (cg->op->pattern)
+    if (weft_operator_pattern(cg->op))
         TRY(persistent_keep(cg, reason, sizeof reason, error));
-    if (cg->op->persistent) {
+    if (cg->persistent) {
         TRY(weft_operator_matrix(cg->op, &entries, error));
-        TRY(weft_persistent_load(cg->op->persistent, entries, cg->memory[WEFT_CG_D], error));
+        TRY(weft_persistent_load(cg->persistent, entries, cg->memory[WEFT_CG_D], error));
         *stays = true;
     } else {
         weft_log(cg->options->monitor, WEFT_LOG_INFO, "cg: iterations as launches, for %s", reason);
@@ -44,7 +42,7 @@ done:
 }
 
 static void told(void *user, const double *rr, int n) {
-    const weft_cg *cg = user;
+    const weft_solver *cg = user;
     double *history = malloc(((size_t)n + 1) * sizeof *history);
     for (int i = 0; history && i <= n; ++i)
         history[i] = sqrt(rr[i]) / cg->norm;
@@ -53,13 +51,13 @@ static void told(void *user, const double *rr, int n) {
     free(history);
 }
 
-weft_status weft_cg_stay(weft_cg *cg, int iterations, weft_cg_stretch *out, weft_error *error) {
+weft_status weft_cg_stay(weft_solver *cg, int iterations, weft_cg_stretch *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_persistent_run run = {.limit = cg->limit * (1 - 1e-15), /* so that its root is below */
                                .iterations = iterations,
                                .tell = told,
                                .user = cg};
-    TRY(weft_persistent_iterate(cg->op->persistent, cg->memory[WEFT_CG_Q], cg->memory[WEFT_CG_D],
+    TRY(weft_persistent_iterate(cg->persistent, cg->memory[WEFT_CG_Q], cg->memory[WEFT_CG_D],
                                 cg->memory[WEFT_CG_X], &run, error));
     cg->rr = run.history[run.done];
     cg->rz = run.end == WEFT_PERSISTENT_BREAKDOWN ? 0 : run.end == WEFT_PERSISTENT_NAN ? NAN : 1;

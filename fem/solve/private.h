@@ -1,13 +1,12 @@
-/* The steps of a conjugate-gradient solve (fem/solve/steps.c), put together in fem/solve/cg.c. Not installed. */
+/* The solver and the steps of a solve (fem/solve/steps.c), put together in fem/solve/cg.c. Not installed. */
 #ifndef WEFT_CG_INTERNAL_H
 #define WEFT_CG_INTERNAL_H
 
 #include "core/weft_core.h"
+#include "fem/form/form.h"
 #include "fem/operator/operator.h"
+#include "fem/solve/persistent.h"
 #include "fem/weft_fem.h"
-
-/** Programs of conjugate gradients (fem/solve/programs.c). */
-typedef struct weft_cg_programs weft_cg_programs;
 
 /** What the scripts cg_*.weft work on, by the names they have there: lists over the dofs first,
  *  then uniform values, a memory of one double each. */
@@ -40,57 +39,60 @@ typedef enum weft_cg_script {
     WEFT_CG_SCRIPTS
 } weft_cg_script;
 
-typedef struct weft_cg {
+struct weft_solver {
+    /* kept from solve to solve */
     weft_context *context;
     weft_operator *op;
-    const weft_cg_options *options;
     int64_t n;
-    weft_memory *memory[WEFT_CG_NAMES]; /* x and b are the caller's */
-    bool bound[WEFT_CG_SCRIPTS];        /* to these memories */
-    weft_memory *history;               /* rr of a run, turn by turn */
-    double *sums;                       /* one for each chunk of rows, for csr on the host */
-    double rr, rz, pq;                  /* of the present residual, as the memories hold them */
-    double energy;                      /* x.A x when the residual was last b - A x */
-    double gain;                        /* what the energy of the error has fallen by */
-    double norm;                        /* |b - A x_constrained| */
-    double scaled_norm;                 /* the same, in the norm sqrt(r.d r) */
-    double largest;                     /* d_i A_ii of a free dof, at most */
-    double limit;                       /* of rr */
-} weft_cg;
+    weft_memory *memory[WEFT_CG_NAMES];     /* x and b are the caller's, NULL between solves */
+    weft_memory *history;                   /* rr of a run, iteration by iteration */
+    double *sums;                           /* one for each chunk of rows, for csr on the host */
+    weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */
+    weft_persistent *persistent;            /* NULL before it is needed, and where it is not used */
+    /* of one solve */
+    const weft_cg_options *options;
+    bool bound[WEFT_CG_SCRIPTS]; /* to these memories */
+    double rr, rz, pq;           /* of the present residual, as the memories hold them */
+    double energy;               /* x.A x when the residual was last b - A x */
+    double gain;                 /* what the energy of the error has fallen by */
+    double norm;                 /* |b - A x_constrained| */
+    double scaled_norm;          /* the same, in the norm sqrt(r.d r) */
+    double largest;              /* d_i A_ii of a free dof, at most */
+    double limit;                /* of rr */
+};
 
-/** fem/solve/programs.c: the operator has room for these programs. */
-weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error);
 /** Run a script on the memories of this solve; compiled and bound when first asked for. */
-weft_status weft_cg_run(weft_cg *cg, weft_cg_script script, weft_error *error);
+weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *error);
 /** The turns of the last run of WEFT_CG_LOOP. */
-weft_status weft_cg_counted(const weft_cg *cg, int64_t *turns, weft_error *error);
-/** Programs stay with the operator, the memories of a solve do not. */
-void weft_cg_unbind(weft_cg *cg, weft_cg_script script);
+weft_status weft_cg_counted(const weft_solver *cg, int64_t *turns, weft_error *error);
+/** Programs stay, the memories of a solve do not. */
+void weft_cg_unbind(weft_solver *cg, weft_cg_script script);
 
-/** Allocate. Free with weft_cg_release, also after an error. */
-weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
-                            weft_memory *x, const weft_cg_options *options, weft_error *error);
-void weft_cg_release(weft_cg *cg);
+/** Start a solve: check what is given, and clear what the last one left. */
+weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
+                          const weft_cg_options *options, weft_error *error);
+/** End it, also after an error: nothing of the caller's is bound any more. */
+void weft_cg_end(weft_solver *cg);
 /** d = 1 / diag(A), or 1; 0 for constrained dofs; `largest`. *least: the smallest diagonal entry of
  *  a free dof, or NaN. */
-weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error);
+weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error);
 /** The norms that residuals are relative to. Uses z, p and q; p is zero then. */
-weft_status weft_cg_norm(weft_cg *cg, weft_error *error);
+weft_status weft_cg_norm(weft_solver *cg, weft_error *error);
 /** What b and x are to be multiplied by so that the squares of CG neither overflow nor vanish: a
  * power of two, so that no bit changes, and 1 for all but extreme systems. After weft_cg_norm. */
-weft_status weft_cg_scale_wanted(weft_cg *cg, double *scale, weft_error *error);
+weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *error);
 /** Multiply b and x. */
-weft_status weft_cg_scale(weft_cg *cg, double factor, weft_error *error);
+weft_status weft_cg_scale(weft_solver *cg, double factor, weft_error *error);
 /** r = b - A x, in q, and its z, rr and rz. The next direction is z alone. */
-weft_status weft_cg_residual(weft_cg *cg, weft_error *error);
+weft_status weft_cg_residual(weft_solver *cg, weft_error *error);
 /** *size: the norm of x, sqrt(x.x/d) over free dofs. */
-weft_status weft_cg_size(weft_cg *cg, double *size, weft_error *error);
+weft_status weft_cg_size(weft_solver *cg, double *size, weft_error *error);
 /** As many iterations as `turns` says, at most WEFT_CG_TURNS_MAX, or fewer: the loop of cg.weft.
  *  Starts from z, rr and rz of weft_cg_residual, or from where it stopped. *done of them, and in
  *  rr[1 .. *done] the r.r after each. The last one is broken, and of no effect, where pq is not
  *  positive then. */
 enum { WEFT_CG_TURNS_MAX = 4096 };
-weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_error *error);
+weft_status weft_cg_turns(weft_solver *cg, int turns, int *done, double *rr, weft_error *error);
 /** Iterations in one kernel (fem/solve/one_kernel.c). */
 typedef struct weft_cg_stretch {
     int n;              /* iterations */
@@ -99,15 +101,15 @@ typedef struct weft_cg_stretch {
 } weft_cg_stretch;
 /** Whether iterations can be done in one kernel: a stored matrix on a GPU whose multiprocessors
  * keep the vectors. Makes what that takes. After weft_cg_diagonal; the choice is logged (info). */
-weft_status weft_cg_stay_prepare(weft_cg *cg, bool *stays, weft_error *error);
+weft_status weft_cg_stay_prepare(weft_solver *cg, bool *stays, weft_error *error);
 /** At most so many iterations from the present residual, x and rr with them; then r is no longer
  * that of x. Ends where the recurrence meets the tolerance, and where it breaks down (then rz is 0
  * or NaN). */
-weft_status weft_cg_stay(weft_cg *cg, int iterations, weft_cg_stretch *out, weft_error *error);
+weft_status weft_cg_stay(weft_solver *cg, int iterations, weft_cg_stretch *out, weft_error *error);
 /** Subtract from x its mean. */
-weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error);
+weft_status weft_cg_subtract_mean(weft_solver *cg, weft_error *error);
 /** Set the free entries of x to zero. */
-weft_status weft_cg_clear(weft_cg *cg, weft_error *error);
+weft_status weft_cg_clear(weft_solver *cg, weft_error *error);
 
 /* ---- when it ends (fem/solve/stop.c) ---------------------------------------------------------------- */
 
@@ -126,12 +128,12 @@ typedef struct weft_cg_course {
 } weft_cg_course;
 
 /** The limit for a residual relative to the norm, not below what a recurrence can be used for. */
-void weft_cg_limit(weft_cg *cg, double tolerance);
+void weft_cg_limit(weft_solver *cg, double tolerance);
 /** history[iterations] = residual. */
 weft_status weft_cg_note(weft_cg_course *course, double residual, weft_error *error);
 /** Does the present residual end the iteration? broken: p.q was not positive. Where the recurrence
  *  has met the tolerance and x has not, it starts again from b - A x, once for each halving. */
-weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool *decided,
+weft_status weft_cg_judge(weft_solver *cg, weft_cg_course *course, bool broken, bool *decided,
                           weft_cg_outcome *outcome, weft_error *error);
 /** Iterations up to the next at which a lack of progress is looked for: the host must see those. */
 int weft_cg_until_check(int iterations);
@@ -139,10 +141,6 @@ int weft_cg_until_check(int iterations);
  */
 int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance);
 /** Tell the monitor the digits gained of those wanted, and the iterations. */
-void weft_cg_tell(const weft_cg *cg, const double *history, int iterations);
-
-void weft_cg_programs_free(weft_cg_programs **programs);
-/** Free what solves have kept with an operator: its programs and its persistent kernel. */
-void weft_operator_free_solver(weft_operator *op);
+void weft_cg_tell(const weft_solver *cg, const double *history, int iterations);
 
 #endif

@@ -1,5 +1,4 @@
-/* The scripts of conjugate gradients as programs: compiled once for an operator, bound for a solve.
- */
+/* The scripts of conjugate gradients as programs: compiled once for a solver, bound for a solve. */
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/operator/operator.h"
@@ -37,44 +36,10 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_size.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_SIZE}},
 };
 
-/* Kept with the operator, so that further solves compile nothing. */
-struct weft_cg_programs {
-    weft_device *device;
-    const weft_library *library;
-    weft_plan_kind plan;
-    weft_compiled scripts[WEFT_CG_SCRIPTS];
-};
-
-void weft_cg_programs_free(weft_cg_programs **programs) {
-    if (!*programs)
-        return;
-    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
-        weft_compiled_free(&(*programs)->scripts[i]);
-    free(*programs);
-    *programs = NULL;
-}
-
-weft_status weft_cg_programs_prepare(weft_cg *cg, weft_error *error) {
-    const weft_context *context = cg->context;
-    weft_cg_programs *kept = cg->op->cg;
-    if (kept && kept->device == context->device && kept->library == context->library &&
-        kept->plan == context->plan)
-        return WEFT_OK;
-    weft_cg_programs_free(&cg->op->cg);
-    cg->op->cg = calloc(1, sizeof *cg->op->cg);
-    if (!cg->op->cg)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
-    cg->op->free_solver = weft_operator_free_solver;
-    cg->op->cg->device = context->device;
-    cg->op->cg->library = context->library;
-    cg->op->cg->plan = context->plan;
-    return WEFT_OK;
-}
-
 /* q = A p for the loop; the product by rows of csr has p and q at hand and brings p.q. */
 static weft_status loop_apply(void *user, const weft_program_product *product, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg *cg = user;
+    weft_solver *cg = user;
     if (!product->vy)
         return weft_operator_apply_in_loop(cg->op, product, error);
     TRY(weft_csr_product_dots(cg->context->device, weft_operator_pattern(cg->op),
@@ -88,12 +53,12 @@ done:
 }
 
 /* By a rows routine where the device has one for this operator. */
-static const weft_rows *rows_of(const weft_cg *cg) {
+static const weft_rows *rows_of(const weft_solver *cg) {
     const bool threads = weft_device_limits(cg->context->device)->execution == WEFT_EXECUTION_SIMT;
     return threads && cg->op->table->rows ? cg->op->table->rows(cg->op) : NULL;
 }
 
-static weft_status compile(weft_cg *cg, weft_cg_script script, weft_error *error) {
+static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {
     const weft_cg_use *use = &uses[script];
     const weft_rows *rows = rows_of(cg);
     const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
@@ -101,11 +66,10 @@ static weft_status compile(weft_cg *cg, weft_cg_script script, weft_error *error
         .name = "A", .routine = rows ? rows->routine : NULL, .brings_dot = !rows && cg->sums};
     const weft_compile_options options = {.operators = &choice,
                                           .n_operators = script == WEFT_CG_LOOP};
-    return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->op->cg->scripts[script],
-                              error);
+    return weft_compiled_make(cg->context, &fragment, 1, &options, &cg->scripts[script], error);
 }
 
-static weft_status bind_loop(weft_cg *cg, weft_program *program, weft_error *error) {
+static weft_status bind_loop(weft_solver *cg, weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_rows *rows = rows_of(cg);
     if (rows) {
@@ -119,9 +83,9 @@ done:
     return status;
 }
 
-weft_status weft_cg_run(weft_cg *cg, weft_cg_script script, weft_error *error) {
+weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compiled *compiled = &cg->op->cg->scripts[script];
+    weft_compiled *compiled = &cg->scripts[script];
     const weft_cg_use *use = &uses[script];
     if (!compiled->program)
         TRY(compile(cg, script, error));
@@ -139,12 +103,12 @@ done:
     return status;
 }
 
-weft_status weft_cg_counted(const weft_cg *cg, int64_t *turns, weft_error *error) {
-    return weft_program_turns(cg->op->cg->scripts[WEFT_CG_LOOP].program, turns, error);
+weft_status weft_cg_counted(const weft_solver *cg, int64_t *turns, weft_error *error) {
+    return weft_program_turns(cg->scripts[WEFT_CG_LOOP].program, turns, error);
 }
 
-void weft_cg_unbind(weft_cg *cg, weft_cg_script script) {
-    weft_program *program = cg->bound[script] ? cg->op->cg->scripts[script].program : NULL;
+void weft_cg_unbind(weft_solver *cg, weft_cg_script script) {
+    weft_program *program = cg->bound[script] ? cg->scripts[script].program : NULL;
     if (!program)
         return;
     for (int i = 0; i < uses[script].n_names; ++i)
@@ -153,9 +117,5 @@ void weft_cg_unbind(weft_cg *cg, weft_cg_script script) {
         (void)weft_program_bind(program, "q", NULL, NULL);
         (void)weft_program_record(program, "rr", NULL, 0, NULL);
     }
-}
-
-void weft_operator_free_solver(weft_operator *op) {
-    weft_cg_programs_free(&op->cg);
-    weft_persistent_free(&op->persistent);
+    cg->bound[script] = false;
 }

@@ -10,16 +10,17 @@
 
 enum { PIECE = 1 << 16 /* doubles of a list that the host looks at at a time */ };
 
-static weft_status uniform_read(const weft_cg *cg, weft_cg_name name, double *value,
+static weft_status uniform_read(const weft_solver *cg, weft_cg_name name, double *value,
                                 weft_error *error) {
     return weft_memory_read(cg->memory[name], 0, value, sizeof *value, error);
 }
 
-static weft_status uniform_write(weft_cg *cg, weft_cg_name name, double value, weft_error *error) {
+static weft_status uniform_write(weft_solver *cg, weft_cg_name name, double value,
+                                 weft_error *error) {
     return weft_memory_write(cg->memory[name], 0, &value, sizeof value, error);
 }
 
-static weft_status norms_read(weft_cg *cg, weft_error *error) {
+static weft_status norms_read(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(uniform_read(cg, WEFT_CG_RR, &cg->rr, error));
     TRY(uniform_read(cg, WEFT_CG_RZ, &cg->rz, error));
@@ -30,7 +31,7 @@ done:
 /* ---- lists on the host, piece by piece ------------------------------------------------------- */
 
 typedef struct weft_cg_walk {
-    const weft_cg *cg;
+    const weft_solver *cg;
     int64_t dof, k; /* the next dof; the next that is constrained is constrained[k] */
     double least, most, factor;
 } weft_cg_walk;
@@ -45,7 +46,7 @@ static bool walk_on(weft_cg_walk *walk) {
 }
 
 /* to == from changes a list in place, WEFT_CG_NAMES only looks at it. */
-static weft_status walk(weft_cg *cg, weft_cg_name from, weft_cg_name to,
+static weft_status walk(weft_solver *cg, weft_cg_name from, weft_cg_name to,
                         void (*visit)(weft_cg_walk *walk, double *piece, int64_t n),
                         weft_cg_walk *state, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -103,7 +104,7 @@ static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-weft_status weft_cg_diagonal(weft_cg *cg, double *least, weft_error *error) {
+weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.least = INFINITY};
     TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
@@ -115,7 +116,7 @@ done:
 }
 
 /* r = b - q, as the reduced or projected system sees it */
-static weft_status difference(weft_cg *cg, weft_error *error) {
+static weft_status difference(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_cg_run(cg, WEFT_CG_RESIDUAL, error));
     TRY(norms_read(cg, error));
@@ -124,7 +125,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_norm(weft_cg *cg, weft_error *error) {
+weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {0};
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
@@ -140,7 +141,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_scale_wanted(weft_cg *cg, double *scale, weft_error *error) {
+weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *error) {
     static const double SMALL = 1e-120, LARGE = 1e120; /* squares, times a tolerance squared, fit */
     weft_status status = WEFT_OK;
     weft_cg_walk residual = {0}, given = {0};
@@ -164,7 +165,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_scale(weft_cg *cg, double factor, weft_error *error) {
+weft_status weft_cg_scale(weft_solver *cg, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.factor = factor};
     TRY(walk(cg, WEFT_CG_B, WEFT_CG_B, visit_scale, &state, error));
@@ -173,7 +174,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_residual(weft_cg *cg, weft_error *error) {
+weft_status weft_cg_residual(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_X], cg->memory[WEFT_CG_Q], error));
     TRY(difference(cg, error));
@@ -183,7 +184,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_size(weft_cg *cg, double *size, weft_error *error) {
+weft_status weft_cg_size(weft_solver *cg, double *size, weft_error *error) {
     weft_status status = WEFT_OK;
     double square = 0;
     TRY(weft_cg_run(cg, WEFT_CG_SOLUTION, error));
@@ -193,7 +194,7 @@ done:
     return status;
 }
 
-weft_status weft_cg_turns(weft_cg *cg, int turns, int *done, double *rr, weft_error *error) {
+weft_status weft_cg_turns(weft_solver *cg, int turns, int *done, double *rr, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t counted = 0;
     turns = turns < WEFT_CG_TURNS_MAX ? turns : WEFT_CG_TURNS_MAX;
@@ -211,18 +212,18 @@ done:
     return status;
 }
 
-weft_status weft_cg_subtract_mean(weft_cg *cg, weft_error *error) {
+weft_status weft_cg_subtract_mean(weft_solver *cg, weft_error *error) {
     return weft_cg_run(cg, WEFT_CG_MEAN, error);
 }
 
-weft_status weft_cg_clear(weft_cg *cg, weft_error *error) {
+weft_status weft_cg_clear(weft_solver *cg, weft_error *error) {
     weft_cg_walk state = {0};
     return walk(cg, WEFT_CG_X, WEFT_CG_X, visit_constrained, &state, error);
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static weft_status check(const weft_cg *cg, weft_error *error) {
+static weft_status check(const weft_solver *cg, weft_error *error) {
     const weft_cg_options *options = cg->options;
     size_t bytes = (size_t)cg->n * sizeof(double);
     if (weft_memory_bytes(cg->memory[WEFT_CG_B]) < bytes ||
@@ -247,7 +248,31 @@ static weft_status check(const weft_cg *cg, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status sums_prepare(weft_cg *cg, weft_error *error) {
+weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
+                          const weft_cg_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    cg->options = options;
+    cg->memory[WEFT_CG_X] = x;
+    cg->memory[WEFT_CG_B] = b;
+    cg->energy = cg->gain = 0;
+    TRY(check(cg, error));
+    for (int i = WEFT_CG_RZ; i < WEFT_CG_NAMES; ++i)
+        TRY(uniform_write(cg, (weft_cg_name)i, 0, error));
+    if (options->project_mean)
+        TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
+done:
+    return status;
+}
+
+void weft_cg_end(weft_solver *cg) {
+    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
+        weft_cg_unbind(cg, (weft_cg_script)i);
+    cg->memory[WEFT_CG_X] = cg->memory[WEFT_CG_B] = NULL;
+}
+
+/* ---- the solver ---------------------------------------------------------------------------- */
+
+static weft_status sums_make(weft_solver *cg, weft_error *error) {
     const weft_memory *values = weft_operator_values(cg->op);
     if (!values || !weft_memory_host(values))
         return WEFT_OK;
@@ -257,32 +282,40 @@ static weft_status sums_prepare(weft_cg *cg, weft_error *error) {
     return WEFT_OK;
 }
 
-weft_status weft_cg_prepare(weft_cg *cg, weft_context *context, weft_operator *op, weft_memory *b,
-                            weft_memory *x, const weft_cg_options *options, weft_error *error) {
+weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solver **out,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
-    *cg = (weft_cg){.context = context, .op = op, .options = options, .n = weft_operator_dofs(op)};
-    cg->memory[WEFT_CG_X] = x;
-    cg->memory[WEFT_CG_B] = b;
-    TRY(check(cg, error));
+    weft_solver *solver = calloc(1, sizeof *solver);
+    if (!solver)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+    solver->context = context;
+    solver->op = op;
+    solver->n = weft_operator_dofs(op);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
-        TRY(weft_memory_make(context->device, (i < WEFT_CG_RZ ? (size_t)cg->n : 1) * sizeof(double),
-                             &cg->memory[i], error));
-    TRY(weft_memory_make(context->device, (WEFT_CG_TURNS_MAX + 1) * sizeof(double), &cg->history,
-                         error));
-    TRY(sums_prepare(cg, error));
-    TRY(weft_cg_programs_prepare(cg, error));
-    if (options->project_mean)
-        TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
+        TRY(weft_memory_make(context->device,
+                             (i < WEFT_CG_RZ ? (size_t)solver->n : 1) * sizeof(double),
+                             &solver->memory[i], error));
+    TRY(weft_memory_make(context->device, (WEFT_CG_TURNS_MAX + 1) * sizeof(double),
+                         &solver->history, error));
+    TRY(sums_make(solver, error));
+    *out = solver;
+    solver = NULL;
 done:
+    weft_solver_free(&solver);
     return status;
 }
 
-void weft_cg_release(weft_cg *cg) {
+void weft_solver_free(weft_solver **solver) {
+    weft_solver *cg = solver ? *solver : NULL;
+    if (!cg)
+        return;
     for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
-        weft_cg_unbind(cg, (weft_cg_script)i);
+        weft_compiled_free(&cg->scripts[i]);
+    weft_persistent_free(&cg->persistent);
     weft_memory_free(&cg->history);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);
     free(cg->sums);
-    cg->sums = NULL;
+    free(cg);
+    *solver = NULL;
 }

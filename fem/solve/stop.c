@@ -64,7 +64,7 @@ weft_status weft_cg_note(weft_cg_course *course, double residual, weft_error *er
     return WEFT_OK;
 }
 
-void weft_cg_limit(weft_cg *cg, double tolerance) {
+void weft_cg_limit(weft_solver *cg, double tolerance) {
     const double least = cg->options->project_mean ? LEAST_PROJECTED : LEAST_TOLERANCE;
     cg->limit = pow(fmax(tolerance, least) * cg->norm, 2);
 }
@@ -83,7 +83,7 @@ int weft_cg_until_check(int iterations) {
 }
 
 /* Iterations of a window: a quarter of all, and at least what a datum takes through a mesh. */
-static int window_of(const weft_cg *cg, int iterations) {
+static int window_of(const weft_solver *cg, int iterations) {
     const double wanted = fmax(4 * sqrt((double)cg->n), iterations / 4.0);
     return WINDOW * (int)ceil(fmax(wanted, WINDOW) / WINDOW);
 }
@@ -91,7 +91,7 @@ static int window_of(const weft_cg *cg, int iterations) {
 /* No progress, looked for every WINDOW iterations. Residuals may grow over thousands of iterations
  * where coefficients jump, but the energy of the error falls in each, by what `gain` sums up
  * (Hestenes and Stiefel 1952, section 6; Strakos and Tichy 2002). */
-static weft_status find_plateau(const weft_cg *cg, weft_cg_course *course, bool *flat,
+static weft_status find_plateau(const weft_solver *cg, weft_cg_course *course, bool *flat,
                                 weft_error *error) {
     static const double FALL = 0.99, UNCHANGED = 1e-15;
     const int now = course->iterations, at = now / WINDOW, window = window_of(cg, now);
@@ -128,7 +128,7 @@ static double rounded(double value) {
     return unit * round(value / unit);
 }
 
-void weft_cg_tell(const weft_cg *cg, const double *history, int iterations) {
+void weft_cg_tell(const weft_solver *cg, const double *history, int iterations) {
     const double tolerance = cg->options->tolerance, residual = history[iterations];
     const double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
     const double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
@@ -145,7 +145,7 @@ void weft_cg_tell(const weft_cg *cg, const double *history, int iterations) {
 /* ---- the end ------------------------------------------------------------------------------- */
 
 /* Does the loop end here, as its own numbers say? */
-static weft_status ends(const weft_cg *cg, weft_cg_course *course, bool broken, bool *yes,
+static weft_status ends(const weft_solver *cg, weft_cg_course *course, bool broken, bool *yes,
                         weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     bool flat = false;
@@ -170,7 +170,7 @@ done:
 }
 
 /* Of x without its mean, where that is free: it is of no account, and A times it is rounding. */
-static weft_status true_residual(weft_cg *cg, weft_cg_course *course, weft_error *error) {
+static weft_status true_residual(weft_solver *cg, weft_cg_course *course, weft_error *error) {
     weft_status status = WEFT_OK;
     if (course->is_true)
         return WEFT_OK;
@@ -183,11 +183,12 @@ done:
     return status;
 }
 
-static bool is_small(const weft_cg *cg) {
+static bool is_small(const weft_solver *cg) {
     return sqrt(cg->rz) <= MOST_LEFT * cg->scaled_norm;
 }
 
-static weft_status at_rounding(weft_cg *cg, weft_cg_course *course, bool *yes, weft_error *error) {
+static weft_status at_rounding(weft_solver *cg, weft_cg_course *course, bool *yes,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const double c = FIXED + sqrt(course->iterations);
     double size = 0;
@@ -199,18 +200,18 @@ done:
 }
 
 /* rz that the tolerance allows, for the energy of x. */
-static double energy_limit(const weft_cg *cg) {
+static double energy_limit(const weft_solver *cg) {
     return pow(OF_ENERGY * cg->options->tolerance, 2) * cg->largest * fabs(cg->energy);
 }
 
-static bool meets_tolerance(const weft_cg *cg, double residual) {
+static bool meets_tolerance(const weft_solver *cg, double residual) {
     return residual <= cg->options->tolerance && cg->rz <= energy_limit(cg);
 }
 
 /* From b - A x again: where the recurrence alone has converged, or a smaller limit is needed, and
  * where constants are free, whose share in the directions, of rounding, ends by having no
  * curvature. Once for each halving. */
-static bool starts_again(weft_cg *cg, const weft_cg_course *course, weft_cg_outcome outcome,
+static bool starts_again(weft_solver *cg, const weft_cg_course *course, weft_cg_outcome outcome,
                          double residual) {
     const bool mends = outcome == WEFT_CG_CONVERGED ||
                        (cg->options->project_mean &&
@@ -223,7 +224,7 @@ static bool starts_again(weft_cg *cg, const weft_cg_course *course, weft_cg_outc
     return true;
 }
 
-weft_status weft_cg_judge(weft_cg *cg, weft_cg_course *course, bool broken, bool *decided,
+weft_status weft_cg_judge(weft_solver *cg, weft_cg_course *course, bool broken, bool *decided,
                           weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
     bool rounding = false;

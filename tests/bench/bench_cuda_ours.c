@@ -1,8 +1,8 @@
 /* Weft's operators on one mesh, in double, through the public interface. */
 #include "apps/common/support.h"
+#include "bench_cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "bench_cuda.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ done:
 /* ---- conjugate gradients --------------------------------------------------------------------- */
 
 /* Seconds of a solve of so many iterations, and how many there were; the residual after `FEW`. */
-static weft_status solve(bench_case *c, weft_context *context, weft_operator *op, weft_memory *b,
+static weft_status solve(bench_case *c, weft_device *device, weft_solver *solver, weft_memory *b,
                          weft_memory *x, int n_iterations, double *seconds, int *done_iterations,
                          double *residual, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -116,10 +116,10 @@ static weft_status solve(bench_case *c, weft_context *context, weft_operator *op
     const weft_cg_options options = {
         .max_iterations = n_iterations, .constrained = c->boundary, .n_constrained = c->n_boundary};
     TRY(weft_memory_zero(x, error));
-    TRY(weft_device_wait(context->device, error));
+    TRY(weft_device_wait(device, error));
     const double start = weft_clock();
-    TRY(weft_cg_solve(context, op, b, x, &options, &result, error));
-    TRY(weft_device_wait(context->device, error));
+    TRY(weft_solver_solve(solver, b, x, &options, &result, error));
+    TRY(weft_device_wait(device, error));
     *seconds = weft_clock() - start;
     *done_iterations = result.iterations;
     if (residual && result.history && result.iterations >= FEW)
@@ -133,6 +133,7 @@ done:
 static weft_status expected_residual(bench_case *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *b = NULL, *x = NULL;
+    weft_solver *solver = NULL;
     const size_t bytes = (size_t)c->mesh->n_nodes * sizeof(double);
     double seconds;
     int n;
@@ -140,8 +141,10 @@ static weft_status expected_residual(bench_case *c, weft_error *error) {
         return WEFT_OK;
     TRY(weft_memory_wrap(c->run->host, c->b, bytes, &b, error));
     TRY(weft_memory_make(c->run->host, bytes, &x, error));
-    TRY(solve(c, &c->host, c->matrix, b, x, FEW, &seconds, &n, &c->residual, error));
+    TRY(weft_solver_make(&c->host, c->matrix, &solver, error));
+    TRY(solve(c, c->run->host, solver, b, x, FEW, &seconds, &n, &c->residual, error));
 done:
+    weft_solver_free(&solver);
     weft_memory_free(&b);
     weft_memory_free(&x);
     return status;
@@ -152,23 +155,26 @@ static weft_status iteration_seconds(operator_run *r, weft_memory *x, bench_row 
                                      double *residual, weft_error *error) {
     weft_status status = WEFT_OK;
     bench_case *c = r->c;
+    weft_solver *solver = NULL;
     double few = 0, many = 0, once[SOLVES_MOST];
     int n_few = 0, n_many = 0, most = 200;
     const int n = c->run->options->repeats < SOLVES_MOST ? c->run->options->repeats : SOLVES_MOST;
+    TRY(weft_solver_make(&c->context, r->op, &solver, error));
     for (int i = 0; i < 2; ++i) /* the first compiles */
-        TRY(solve(c, &c->context, r->op, c->device_b, x, most, &many, &n_many, residual, error));
+        TRY(solve(c, c->device, solver, c->device_b, x, most, &many, &n_many, residual, error));
     if (many < 0.01) /* more, so that the clock's noise is little of it */
         most = 1000;
     else if (many > 1)
         most = 60;
     for (int i = 0; i < n; ++i) {
-        TRY(solve(c, &c->context, r->op, c->device_b, x, FEW, &few, &n_few, NULL, error));
-        TRY(solve(c, &c->context, r->op, c->device_b, x, most, &many, &n_many, NULL, error));
+        TRY(solve(c, c->device, solver, c->device_b, x, FEW, &few, &n_few, NULL, error));
+        TRY(solve(c, c->device, solver, c->device_b, x, most, &many, &n_many, NULL, error));
         once[i] = n_many > n_few ? (many - few) / (n_many - n_few) : NAN;
     }
     row->seconds = bench_median(once, n);
     snprintf(row->note, sizeof row->note, "%d iterations", n_many);
 done:
+    weft_solver_free(&solver);
     return status;
 }
 

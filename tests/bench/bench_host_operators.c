@@ -1,8 +1,8 @@
 /* Products, assembly into CSR, set-up of the pattern, and conjugate gradients. */
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 #include "bench_host.h"
 #include "bench_host_rivals.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +61,7 @@ static weft_status cg_seconds(bench_case *c, weft_operator *op, weft_memory *b, 
                               double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_result result = {0};
+    weft_solver *solver = NULL;
     static const int32_t pinned[1] = {0}; /* the stiffness matrix alone is singular */
     const weft_cg_options options = {.jacobi = true,
                                      .tolerance = 0.0,
@@ -68,10 +69,11 @@ static weft_status cg_seconds(bench_case *c, weft_operator *op, weft_memory *b, 
                                      .constrained = pinned,
                                      .n_constrained = 1};
     double best = 1e300;
+    TRY(weft_solver_make(&c->context, op, &solver, error));
     for (int i = 0; i < 5; ++i) {
         TRY(weft_memory_zero(x, error));
         const double start = weft_clock();
-        TRY(weft_cg_solve(&c->context, op, b, x, &options, &result, error));
+        TRY(weft_solver_solve(solver, b, x, &options, &result, error));
         const double seconds =
             (weft_clock() - start) / (result.iterations > 0 ? result.iterations : 1);
         best = seconds < best ? seconds : best;
@@ -80,6 +82,7 @@ static weft_status cg_seconds(bench_case *c, weft_operator *op, weft_memory *b, 
     }
     *out = best;
 done:
+    weft_solver_free(&solver);
     return status;
 }
 

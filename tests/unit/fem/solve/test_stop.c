@@ -100,7 +100,6 @@ static weft_cg_result solve(problem *p, weft_cg_options options) {
         print_error("%s\n", error.message);
     assert_int_equal(status, WEFT_OK);
     memcpy(p->x, weft_memory_host(x), bytes);
-    weft_cg_programs_free(&op.cg);
     weft_memory_free(&b);
     weft_memory_free(&x);
     weft_device_free(&device);
