@@ -72,6 +72,8 @@ const char *weft_status_name(weft_status status);
 
 /** The nearest of n names to `name` by edit distance, or NULL when none is near. Borrowed. */
 const char *weft_nearest_name(const char *name, const char *const *names, size_t n);
+/** Does a text contain the word, not as a part of a longer name as in C? "" is in no text. */
+bool weft_has_word(const char *text, const char *word);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 

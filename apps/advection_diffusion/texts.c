@@ -4,7 +4,6 @@
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,11 +68,7 @@ void ad_formulas_clear(ad_formulas *formulas) {
 }
 
 bool ad_uses_time(const char *text) {
-    for (const char *at = text; (at = strchr(at, 't')) != NULL; ++at)
-        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
-            !(isalnum((unsigned char)at[1]) || at[1] == '_'))
-            return true;
-    return false;
+    return weft_has_word(text, "t");
 }
 
 bool ad_formulas_vanish(const ad_formulas *formulas) {

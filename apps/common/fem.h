@@ -1,7 +1,6 @@
 /** What apps that solve on a mesh share: mesh, conditions, lists of numbers, forms, checks of what
  * the user has written, reports. */
-#ifndef APP_FEM_H
-#define APP_FEM_H
+#pragma once
 
 #include "apps/common/support.h"
 #include "fem/weft_fem.h"
@@ -335,8 +334,6 @@ typedef struct app_cg_advice {
     const char *indefinite, *breakdown, *nan;
 } app_cg_advice;
 
-/** "converged", "converged to rounding", or the name of what went wrong. */
-const char *app_cg_outcome(const weft_cg_result *cg);
 /** The line about conjugate gradients, on stdout. */
 void app_cg_print(const weft_cg_result *cg);
 /** That a solve has not converged, the residual reached and what to try, on stderr. */
@@ -380,5 +377,3 @@ bool app_json_set_probes(json_t *root, const app_probes *probes, const double *v
 bool app_json_set_history(json_t *root, const weft_cg_result *cg);
 /** Peak of memory, and seconds; "total" is from the start until now. */
 bool app_json_set_costs(json_t *root, const app_seconds *seconds);
-
-#endif

@@ -4,13 +4,14 @@
 
 #include <math.h>
 
-const char *app_cg_outcome(const weft_cg_result *cg) {
+/* "converged", "converged to rounding", or the name of what went wrong. */
+static const char *cg_outcome(const weft_cg_result *cg) {
     return cg->to_rounding ? "converged to rounding" : weft_cg_outcome_name(cg->outcome);
 }
 
 void app_cg_print(const weft_cg_result *cg) {
-    printf("CG          %s, %d iterations, relative residual %.2e", app_cg_outcome(cg),
-           cg->iterations, app_plain(cg->residual));
+    printf("CG          %s, %d iterations, relative residual %.2e", cg_outcome(cg), cg->iterations,
+           app_plain(cg->residual));
     if (cg->to_rounding)
         printf(" (backward error %.1e)", cg->backward_error);
     putchar('\n');

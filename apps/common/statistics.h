@@ -1,6 +1,5 @@
 /** Statistics of run times: few values, noise on one side, so medians with their spread. */
-#ifndef APP_STATISTICS_H
-#define APP_STATISTICS_H
+#pragma once
 
 typedef struct app_spread {
     double min, median, max; /* NaN of no values */
@@ -17,5 +16,3 @@ app_spread app_spread_of(double *values, int n);
  *  n_a, n_b  at most APP_RANKS_MAX; of more values the first are taken */
 enum { APP_RANKS_MAX = 50 };
 double app_rank_test(const double *a, int n_a, const double *b, int n_b);
-
-#endif

@@ -1,6 +1,5 @@
 /** What the apps share: messages on stderr, options, JSON, files written whole. */
-#ifndef APP_SUPPORT_H
-#define APP_SUPPORT_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -165,5 +164,3 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
 const char *app_print_bytes(double bytes, char out[32]);
 /** "12.3 s", "4.56 ms": seconds for people, in out. */
 const char *app_print_seconds(double seconds, char out[32]);
-
-#endif

@@ -1,6 +1,5 @@
 /** The words of a .geo file, as Gmsh's scanner (Parser/Gmsh.l of its sources) reads them. */
-#ifndef WEFT_GEO_TOKENS_H
-#define WEFT_GEO_TOKENS_H
+#pragma once
 
 #include "apps/gmsh/weft_gmsh.h"
 
@@ -33,5 +32,3 @@ geo_reader geo_reader_make(const char *text, size_t length,
 /** The next token; GEO_END at the end, and where `broken` was set. */
 geo_token geo_next(geo_reader *reader);
 bool geo_is(const geo_token *token, const char *text);
-
-#endif

@@ -70,27 +70,26 @@ int msh_reals(const char *line, size_t length) {
     }
 }
 
-int64_t msh_int(msh_file *file) {
-    uint32_t value;
-    if (file->size - file->at < sizeof value) {
+/* The next bytes of a binary file; where it ends before, *out stays and the file is cut. */
+static void read_bytes(msh_file *file, void *out, size_t size) {
+    if (file->size - file->at < size) {
         file->cut = true;
         file->at = file->size;
-        return 0;
+        return;
     }
-    memcpy(&value, file->text + file->at, sizeof value);
-    file->at += sizeof value;
+    memcpy(out, file->text + file->at, size);
+    file->at += size;
+}
+
+int64_t msh_int(msh_file *file) {
+    uint32_t value = 0;
+    read_bytes(file, &value, sizeof value);
     return (int32_t)(file->swapped ? __builtin_bswap32(value) : value);
 }
 
 int64_t msh_size(msh_file *file) {
-    uint64_t value;
-    if (file->size - file->at < sizeof value) {
-        file->cut = true;
-        file->at = file->size;
-        return 0;
-    }
-    memcpy(&value, file->text + file->at, sizeof value);
-    file->at += sizeof value;
+    uint64_t value = 0;
+    read_bytes(file, &value, sizeof value);
     return (int64_t)(file->swapped ? __builtin_bswap64(value) : value);
 }
 

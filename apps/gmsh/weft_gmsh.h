@@ -4,8 +4,7 @@
  *      under limits -> nodes, cells, facets of groups -> stream, or a .msh file
  *
  *  A program of its own, so that Gmsh's crashes, leaks and output stay in it. */
-#ifndef WEFT_GMSH_H
-#define WEFT_GMSH_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -191,5 +190,3 @@ void stream_progress(stream *out, const char *phase, double done, double total);
 void stream_tick(stream *out, double seconds);
 void stream_log(stream *out, weft_log_level level, const char *message);
 void stream_error(stream *out, const weft_error *error);
-
-#endif

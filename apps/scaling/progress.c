@@ -26,7 +26,7 @@ void scaling_progress_clear(scaling_progress *progress) {
 
 /* Runs of a case take about as long as its last one. Of a case without any, which comes after
  * smaller ones, as long as the longest so far: no less than that. */
-double scaling_seconds_left(const scaling_progress *progress, int *n_left, bool *at_least) {
+static double seconds_left(const scaling_progress *progress, int *n_left, bool *at_least) {
     double seconds = 0, longest = 0;
     *n_left = 0;
     *at_least = false;
@@ -54,7 +54,7 @@ void scaling_progress_draw(void *user) {
     char line[240];
     struct winsize size;
     const int all = progress->study->n_cases * progress->study->rounds;
-    double seconds = scaling_seconds_left(progress, &left, &at_least);
+    double seconds = seconds_left(progress, &left, &at_least);
     const int filled = (all - left) * WIDTH / all;
     snprintf(line, sizeof line, "[%.*s%*s] %.80s, run %d of %d; %d runs left, %s%.0f s", filled,
              "====================", WIDTH - filled, "",

@@ -5,8 +5,7 @@
  *  A case is one mesh, assembly and device. Each of its runs is a fresh process of poisson or
  *  advection_diffusion, whose JSON goes as one line into DIR/study.jsonl before the next is
  * started; so whatever stops a study, the same command goes on with it. */
-#ifndef SCALING_H
-#define SCALING_H
+#pragma once
 
 #include "apps/common/statistics.h"
 #include "apps/common/support.h"
@@ -170,7 +169,6 @@ weft_status scaling_progress_make(app_messages *messages, const scaling_cases *c
 void scaling_progress_clear(scaling_progress *progress);
 /** How many runs are left, and the seconds that they take if they are as those before; *at_least
  *  where some case has none before. */
-double scaling_seconds_left(const scaling_progress *progress, int *n_left, bool *at_least);
 void scaling_progress_draw(void *progress);
 
 /** Do what is left, round after round over all cases, so that a slow hour of the machine touches
@@ -264,5 +262,3 @@ weft_status scaling_plots_write(const char *folder, const scaling_results *resul
 /** Run gnuplot on it where it is installed; where not, that is logged. */
 weft_status scaling_plots_draw(const char *folder, const weft_monitor *monitor,
                                scaling_plots *plots, int *stopped, weft_error *error);
-
-#endif

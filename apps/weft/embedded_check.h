@@ -1,12 +1,9 @@
 /** Scripts that predictions are measured by, apps/check/ *.weft, sorted by name. Written by the
  *  build. */
-#ifndef WEFT_EMBEDDED_CHECK_H
-#define WEFT_EMBEDDED_CHECK_H
+#pragma once
 
 #include "core/embedded.h"
 
 /** weft_embedded_check_count entries, then one with NULL name and text. */
 extern const weft_embedded_file weft_embedded_check[];
 extern const size_t weft_embedded_check_count;
-
-#endif

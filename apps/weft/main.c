@@ -4,7 +4,7 @@
 
 static const struct {
     const char *name;
-    weft_command run;
+    weft_command *run;
     const char *summary;
 } commands[] = {
     {"compile", weft_tool_fuse, "Compile a script and print one stage: graph, plan, source, ..."},

@@ -1,6 +1,5 @@
 /** The tool weft: one file a subcommand. */
-#ifndef WEFT_TOOL_H
-#define WEFT_TOOL_H
+#pragma once
 
 #include "apps/common/support.h"
 #include "fusion/cost/measured.h"
@@ -8,27 +7,12 @@
 
 /** A subcommand. argv[0] is "weft NAME"; the exit code goes to *code, which is 0 before.
  *  Errors  any; main prints them */
-typedef weft_status (*weft_command)(int argc, char **argv, app_messages *messages, int *code,
-                                    weft_error *error);
+typedef weft_status weft_command(int argc, char **argv, app_messages *messages, int *code,
+                                 weft_error *error);
+weft_command weft_tool_fuse, weft_tool_explain, weft_tool_plan, weft_tool_library, weft_tool_new,
+    weft_tool_test, weft_tool_compare, weft_tool_cache, weft_tool_calibrate, weft_tool_tuning,
+    weft_tool_devices;
 
-weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
-                           weft_error *error);
-weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error);
-weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *code,
-                           weft_error *error);
-weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error);
-weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *code,
-                          weft_error *error);
-weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *code,
-                           weft_error *error);
-weft_status weft_tool_compare(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error);
-weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
-                            weft_error *error);
-weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
-                                weft_error *error);
 /** weft calibrate --validate: read the scripts for the errors of their text; then, on one device, run
  *  them. (apps/weft/check.c) */
 struct weft_tool_options;
@@ -44,10 +28,6 @@ weft_status weft_tool_draw(const struct weft_tool_options *options, const weft_m
 /** Add the routines of the scripts that are kept for it. */
 weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
                                      bool single, weft_routine_set *set, weft_error *error);
-weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
-                             weft_error *error);
-weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
-                              weft_error *error);
 
 /** Several scripts, read one after the other as one. */
 typedef struct weft_tool_scripts {
@@ -199,5 +179,3 @@ weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
 weft_status weft_tool_page(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
                            app_messages *messages, weft_error *error);
-
-#endif

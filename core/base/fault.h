@@ -1,8 +1,7 @@
 /** Bugs on purpose, one at a time, for the test that shows that tests find them
  *  (tests/differential/test_mutations.sh, which has the list). Only a build with the CMake option
  *  WEFT_PLANT_BUGS has them, and there $WEFT_PLANTED_BUG names one. */
-#ifndef PLANT_H
-#define PLANT_H
+#pragma once
 
 #ifdef WEFT_PLANT_BUGS
 #include "core/weft_core.h"
@@ -11,6 +10,4 @@
 bool weft_planted(const char *bug);
 #else
 #define weft_planted(bug) 0
-#endif
-
 #endif

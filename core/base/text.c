@@ -1,5 +1,6 @@
 #include "core/weft_core.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,4 +71,16 @@ void weft_text_free(weft_text *text) {
         return;
     free(text->data);
     *text = (weft_text){0};
+}
+
+static bool is_of_name(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+bool weft_has_word(const char *text, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = text; length > 0 && (at = strstr(at, word)); ++at)
+        if ((at == text || !is_of_name(at[-1])) && !is_of_name(at[length]))
+            return true;
+    return false;
 }

@@ -1,6 +1,5 @@
 /** A pool of threads, and what this process may use. */
-#ifndef CORE_BASE_THREADS_H
-#define CORE_BASE_THREADS_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -18,5 +17,3 @@ int weft_threads_count(const weft_threads *threads);
 void weft_threads_run(weft_threads *threads, int64_t n, weft_task task, void *user);
 /** Processors this process may use: its affinity mask and the limits of its control groups. */
 int weft_threads_available(void);
-
-#endif

@@ -1,6 +1,5 @@
 /** The cache on disk. In: a key. Out: the bytes that were kept under it, verified. */
-#ifndef CORE_CACHE_CACHE_H
-#define CORE_CACHE_CACHE_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -80,8 +79,6 @@ typedef struct weft_cache_lock {
 /** Wait for the key's turn; gives up quietly where there is no cache or no locking. */
 weft_cache_lock weft_cache_lock_take(weft_cache *cache, const char *key);
 void weft_cache_lock_give(weft_cache_lock *lock);
-bool weft_cache_lock_try(int file, const char *key);
-void weft_cache_lock_drop(int file, const char *key);
 
 /* A private folder to compile in: tmp-KEY-RANDOM in the cache folder, where the next process cleans
  * up after one that was killed, or a new one in $TMPDIR or /tmp. */
@@ -102,5 +99,3 @@ void weft_work_folder_remove(weft_work_folder *work);
 void weft_cache_sweep(int folder, int lock, const char *key);
 /** "tmp-KEY-RANDOM", fresh. */
 void weft_temporary_name(const char *key, char *out, size_t size);
-
-#endif

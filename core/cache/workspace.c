@@ -32,11 +32,11 @@ static int lock_set(int file, const char *key, short type) {
     return fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
-bool weft_cache_lock_try(int file, const char *key) {
+static bool lock_try(int file, const char *key) {
     return file >= 0 && lock_set(file, key, F_WRLCK) == 0;
 }
 
-void weft_cache_lock_drop(int file, const char *key) {
+static void lock_drop(int file, const char *key) {
     (void)lock_set(file, key, F_UNLCK);
 }
 
@@ -131,15 +131,18 @@ static bool is_old(int folder, const char *name) {
            time(NULL) - info.st_mtime > ABANDONED_SECONDS;
 }
 
-void weft_cache_sweep(int folder, int lock, const char *key) {
+/* A list of what is in a folder, which stays open; NULL: it cannot be read. */
+static DIR *list_open(int folder) {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = again >= 0 ? fdopendir(again) : NULL;
-    if (!list) {
-        if (again >= 0)
-            close(again);
-        return;
-    }
-    for (struct dirent *item; (item = readdir(list));) {
+    if (!list && again >= 0)
+        close(again);
+    return list;
+}
+
+void weft_cache_sweep(int folder, int lock, const char *key) {
+    DIR *list = list_open(folder);
+    for (struct dirent *item; list && (item = readdir(list));) {
         char other[33];
         if (!temporary_key(item->d_name, other))
             continue;
@@ -148,12 +151,13 @@ void weft_cache_sweep(int folder, int lock, const char *key) {
         } else if (lock < 0) {
             if (is_old(folder, item->d_name))
                 remove_temporary(folder, item->d_name);
-        } else if (weft_cache_lock_try(lock, other)) {
+        } else if (lock_try(lock, other)) {
             remove_temporary(folder, item->d_name);
-            weft_cache_lock_drop(lock, other);
+            lock_drop(lock, other);
         }
     }
-    closedir(list);
+    if (list)
+        closedir(list);
 }
 
 static int open_folder(int parent, const char *name) {
@@ -180,14 +184,8 @@ static bool make_in_cache(weft_cache *cache, const char *key, weft_work_folder *
 /* What processes that were killed long ago left: weft-KEY-RANDOM, of ours, older than a day. */
 static void sweep_temporary(int parent) {
     struct stat info;
-    int again = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = again >= 0 ? fdopendir(again) : NULL;
-    if (!list) {
-        if (again >= 0)
-            close(again);
-        return;
-    }
-    for (struct dirent *item; (item = readdir(list));) {
+    DIR *list = list_open(parent);
+    for (struct dirent *item; list && (item = readdir(list));) {
         char renamed[64], key[33];
         if (strncmp(item->d_name, "weft-", 5) != 0 || strlen(item->d_name) >= sizeof renamed)
             continue;
@@ -197,7 +195,8 @@ static void sweep_temporary(int parent) {
             info.st_uid == geteuid())
             remove_folder(parent, item->d_name);
     }
-    closedir(list);
+    if (list)
+        closedir(list);
 }
 
 static bool make_in_temporary(const char *base, const char *key, weft_work_folder *out) {

@@ -1,6 +1,5 @@
 /** NVRTC. */
-#ifndef CORE_CUDA_COMPILER_H
-#define CORE_CUDA_COMPILER_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -17,5 +16,3 @@ bool weft_source_figures_find(const weft_source_figures *figures, const char *ke
                               weft_kernel_figures *out);
 weft_status weft_device_cuda_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* The few types and functions of the CUDA driver and of NVRTC that Weft uses, declared here and
  * found at run time: no CUDA header is needed to build, and the same program starts everywhere.
  * The numbers are those of the driver's ABI, which never change. Not installed. */
-#ifndef WEFT_CUDA_API_H
-#define WEFT_CUDA_API_H
+#pragma once
 
 #include "core/cache/cache.h"
 #include "core/device/device.h"
@@ -371,5 +370,3 @@ void weft_cuda_recording_end(weft_cuda_state *state, weft_cuda_recording *record
 void weft_cuda_recorder_close(weft_cuda_state *state);
 void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array);
 void weft_cuda_module_end(weft_cuda_state *state, weft_cuda_module *module);
-
-#endif

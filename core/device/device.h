@@ -1,6 +1,5 @@
 /** The table that a kind of device fills, and the objects of devices. */
-#ifndef CORE_DEVICE_DEVICE_H
-#define CORE_DEVICE_DEVICE_H
+#pragma once
 
 #include "core/base/threads.h"
 
@@ -92,5 +91,3 @@ struct weft_module {
 
 /** Refuse what cannot be recorded while a recording is made: "reading an array". */
 weft_status weft_recording_refuses(const weft_device *device, const char *what, weft_error *error);
-
-#endif

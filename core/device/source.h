@@ -1,6 +1,5 @@
 /** Generated sources that are kept on request. */
-#ifndef CORE_DEVICE_SOURCE_H
-#define CORE_DEVICE_SOURCE_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -10,5 +9,3 @@ void weft_source_name(const char *name, char *out, size_t size);
  */
 void weft_source_keep(const char *folder, const weft_monitor *monitor, const char *name,
                       const char *suffix, const char *source);
-
-#endif

@@ -1,6 +1,5 @@
 /** The system C compiler, and the processor that it compiles for. */
-#ifndef CORE_HOST_COMPILER_H
-#define CORE_HOST_COMPILER_H
+#pragma once
 
 #include "core/base/process.h"
 #include "core/cache/cache.h"
@@ -47,5 +46,3 @@ void weft_compiler_key(const weft_compiler *compiler, char out[33]);
 weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_folder *work,
                               const char *name, const char *source, unsigned char **object,
                               size_t *size, weft_error *error);
-
-#endif

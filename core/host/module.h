@@ -1,6 +1,5 @@
 /** Compiled modules of the host. */
-#ifndef CORE_HOST_MODULE_H
-#define CORE_HOST_MODULE_H
+#pragma once
 
 #include "core/host/compiler.h"
 
@@ -35,5 +34,3 @@ void weft_shared_object_free(weft_shared_object *object);
  *  and state; device->monitor is set before. */
 weft_status weft_device_host_open(weft_device *device, const char *argument,
                                   const weft_device_options *options, weft_error *error);
-
-#endif

@@ -2,7 +2,6 @@
 #include "core/cuda/compiler.h"
 #include "core/null/null.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,18 +77,6 @@ static const char *source_of(const weft_module *module) {
     return made->source;
 }
 
-static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool has_word(const char *text, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = text; length > 0 && (at = strstr(at, word)); ++at)
-        if ((at == text || !is_word(at[-1])) && !is_word(at[length]))
-            return true;
-    return false;
-}
-
 /* Of a multiprocessor of an H200 (CUDA C++ Programming Guide, compute capability 9.0); every block
  * takes 1 KB of shared memory more than it asks for. Registers are not counted. */
 enum { BLOCK_THREADS = 128, MOST_THREADS = 1024, RESIDENT_THREADS = 2048, RESIDENT_BLOCKS = 32 };
@@ -98,7 +85,7 @@ enum { SHARED_BYTES = 228 * 1024, RESERVED_SHARED = 1024 };
 static int null_resident_blocks(const weft_device *device, const weft_module *module,
                                 const char *kernel, int block_threads, int shared_bytes) {
     int threads = block_threads > 0 ? block_threads : BLOCK_THREADS;
-    if (!is_gpu(device) || !has_word(source_of(module), kernel) || threads > MOST_THREADS ||
+    if (!is_gpu(device) || !weft_has_word(source_of(module), kernel) || threads > MOST_THREADS ||
         (size_t)shared_bytes > device->limits.onchip_bytes)
         return 0;
     int by_threads = RESIDENT_THREADS / ((threads + 31) / 32 * 32);
@@ -129,7 +116,7 @@ static weft_status check_cooperative(const weft_device *device, const weft_launc
 static weft_status null_launch(weft_device *device, const weft_launch *launch, int64_t n_blocks,
                                weft_error *error) {
     (void)n_blocks;
-    if (!has_word(source_of(launch->module), launch->kernel))
+    if (!weft_has_word(source_of(launch->module), launch->kernel))
         return weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",
                               launch->module->name, launch->kernel);
     return launch->cooperative ? check_cooperative(device, launch, error) : WEFT_OK;

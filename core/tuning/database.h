@@ -1,7 +1,6 @@
 /** The tuning database inside. core/tuning/database.c opens it, core/tuning/rows.c reads and writes rows of any table,
  *  core/tuning/entries.c is the public part over that, core/tuning/list.c is for the tool. */
-#ifndef TUNING_INTERNAL_H
-#define TUNING_INTERNAL_H
+#pragma once
 
 #include "core/cache/cache.h"
 #include "core/weft_tuning.h"
@@ -63,5 +62,3 @@ weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value 
 /** Go through a whole table. */
 weft_status weft_tuning_check(weft_tuning *tuning, int table, bool remove, int64_t *n_rows,
                               int64_t *n_damaged, weft_error *error);
-
-#endif

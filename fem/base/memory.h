@@ -1,6 +1,5 @@
 /** Memory for the time of one computation, and copies on a device. */
-#ifndef FEM_BASE_MEMORY_H
-#define FEM_BASE_MEMORY_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -12,5 +11,3 @@ void *weft_scratch_make(size_t count, size_t size);
  */
 weft_status weft_memory_place(weft_device *device, const void *array, size_t count, size_t size,
                               weft_memory **out, weft_error *error);
-
-#endif

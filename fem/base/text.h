@@ -1,6 +1,5 @@
 /** Texts of messages. */
-#ifndef FEM_BASE_TEXT_H
-#define FEM_BASE_TEXT_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -8,5 +7,3 @@
 void weft_error_append(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
 /** Copy as much as fits, terminated. */
 void weft_copy_cut(char *out, size_t size, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /** Calls that run in a process of their own, so that a library that crashes, aborts, exits, prints
  *  or cannot close what it opened ends as one error here. HDF5 does all of this where memory or the
  *  disk is exhausted; this process never starts it. */
-#ifndef WEFT_APART_INTERNAL_H
-#define WEFT_APART_INTERNAL_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -33,5 +32,3 @@ weft_status weft_apart_end(weft_apart *apart, bool kill_it, const char *path, we
 weft_status weft_apart_run(weft_apart_call call, void *user, const char *path, weft_error *error);
 /** In the child: write all n bytes. */
 weft_status weft_apart_write(int out, const void *bytes, size_t n, weft_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /** Readers of mesh files. In: a path or a stream. Out: a mesh. */
-#ifndef FEM_IO_READ_H
-#define FEM_IO_READ_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -30,5 +29,3 @@ weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *optio
 /** .vtkhdf files. */
 weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
                                   weft_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /** What writing result files shares: placing them (fem/io/result.c, fem/io/temporary.c), VTKHDF (fem/io/result_vtkhdf.c)
  *  and VTU (fem/io/result_vtu.c). */
-#ifndef WEFT_RESULT_INTERNAL_H
-#define WEFT_RESULT_INTERNAL_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -71,5 +70,3 @@ weft_status weft_result_place(const char *path, bool durable, weft_result_fill f
 /** May this file be read, or written to, as far as HDF5's locks go?
  *  Errors  WEFT_ERROR_IO: another process has it open */
 weft_status weft_file_unlocked(const char *path, bool to_write, weft_error *error);
-
-#endif

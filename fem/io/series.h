@@ -1,7 +1,6 @@
 /** Time series: what the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c) share with fem/io/series.c, which decides
  *  whether a file is made, continued or kept. */
-#ifndef WEFT_SERIES_INTERNAL_H
-#define WEFT_SERIES_INTERNAL_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -44,5 +43,3 @@ struct weft_series {
 /** Lock a file or folder against other runs of Weft, as long as it is open.
  *  Errors WEFT_ERROR_IO: another run writes it */
 weft_status weft_series_lock(int file, const char *path, weft_error *error);
-
-#endif

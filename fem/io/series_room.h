@@ -1,8 +1,7 @@
 /** The part of a .vtkhdf series that HDF5 does, in a child process (fem/io/series_room.c): making a file or room in
  *  it for more steps, and telling where in the file things lie, so that steps are written without HDF5
  *  (fem/io/series_vtkhdf.c). */
-#ifndef FEM_IO_SERIES_ROOM_H
-#define FEM_IO_SERIES_ROOM_H
+#pragma once
 
 #include "fem/io/series.h"
 
@@ -32,5 +31,3 @@ weft_status weft_series_make_room(void *user, int out, weft_error *error);
 /** Send a weft_series_found and its times, then its places where the mesh is the same; nothing where the file is
  *  not a series. */
 weft_status weft_series_look(void *user, int out, weft_error *error);
-
-#endif

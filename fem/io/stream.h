@@ -5,8 +5,7 @@
  *  progress and log stand anywhere; error ends the stream; else one header, then coordinates,
  * cells, group facets and group cells (each in any number of records) and groups in any order, and
  * end when all that the header announced is there. */
-#ifndef WEFT_MESH_STREAM_H
-#define WEFT_MESH_STREAM_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -63,5 +62,3 @@ typedef struct weft_stream_group {
     int32_t dimension, zero;
     int64_t first_facet, n_facets, first_cell, n_cells;
 } weft_stream_group;
-
-#endif

@@ -10,8 +10,7 @@
  *          Facets int32[n][d], GroupFacets int32[], GroupNames char[256][], GroupDimensions
  *          int32[], GroupFirst int64[], GroupCount int64[], GroupCellData char[288][]: the name of
  *          GROUP for each group of cells, else empty (absent in files of Weft 0.1 before it) */
-#ifndef WEFT_VTKHDF_INTERNAL_H
-#define WEFT_VTKHDF_INTERNAL_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -52,5 +51,3 @@ weft_status weft_vtkhdf_read_set(const weft_vtkhdf_reader *r, const char *name, 
                                  int width, hid_t type, void *out);
 /** Groups of our own files, none of others'. */
 weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r);
-
-#endif

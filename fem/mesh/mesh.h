@@ -1,6 +1,5 @@
 /** Meshes under construction. In: nodes, cells, facets as read or made. Out: a checked mesh. */
-#ifndef FEM_MESH_MESH_H
-#define FEM_MESH_MESH_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -45,5 +44,3 @@ typedef struct weft_facet_faults {
  *  Errors WEFT_ERROR_MEMORY; *out untouched. Faults are no errors here. */
 weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
                              weft_facet_faults *faults, weft_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What fem/mesh/tile.c (a mesh repeated) and fem/mesh/tile_sides.c (which nodes meet) share. Not installed.
  */
-#ifndef WEFT_MESH_TILE_INTERNAL_H
-#define WEFT_MESH_TILE_INTERNAL_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -19,5 +18,3 @@ typedef struct weft_tile_sides {
 weft_status weft_tile_sides_find(const weft_mesh *mesh, const int64_t counts[3],
                                  weft_tile_sides *out, weft_error *error);
 void weft_tile_sides_free(weft_tile_sides *sides);
-
-#endif

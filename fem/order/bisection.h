@@ -1,6 +1,5 @@
 /* What fem/order/bisection.c (the recursion) and fem/order/split.c (one range halved) share. Not installed. */
-#ifndef WEFT_ORDER_BISECT_H
-#define WEFT_ORDER_BISECT_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -36,5 +35,3 @@ typedef struct weft_split {
 void weft_split_range(weft_device *device, weft_split *split);
 /** Ascending along the longest axis of their box, in place. For a few tens of points. */
 void weft_points_sort(weft_point *points, int64_t n);
-
-#endif

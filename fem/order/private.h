@@ -1,7 +1,6 @@
 /* What fem/order/order.c (which number a node gets), fem/order/bisection.c and fem/order/metis.c (two ways to find it),
  * fem/order/apply.c and fem/order/simplices.c (a mesh renumbered) share. Not installed. */
-#ifndef WEFT_ORDER_INTERNAL_H
-#define WEFT_ORDER_INTERNAL_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -32,5 +31,3 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32
 weft_status weft_simplices_sort(weft_device *device, int32_t *simplices, int64_t n, int width,
                                 const int32_t *new_of, int64_t n_nodes, int32_t *from,
                                 weft_error *error);
-
-#endif

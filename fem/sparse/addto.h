@@ -1,7 +1,6 @@
 /** Addto by owners: what each row of a sliced matrix adds up itself, instead of cells adding to
  * rows. Not installed. */
-#ifndef WEFT_ADDTO_H
-#define WEFT_ADDTO_H
+#pragma once
 
 #include "fem/sparse/sell.h"
 
@@ -50,5 +49,3 @@ weft_status weft_addto_rows_make(weft_device *device, const weft_sliced_matrix *
                                  weft_matrix_rows *out, weft_error *error);
 /** Start from {0}; leaves that. */
 void weft_addto_rows_free(weft_matrix_rows *rows);
-
-#endif

@@ -1,6 +1,5 @@
 /** Loops over rows of a CSR matrix, for the instruction set of the processor. */
-#ifndef FEM_SPARSE_CSR_H
-#define FEM_SPARSE_CSR_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -47,5 +46,3 @@ const weft_wide_kernels *weft_wide(weft_vectors vectors);
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
                                   const double *values, const double *v, double *y, double *dots,
                                   weft_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /** A sparse matrix in slices of 32 rows, a warp's, for GPUs (kernels/operators/sell.rows.cu). Not
  * installed. */
-#ifndef WEFT_SLICED_H
-#define WEFT_SLICED_H
+#pragma once
 
 #include "fem/weft_fem.h"
 
@@ -82,5 +81,3 @@ weft_status weft_sliced_diagonal(const weft_sliced_matrix *matrix, weft_memory *
  * was made from. */
 weft_status weft_sliced_export(const weft_sliced_matrix *matrix, const weft_pattern *pattern,
                                weft_memory *out, weft_error *error);
-
-#endif

@@ -17,8 +17,7 @@
  *
  *  Source  orientation: Frank and Gyarfas 1978, by reversing paths; colouring of a bipartite graph
  *          with as many colours as its largest degree: Koenig 1916, by alternating paths */
-#ifndef WEFT_EDGE_INTERNAL_H
-#define WEFT_EDGE_INTERNAL_H
+#pragma once
 
 #include "fem/sparse/csr.h"
 
@@ -171,5 +170,3 @@ void weft_edge_colour(weft_edge_work *work);
 /** Of the rounds in the set, that in which the row and its neighbours meet the local column's bank
  *  least; it is counted there. */
 int weft_edge_meet(weft_edge_work *work, uint32_t rounds, int row, int column);
-
-#endif

@@ -5,8 +5,7 @@
  *      fem/time/step_script.c     the script of a time step
  *      fem/time/bind.c     what its names are bound to
  *      apps/advection_diffusion/measure.c  mass, centroid, norms, error of a field */
-#ifndef WEFT_ADVECTION_DIFFUSION_INTERNAL_H
-#define WEFT_ADVECTION_DIFFUSION_INTERNAL_H
+#pragma once
 
 #include "fem/form/form.h"
 
@@ -133,5 +132,3 @@ weft_status weft_ad_operators_assemble(weft_advection_diffusion *ad, weft_error 
 weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error);
 /** fem/time/bind.c: ad->step, compiled and bound. */
 weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error);
-
-#endif

@@ -2,7 +2,6 @@
  * what of the operators, lists and values it speaks of is declared before it. */
 #include "fem/time/private.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,29 +28,16 @@ const char *weft_ad_value_name(weft_ad_value value) {
     return names[value];
 }
 
-static bool is_of_name(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Does a text without comments have this word? */
-static bool has_word(const char *text, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)) != NULL; at += length)
-        if ((at == text || !is_of_name(at[-1])) && !is_of_name(at[length]))
-            return true;
-    return false;
-}
-
 bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator which) {
     return which == WEFT_AD_A || which == WEFT_AD_M ? ad->advects : ad->diffuses;
 }
 
 bool weft_ad_has_list(const weft_advection_diffusion *ad, weft_ad_list list) {
-    return has_word(ad->text.data + ad->body, weft_ad_list_name(list));
+    return weft_has_word(ad->text.data + ad->body, weft_ad_list_name(list));
 }
 
 bool weft_ad_has_value(const weft_advection_diffusion *ad, weft_ad_value value) {
-    return has_word(ad->text.data + ad->body, weft_ad_value_name(value));
+    return weft_has_word(ad->text.data + ad->body, weft_ad_value_name(value));
 }
 
 /* A shipped piece without its comments. */
@@ -68,7 +54,7 @@ static void add_piece(weft_text *out, const char *name) {
 
 static bool moves(const weft_advection_diffusion_problem *problem) {
     for (int i = 0; i < problem->n_kept; ++i)
-        if (has_word(problem->kept[i].text, "t"))
+        if (weft_has_word(problem->kept[i].text, "t"))
             return true;
     return false;
 }
@@ -129,7 +115,7 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
 
 static void declare(const char *body, weft_text *out, const char *before, const char *name,
                     const char *after) {
-    if (has_word(body, name))
+    if (weft_has_word(body, name))
         weft_text_add(out, "%s%s%s", before, name, after);
 }
 

@@ -1,6 +1,5 @@
 /** Arrays that grow in an arena. */
-#ifndef FUSION_BASE_ARRAY_H
-#define FUSION_BASE_ARRAY_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -9,5 +8,3 @@ weft_status weft_no_memory(weft_error *error);
 void *weft_array_grow(weft_arena *arena, void *array, int n, int *capacity, size_t size);
 /** The same where nobody keeps the capacity. */
 void *weft_array_room(weft_arena *arena, void *array, int n, size_t size);
-
-#endif

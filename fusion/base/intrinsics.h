@@ -2,8 +2,7 @@
  * the GPU's generated code, for references in plain C and for uniform arithmetic. Generated code
  * calls weft_NAME, which the prelude of a backend defines for `real`. A new function is an entry of
  * the table, a word in WEFT_FORMULA_FUNCTIONS (weft_fusion.h) and a row in docs/language.md. */
-#ifndef INTRINSICS_H
-#define INTRINSICS_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -46,5 +45,3 @@ int weft_formula_arguments(const char *name);
 const char *weft_formula_instead(const char *name);
 /** Its value; y is not looked at where there is one argument. */
 double weft_intrinsic_value(const weft_intrinsic *intrinsic, double x, double y);
-
-#endif

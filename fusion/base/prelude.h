@@ -7,8 +7,7 @@
  *      //@ multiply; 1
  *      real start_@name@(void) { return @neutral@; }
  *      //@ end */
-#ifndef FUSION_BASE_PRELUDE_H
-#define FUSION_BASE_PRELUDE_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -20,5 +19,3 @@ typedef struct weft_prelude_value {
 /** Add the prelude file of this name ("cuda.h").
  *  values  ends with one without a name */
 void weft_prelude_write(const char *file, const weft_prelude_value *values, weft_text *out);
-
-#endif

@@ -1,6 +1,5 @@
 /** Sizes of kernels that all stages agree on. */
-#ifndef FUSION_BASE_TARGET_H
-#define FUSION_BASE_TARGET_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -25,5 +24,3 @@ static inline bool weft_target_is_simt(const weft_limits *limits) {
 static inline int weft_target_lanes(const weft_limits *limits, bool single) {
     return single ? limits->lanes_float : limits->lanes_double;
 }
-
-#endif

@@ -116,8 +116,8 @@ done:
     return status;
 }
 
-weft_status weft_cell_colours_make(const weft_connectivity *connectivity, weft_cell_colours **out,
-                                   weft_error *error) {
+static weft_status colours_make(const weft_connectivity *connectivity, weft_cell_colours **out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     colouring c = {.indices = connectivity->indices,
                    .n = connectivity->n_from,
@@ -169,7 +169,7 @@ weft_status weft_connectivity_colours(weft_connectivity *connectivity,
                                       const weft_cell_colours **out, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!connectivity->colours)
-        TRY(weft_cell_colours_make(connectivity, &connectivity->colours, error));
+        TRY(colours_make(connectivity, &connectivity->colours, error));
     *out = connectivity->colours;
 done:
     return status;

@@ -31,8 +31,6 @@ enum { WEFT_CELL_COLOURS = 256 }; /* at most, beside the serial one */
 
 /** Depends on the indices only. Temporary memory: 8 bytes a target, 6 an instance.
  *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: 2^32 instances or more */
-weft_status weft_cell_colours_make(const weft_connectivity *connectivity, weft_cell_colours **out,
-                                   weft_error *error);
 void weft_cell_colours_free(weft_cell_colours **colours);
 /** The same, kept with the connectivity. Borrowed. */
 weft_status weft_connectivity_colours(weft_connectivity *connectivity,

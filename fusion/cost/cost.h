@@ -86,8 +86,6 @@ typedef struct weft_search_part {
 } weft_search_part;
 /** Seconds of its transfers, and of all of it, an instance of so many, by equation 3 with these
  *  terms; NULL: without any. */
-double weft_part_transfer(const weft_search_part *part, double instances,
-                          const weft_cost_terms *terms);
 double weft_part_seconds(const weft_search_part *part, double instances,
                          const weft_cost_terms *terms);
 

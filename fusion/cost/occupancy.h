@@ -1,10 +1,7 @@
 /** How many threads of a kernel are resident at once. */
-#ifndef FUSION_COST_OCCUPANCY_H
-#define FUSION_COST_OCCUPANCY_H
+#pragma once
 
 #include "fusion/cost/cost.h"
 
 /** fusion/cost/analytic.c: threads of a multiprocessor that run at once beside what a point takes of it. */
 double weft_cost_resident(const weft_limits *limits, const weft_cost_point *point);
-
-#endif

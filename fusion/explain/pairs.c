@@ -65,7 +65,8 @@ static bool only_reader(const explanation *e, const weft_call *a, const weft_cal
     return true;
 }
 
-double explain_spared(const explanation *e, const weft_call *a, const weft_call *b) {
+/* Bytes an instance that one kernel for both calls spares, against a kernel each. */
+static double spared_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     double spared = 0;
     for (int k = 0; k < b->n_operands; ++k) {
@@ -90,7 +91,8 @@ static bool accumulates_into(const weft_graph *graph, const weft_call *call, int
     return false;
 }
 
-double explain_passed(const explanation *e, const weft_call *a, const weft_call *b) {
+/* Bytes an instance of b's that b reads of what a makes. */
+static double passed_bytes(const explanation *e, const weft_call *a, const weft_call *b) {
     double passed = 0;
     for (int k = 0; k < b->n_operands; ++k)
         if (!is_repeated(b, k) && (b->operands[k].datum == a->result ||
@@ -100,7 +102,7 @@ double explain_passed(const explanation *e, const weft_call *a, const weft_call 
 }
 
 static void explain_passing(const explanation *e, const weft_call *a, const weft_call *b) {
-    const double passed = explain_passed(e, a, b);
+    const double passed = passed_bytes(e, a, b);
     weft_text_add(e->out, "; ");
     if (passed > 0) {
         print_number(passed, e->out);
@@ -184,7 +186,7 @@ static void explain_candidate(const explanation *e, int a, int b) {
 void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) {
     const weft_graph *graph = e->graph;
     weft_text *out = e->out;
-    const double spared = explain_spared(e, a, b);
+    const double spared = spared_bytes(e, a, b);
     int through = -1;
     switch (weft_fusion_split(graph, e->segment->fusions, a->id, b->id, &through)) {
     case SPLIT_NONE:
@@ -238,7 +240,7 @@ void explain_pairs(const explanation *e) {
     for (int i = 0; i < graph->n_calls; ++i)
         for (int k = i + 1; k < graph->n_calls; ++k) {
             const weft_call *a = &graph->calls[i], *b = &graph->calls[k];
-            if (!all && explain_spared(e, a, b) <= 0 && explain_passed(e, a, b) <= 0) {
+            if (!all && spared_bytes(e, a, b) <= 0 && passed_bytes(e, a, b) <= 0) {
                 ++left_out;
                 continue;
             }

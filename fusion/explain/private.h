@@ -32,9 +32,5 @@ weft_status explain_best_with(const weft_segment *c, int a, int b, bool together
 void explain_pairs(const explanation *e);
 /** "fused: ..." or "not fused: ...", with a line's end; a is before b. */
 void explain_pair(const explanation *e, const weft_call *a, const weft_call *b);
-/** Bytes an instance that one kernel for both calls spares, against a kernel each. */
-double explain_spared(const explanation *e, const weft_call *a, const weft_call *b);
-/** Bytes an instance of b's that b reads of what a makes. */
-double explain_passed(const explanation *e, const weft_call *a, const weft_call *b);
 
 #endif

@@ -1,6 +1,5 @@
 /** A graph under construction. In: the statements of a script. Out: what each name stands for. */
-#ifndef FUSION_GRAPH_BUILDER_H
-#define FUSION_GRAPH_BUILDER_H
+#pragma once
 
 #include "fusion/graph/graph.h"
 
@@ -46,5 +45,3 @@ typedef struct weft_graph_builder {
  *  what each name stands for. */
 weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error);
 const binding *weft_binding_find(const weft_graph_builder *builder, const char *name);
-
-#endif

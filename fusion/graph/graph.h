@@ -1,6 +1,5 @@
 /** The dataflow graph: calls, data, dependencies. In: script and library. Out: weft_graph. */
-#ifndef FUSION_GRAPH_GRAPH_H
-#define FUSION_GRAPH_GRAPH_H
+#pragma once
 
 #include "fusion/library/library.h"
 
@@ -137,5 +136,3 @@ const char *weft_index_set_name(const weft_graph *graph, int index_set);
 /** The datum whose memory a datum lives in: itself, or the input that it updates. */
 int weft_datum_storage(const weft_graph *graph, int datum);
 weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand);
-
-#endif

@@ -1,7 +1,6 @@
 /** What printing a graph, a plan and an explanation share: how data, operands and calls are
  *  written. The written form is the script language's. */
-#ifndef GRAPH_PRINT_INTERNAL_H
-#define GRAPH_PRINT_INTERNAL_H
+#pragma once
 
 #include "fusion/graph/graph.h"
 
@@ -43,5 +42,3 @@ void print_json_operand(const weft_graph *graph, const weft_operand *operand, we
 /** The name as a JSON string; null for -1. */
 void print_json_name(const weft_graph *graph, int datum, weft_text *out);
 void print_json_index_set(const weft_graph *graph, int index_set, weft_text *out);
-
-#endif

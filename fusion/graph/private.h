@@ -1,6 +1,5 @@
 /** What fusion/graph/graph.c, fusion/graph/values.c and fusion/graph/dead_code.c share: a graph under construction. */
-#ifndef GRAPH_INTERNAL_H
-#define GRAPH_INTERNAL_H
+#pragma once
 
 #include "fusion/graph/builder.h"
 
@@ -85,5 +84,3 @@ weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_st
                                weft_error *error);
 /** fusion/graph/dead_code.c: drop calls and data that nothing returned depends on. */
 weft_status weft_graph_keep_live(weft_arena *arena, weft_graph *graph, weft_error *error);
-
-#endif

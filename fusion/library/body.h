@@ -1,6 +1,5 @@
 /** Bodies as generated code, from the inside. */
-#ifndef BODY_INTERNAL_H
-#define BODY_INTERNAL_H
+#pragma once
 
 #include "fusion/library/function.h"
 
@@ -56,5 +55,3 @@ void body_print_integer(body_writer *w, const weft_term *term);
 /** A value where a `real` is needed: splat when it depends on no data. */
 void body_print_real(body_writer *w, const weft_term *term);
 void body_print_place(body_writer *w, const weft_term *term);
-
-#endif

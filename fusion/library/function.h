@@ -1,6 +1,5 @@
 /** Elementary functions as they were read: signature, terms, statements, variants. */
-#ifndef FUSION_LIBRARY_FUNCTION_H
-#define FUSION_LIBRARY_FUNCTION_H
+#pragma once
 
 #include "fusion/library/library.h"
 
@@ -219,5 +218,3 @@ int weft_function_name_index(const weft_function *function, const char *name);
 weft_status weft_trials_instances(const weft_library *library, size_t function, weft_arena *arena,
                                   weft_trials *out, const weft_instance *instances[WEFT_TRIALS_MAX],
                                   weft_error *error);
-
-#endif

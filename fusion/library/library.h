@@ -1,7 +1,6 @@
 /** Elementary functions. In: kernel files. Out: functions, functions with their sizes bound, the
  *  text of their bodies. */
-#ifndef FUSION_LIBRARY_LIBRARY_H
-#define FUSION_LIBRARY_LIBRARY_H
+#pragma once
 
 #include "fusion/script/script.h"
 
@@ -121,5 +120,3 @@ weft_status weft_routine_read(weft_arena *arena, const weft_source *source,
  *  thread-to-data mapping? 1, 0, or -1 where the mapping does not say. */
 int weft_instance_touches(const weft_instance *instance, int variant, int operand, int thread,
                           int component);
-
-#endif

@@ -3,8 +3,7 @@
  *      text -> kernel tokens -> terms (formulas and expressions) -> statements -> function
  *
  *  Everything lives in the library's arena; functions never change once added. */
-#ifndef LIBRARY_INTERNAL_H
-#define LIBRARY_INTERNAL_H
+#pragma once
 
 #include "fusion/library/function.h"
 
@@ -116,5 +115,3 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
 void weft_reference_prelude(weft_text *out);
 /** `trial_NUMBER`: the body of one call, instance after instance, as weft_trials says. */
 void weft_reference_print(const weft_instance *instance, int number, weft_text *out);
-
-#endif

@@ -62,9 +62,6 @@ weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions 
                                     int b, int *through);
 /** fusion/plan/levels.c: how many global barriers come before each call. */
 void weft_levels_make(const weft_graph *graph, int *level);
-/** May a call be computed anew at every row that the rows routine reads its result at? Then both
- *  share a kernel. level [n_calls]: of its operands' producers. */
-bool weft_call_folds(const weft_graph *graph, const int *level, int call, int rows);
 /** The call that the rows call of this fusion folds in, or -1; the rows call, or -1. */
 int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion);
 int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion);

@@ -28,18 +28,11 @@ typedef struct weft_order_table {
 } weft_order_table;
 
 weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft_error *error);
-/** The order of least need on chip. order [fusion->n_calls]: members, 0 .. n_calls - 1. *exact: it
- * is proved; else, for large fusions and those of a rows call, it is the script's. */
-void weft_linearise(weft_order_table *table, const weft_graph *graph,
-                    const weft_relations *relations, const weft_fusion *fusion,
-                    const weft_onchip *items, int n_items, int *order, bool *exact);
 /** made's order, onchip (as the kernel comes to them), onchip_peak and order_exact, from its
  * fusion. */
 weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
                             const weft_relations *relations, weft_order_table *table,
                             weft_implementation *made, weft_error *error);
-/** Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
-int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n);
 
 /* ---- shared memory (fusion/plan/allocate.c) -----------------------------------------------------------------
  */

@@ -16,7 +16,9 @@ static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
     return false;
 }
 
-bool weft_call_folds(const weft_graph *graph, const int *level, int call, int rows) {
+/* May a call be computed anew at every row that the rows routine reads its result at? Then both
+ * share a kernel. level [n_calls]: of its operands' producers. */
+static bool call_folds(const weft_graph *graph, const int *level, int call, int rows) {
     const weft_call *made = &graph->calls[call];
     const weft_datum *result = &graph->data[made->result];
     if (made->arithmetic == NULL || made->reduction != NULL || result->shape.rank != 0 ||
@@ -59,7 +61,7 @@ static bool needs_barrier(const weft_graph *graph, const int *level, const weft_
     if (producer < 0 || graph->data[operand->datum].index_set == UNIFORM)
         return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
     if (reader->routine != NULL)
-        return !weft_call_folds(graph, level, producer, reader->id);
+        return !call_folds(graph, level, producer, reader->id);
     return reads_around(graph, level, reader, operand);
 }
 

@@ -78,7 +78,8 @@ static int least(linearising *l, uint64_t done) {
     return made.peak;
 }
 
-int weft_order_peak(const weft_onchip *items, int n_items, const int *order, int n) {
+/* Most components alive at once in an order of n <= WEFT_ORDER_CALLS members. */
+static int order_peak(const weft_onchip *items, int n_items, const int *order, int n) {
     uint64_t done = 0;
     int peak = 0;
     const linearising l = {.items = items, .n_items = n_items, .n = n};
@@ -96,9 +97,11 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
     return out->states != NULL ? WEFT_OK : weft_no_memory(error);
 }
 
-void weft_linearise(weft_order_table *table, const weft_graph *graph,
-                    const weft_relations *relations, const weft_fusion *fusion,
-                    const weft_onchip *items, int n_items, int *order, bool *exact) {
+/* The order of least need on chip. order [fusion->n_calls]: members, 0 .. n_calls - 1. *exact: it
+ * is proved; else, for large fusions and those of a rows call, it is the script's. */
+static void linearise(weft_order_table *table, const weft_graph *graph,
+                      const weft_relations *relations, const weft_fusion *fusion,
+                      const weft_onchip *items, int n_items, int *order, bool *exact) {
     const int n = fusion->n_calls;
     linearising l = {.items = items,
                      .n_items = n_items,
@@ -116,7 +119,7 @@ void weft_linearise(weft_order_table *table, const weft_graph *graph,
                 l.before[i] |= (uint64_t)1 << k;
     const int peak = least(&l, 0);
     *exact = !l.gave_up;
-    if (!*exact || peak == weft_order_peak(items, n_items, order, n))
+    if (!*exact || peak == order_peak(items, n_items, order, n))
         return;
     uint64_t done = 0;
     for (int i = 0; i < n; ++i) {
@@ -181,9 +184,8 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
             if (uses(&graph->calls[fusion->calls[i]], &made->onchip[m]))
                 items[m].users |= (uint64_t)1 << i;
     }
-    weft_linearise(table, graph, relations, fusion, items, made->n_onchip, order,
-                   &made->order_exact);
-    made->onchip_peak = weft_order_peak(items, made->n_onchip, order, n);
+    linearise(table, graph, relations, fusion, items, made->n_onchip, order, &made->order_exact);
+    made->onchip_peak = order_peak(items, made->n_onchip, order, n);
     for (int i = 0; i < n; ++i)
         made->order[i] = fusion->calls[order[i]];
     /* as the kernel comes to them */

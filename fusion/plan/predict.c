@@ -194,8 +194,8 @@ weft_search_part weft_implementation_part(const weft_implementation *made) {
                               .barriers = count_barriers(made)};
 }
 
-double weft_part_transfer(const weft_search_part *part, double instances,
-                          const weft_cost_terms *terms) {
+static double part_transfer(const weft_search_part *part, double instances,
+                            const weft_cost_terms *terms) {
     if (terms == NULL)
         return part->transfer;
     return (part->transfer - terms->together * part->waits) *
@@ -210,7 +210,7 @@ static double serial_part(const weft_cost_terms *terms, int barriers) {
 
 double weft_part_seconds(const weft_search_part *part, double instances,
                          const weft_cost_terms *terms) {
-    const double transfer = weft_part_transfer(part, instances, terms), compute = part->compute;
+    const double transfer = part_transfer(part, instances, terms), compute = part->compute;
     const double more = transfer > compute ? transfer : compute;
     const double less = transfer > compute ? compute : transfer;
     return terms != NULL ? more + serial_part(terms, part->barriers) * less : more;
@@ -240,7 +240,7 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
                                               &point, &made->measured);
     }
     const weft_search_part part = weft_implementation_part(made);
-    made->transfer_seconds = weft_part_transfer(&part, n, terms);
+    made->transfer_seconds = part_transfer(&part, n, terms);
     made->seconds = weft_part_seconds(&part, n, terms);
     if (part.barriers > 0) /* blocks of all multiprocessors wait at once */
         made->seconds +=

@@ -1,6 +1,5 @@
 /** Numbers are written as C does, whatever the locale. */
-#ifndef FUSION_SCRIPT_LOCALE_H
-#define FUSION_SCRIPT_LOCALE_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -13,5 +12,3 @@ typedef struct weft_numbers {
 } weft_numbers;
 weft_status weft_numbers_begin(weft_numbers *numbers, weft_error *error);
 void weft_numbers_end(weft_numbers *numbers);
-
-#endif

@@ -1,7 +1,6 @@
 /** What fusion/script/operators.c (where operators are applied) and fusion/script/operator_inline.c (what their scripts
  * declare) share. */
-#ifndef SCRIPT_OPERATOR_H
-#define SCRIPT_OPERATOR_H
+#pragma once
 
 #include "fusion/script/private.h"
 
@@ -38,5 +37,3 @@ weft_status script_node_copy(script_parser *parser, const weft_node *from,
                              const script_renaming *names, int n, weft_node **out);
 /** Read and check an operator's script; its declarations join ours. */
 weft_status script_read_operator(operator_writer *w, written_operator *op);
-
-#endif

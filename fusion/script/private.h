@@ -11,8 +11,7 @@
  *      fusion/script/check.c        what is checked once everything is read
  *      fusion/script/print.c        back to text
  *      fusion/script/outline.c      what a script says, for programs that do not compile it yet */
-#ifndef SCRIPT_INTERNAL_H
-#define SCRIPT_INTERNAL_H
+#pragma once
 
 #include "fusion/base/array.h"
 #include "fusion/script/script.h"
@@ -156,5 +155,3 @@ const char *const *script_statement_words(size_t *n);
 weft_status script_check_body(const weft_script_expression *expression, weft_error *error);
 /** Sizes, widths, parameters of functions, returned names. */
 weft_status script_check(const script_parser *parser);
-
-#endif

@@ -1,6 +1,5 @@
 /** The syntax tree of a script. In: fragments of text, compile options. Out: weft_script. */
-#ifndef FUSION_SCRIPT_SCRIPT_H
-#define FUSION_SCRIPT_SCRIPT_H
+#pragma once
 
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
@@ -185,5 +184,3 @@ void weft_tokens_print(const weft_token *tokens, int n, weft_text *out);
 void weft_script_print(const weft_script *script, weft_text *out);
 void weft_node_print(const weft_node *node, weft_text *out);
 bool weft_node_is_apply(const weft_node *node);
-
-#endif

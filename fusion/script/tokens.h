@@ -1,6 +1,5 @@
 /** Texts, places in them, and tokens. */
-#ifndef FUSION_SCRIPT_TOKENS_H
-#define FUSION_SCRIPT_TOKENS_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -37,5 +36,3 @@ weft_status weft_error_at(weft_error *error, weft_status status, weft_place plac
  * line. */
 weft_status weft_tokens_make(weft_arena *arena, const weft_source *source, weft_token **out, int *n,
                              weft_error *error);
-
-#endif

@@ -113,9 +113,10 @@ static bool read_shapes(const weft_function *function, const int *values, weft_s
     return true;
 }
 
-weft_status weft_probe_instance(weft_arena *arena, const weft_library *library,
-                                const weft_cost_routine *routine, weft_instance **out,
-                                weft_error *error) {
+/* The instance that a compute routine's name tells of: its function with its sizes. NULL: none. */
+static weft_status probe_instance(weft_arena *arena, const weft_library *library,
+                                  const weft_cost_routine *routine, weft_instance **out,
+                                  weft_error *error) {
     int values[WEFT_FUNCTION_NAMES_MAX], key_values[WEFT_FUNCTION_NAMES_MAX], n_keys = 0;
     const char *keys[WEFT_FUNCTION_NAMES_MAX];
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
@@ -204,7 +205,7 @@ weft_status weft_probe_print(const weft_library *library, const weft_limits *lim
         goto done;
     }
     if (routine->kind == WEFT_COST_COMPUTE)
-        TRY(weft_probe_instance(arena, library, routine, &instance, error));
+        TRY(probe_instance(arena, library, routine, &instance, error));
     TRY(find_operands(&p, instance, error));
     *made = describe(&p, limits);
     const int n_warps = weft_probe_warps(routine, warps);

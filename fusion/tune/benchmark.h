@@ -41,10 +41,6 @@ weft_status weft_probe_print(const weft_library *library, const weft_limits *lim
 int weft_probe_warps(const weft_cost_routine *routine, int out[8]);
 /** The prelude of its device, for routines of one type. */
 void weft_probe_prelude(const weft_limits *limits, bool single, weft_text *out);
-/** The instance that a compute routine's name tells of: its function with its sizes. NULL: none. */
-weft_status weft_probe_instance(weft_arena *arena, const weft_library *library,
-                                const weft_cost_routine *routine, weft_instance **out,
-                                weft_error *error);
 /* ---- their writers ---- */
 
 /** What the writers of kernels know of a routine. */

@@ -155,6 +155,17 @@ static void nearest_names(void **state) {
     assert_null(weft_nearest_name(very_long, names, n));
 }
 
+static void words_are_found_whole(void **state) {
+    (void)state;
+    assert_true(weft_has_word("t", "t"));
+    assert_true(weft_has_word("sin(2*t)", "t"));
+    assert_true(weft_has_word("tt + t_1 + 1*t", "t")); /* behind longer names */
+    assert_false(weft_has_word("sqrt(x) + t_1 + 2t", "t"));
+    assert_false(weft_has_word("rz_before", "rz"));
+    assert_false(weft_has_word("", "rz"));
+    assert_false(weft_has_word("rz", ""));
+}
+
 static void the_clock_runs_and_memory_is_counted(void **state) {
     (void)state;
     double start = weft_clock();
@@ -178,6 +189,7 @@ int main(void) {
         cmocka_unit_test(whole_files),
         cmocka_unit_test(hashes),
         cmocka_unit_test(nearest_names),
+        cmocka_unit_test(words_are_found_whole),
         cmocka_unit_test(the_clock_runs_and_memory_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
