@@ -8,7 +8,9 @@
 #include "fusion/plan/plan.h"
 
 /* Each target sums what its cells have stored for it, in ascending order of cell. */
-void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel) {
+weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
+                               weft_error *error) {
+    (void)error;
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
     const int count = weft_shape_count(&w->graph->data[a->target].shape);
     const char *source = weft_source_variable(w, weft_datum_storage(w->graph, a->source), -1) + 2;
@@ -63,4 +65,5 @@ void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel) 
                       source, count, count, count, target, count, kernel->adds ? "+=" : "=");
     }
     weft_text_add(w->out, "    }\n}\n\n");
+    return WEFT_OK;
 }

@@ -23,6 +23,16 @@
  * share. */
 #define WEFT_STREAM_BYTES 4194304
 
+/* How kernels of a kind are written; head and instances are those of a GPU. */
+typedef struct kernel_text {
+    const char *head; /* how the declaration starts; NULL: it writes its own */
+    /* where the thread's instances start, of write_map_kernel */
+    void (*instances)(const source_writer *, const weft_plan_kernel *);
+    weft_status (*write)(const source_writer *, const weft_plan_kernel *, weft_error *);
+} kernel_text;
+
+static const kernel_text texts[WEFT_KERNEL_KINDS];
+
 /* Does a stored result go to the twin of its list, as other thread blocks still read this? */
 static bool goes_to_twin(const source_writer *w, const weft_plan_kernel *kernel, int stored) {
     const weft_datum *datum = &w->graph->data[stored];
@@ -34,13 +44,13 @@ static bool is_written(const source_writer *w, const weft_plan_kernel *kernel, i
         if (weft_datum_storage(w->graph, kernel->stores[i]) == datum &&
             !goes_to_twin(w, kernel, kernel->stores[i]))
             return true;
-    for (int i = 0; kernel->finishes && i < kernel->n_reductions; ++i)
+    for (int i = 0; kernel->kind == KERNEL_FINISH && i < kernel->n_reductions; ++i)
         if (weft_datum_storage(w->graph, w->graph->calls[kernel->reductions[i]].result) == datum)
             return true;
     for (int i = 0; i < kernel->n_scatters; ++i)
         if (w->graph->accumulations[kernel->scatters[i]].target == datum)
             return true;
-    return kernel->gather >= 0 && w->graph->accumulations[kernel->gather].target == datum;
+    return kernel->kind == KERNEL_GATHER && w->graph->accumulations[kernel->gather].target == datum;
 }
 
 /* "const scalar *restrict p_x" */
@@ -142,7 +152,7 @@ void weft_source_place(const source_writer *w, const weft_place *place) {
 
 void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a) {
-    const char *alone = kernel->cell_colours ? "_alone" : "";
+    const char *alone = kernel->kind == KERNEL_CELL_COLOURS ? "_alone" : "";
     const bool threaded = w->backend->is_threaded;
     const char *lane = threaded ? " + lane" : "", *lanes = threaded ? "1" : "lanes";
     const char *v = weft_source_variable(w, a->source, -1);
@@ -176,8 +186,7 @@ void weft_source_arguments(const source_writer *w, const weft_plan_kernel *kerne
 
 int weft_source_block_threads(const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
-    return one == NULL || kernel->rows >= 0 || kernel->n_reductions > 0 || kernel->stars ||
-                   kernel->cell_colours || one->warps > 0 || kernel->finishes ||
+    return kernel->kind != KERNEL_MAP ||
                    (one->instances_per_block == WEFT_CUDA_THREADS && one->serial_iterations == 1)
                ? 0
                : one->instances_per_block;
@@ -187,18 +196,15 @@ int weft_source_block_threads(const weft_plan_kernel *kernel) {
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     const int threads = weft_source_block_threads(kernel);
-    if (threaded && threads > 0)
+    if (!threaded)
+        weft_text_add(w->out,
+                      "void %s(void *const *arguments, int64_t n_instances, int64_t first_block, "
+                      "int64_t last_block)\n{\n",
+                      kernel->name);
+    else if (threads > 0)
         weft_text_add(w->out, "BLOCK_KERNEL(%d) %s(int64_t n_instances", threads, kernel->name);
     else
-        weft_text_add(w->out,
-                      kernel->rows >= 0              ? "ROWS_KERNEL %s(int64_t n_instances"
-                      : threaded && kernel->finishes ? "FINISH %s(int64_t n_instances"
-                      : kernel->implementation != NULL && kernel->implementation->warps > 0
-                          ? "WARPS_KERNEL %s(int64_t n_instances"
-                      : threaded ? "KERNEL %s(int64_t n_instances"
-                                 : "void %s(void *const *arguments, int64_t n_instances, int64_t "
-                                   "first_block, int64_t last_block)\n{\n",
-                      kernel->name);
+        weft_text_add(w->out, "%s %s(int64_t n_instances", texts[kernel->kind].head, kernel->name);
     for (int i = 0; i < kernel->n_arguments; ++i) {
         weft_text_add(w->out, threaded ? ",\n    " : "    ");
         write_argument(w, kernel, &kernel->arguments[i]);
@@ -207,9 +213,10 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     }
     if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->guarded ? WEFT_GUARD_ARGUMENT : "",
-                      !w->plan->guarded                                         ? ""
-                      : kernel->rows >= 0 || weft_source_loads_ahead(w, kernel) ? WEFT_GUARD_EARLY
-                                                                                : WEFT_GUARD);
+                      !w->plan->guarded ? ""
+                      : kernel->kind == KERNEL_PRODUCT || weft_source_loads_ahead(w, kernel)
+                          ? WEFT_GUARD_EARLY
+                          : WEFT_GUARD);
 }
 
 /* The thread's own instance. */
@@ -227,39 +234,42 @@ static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) 
             weft_source_load(w, &kernel->loads[i]);
 }
 
-/* Where the loop over blocks, or the thread's own instances, starts. */
-static void write_instances(const source_writer *w, const weft_plan_kernel *kernel) {
-    if (weft_source_chunked(w, kernel)) {
-        weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
-        weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
-        weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
-        return;
-    }
-    if (kernel
-            ->cell_colours) { /* more than one turn: a single thread, one instance after another */
-        weft_text_add(w->out,
-                      "    for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < "
-                      "n_instances; k += gridDim.x * (int64_t)blockDim.x) {\n");
-        weft_source_thread(w, "        ", "order[k]");
-        return;
-    }
-    if (w->backend->is_threaded && kernel->implementation->serial_iterations > 1) {
-        weft_text_add(w->out, "    for (int turn = 0; turn < %d; ++turn) {\n",
-                      kernel->implementation->serial_iterations);
-        char first[96];
+/* A thread has several instances of its block's chunk. */
+static void write_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
+    (void)kernel;
+    weft_text_add(w->out, "    UNROLL for (int k = 0; k < CHUNK / THREADS; ++k) {\n");
+    weft_source_thread(w, "        ", WEFT_CHUNK_INSTANCE);
+    weft_text_add(w->out, "        if (instance >= n_instances)\n            continue;\n");
+}
+
+/* More than one iteration: a single thread, one instance after another. */
+static void write_colour(const source_writer *w, const weft_plan_kernel *kernel) {
+    (void)kernel;
+    weft_text_add(w->out,
+                  "    for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < "
+                  "n_instances; k += gridDim.x * (int64_t)blockDim.x) {\n");
+    weft_source_thread(w, "        ", "order[k]");
+}
+
+/* The thread's own instance, or several one after the other. */
+static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
+    const int n_serial = kernel->implementation->serial_iterations;
+    char first[96];
+    if (n_serial > 1) {
+        weft_text_add(w->out, "    for (int turn = 0; turn < %d; ++turn) {\n", n_serial);
         snprintf(first, sizeof first,
-                 "(blockIdx.x * (int64_t)%d + turn) * blockDim.x + threadIdx.x",
-                 kernel->implementation->serial_iterations);
+                 "(blockIdx.x * (int64_t)%d + turn) * blockDim.x + threadIdx.x", n_serial);
         weft_source_thread(w, "        ", first);
         weft_text_add(w->out, "        if (instance >= n_instances)\n            break;\n");
         return;
     }
-    if (w->backend->is_threaded) {
-        weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
-        weft_text_add(w->out, "    if (instance %s n_instances) {\n",
-                      weft_planted("thread_too_many") ? "<=" : "<");
-        return;
-    }
+    weft_source_thread(w, "    ", "blockIdx.x * (int64_t)blockDim.x + threadIdx.x");
+    weft_text_add(w->out, "    if (instance %s n_instances) {\n",
+                  weft_planted("thread_too_many") ? "<=" : "<");
+}
+
+/* The loop over the blocks of a range, on the host. */
+static void write_blocks(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out, "    for (int64_t block = first_block; block < last_block; ++block) {\n");
     if (weft_planted("lanes_unmasked"))
         weft_text_add(w->out, "        const int lanes = LANES;\n");
@@ -302,7 +312,7 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
     if (chunked)
         weft_source_reductions_declare(w, kernel);
     weft_source_reductions_start(w, kernel);
-    write_instances(w, kernel);
+    (w->backend->is_threaded ? texts[kernel->kind].instances : write_blocks)(w, kernel);
     if (ahead)
         weft_source_write_loaded(w, kernel);
     else
@@ -327,11 +337,27 @@ done:
     return status;
 }
 
-static void write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel) {
+static weft_status write_finish_kernel(const source_writer *w, const weft_plan_kernel *kernel,
+                                       weft_error *error) {
+    (void)error;
     weft_source_head(w, kernel);
     weft_source_reductions_finish(w, kernel);
     weft_text_add(w->out, "}\n\n");
+    return WEFT_OK;
 }
+
+static const kernel_text texts[WEFT_KERNEL_KINDS] = {
+    [KERNEL_MAP] = {"KERNEL", write_own, write_map_kernel},
+    [KERNEL_REDUCTION] = {"KERNEL", write_chunk, write_map_kernel},
+    [KERNEL_CELL_COLOURS] = {"KERNEL", write_colour, write_map_kernel},
+    [KERNEL_MULTI_THREAD] = {"WARPS_KERNEL", NULL, weft_source_threads},
+    [KERNEL_PRODUCT] = {"ROWS_KERNEL", NULL, weft_source_rows},
+    [KERNEL_VERTEX_PATCH] = {NULL, NULL, weft_source_star_kernel},
+    [KERNEL_EDGE_PATCH] = {NULL, NULL, weft_source_star_kernel},
+    [KERNEL_MATRIX_PATCH] = {NULL, NULL, weft_source_star_matrix},
+    [KERNEL_FINISH] = {"FINISH", NULL, write_finish_kernel},
+    [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
+};
 
 /* What a guarded kernel's accumulating stores start from is zeroed by a kernel that looks at `go`
  * too: the values of the last turn must stay. */
@@ -348,19 +374,7 @@ static weft_status write_kernel(const source_writer *w, const weft_plan_kernel *
                                 weft_error *error) {
     if (w->plan->guarded && kernel->n_zero > 0)
         write_clear_kernel(w, kernel);
-    if (kernel->gather >= 0)
-        weft_source_gather(w, kernel);
-    else if (kernel->stars)
-        return weft_source_star_kernel(w, kernel, error);
-    else if (kernel->finishes)
-        write_finish_kernel(w, kernel);
-    else if (kernel->implementation->warps > 0)
-        return weft_source_threads(w, kernel, error);
-    else if (kernel->rows >= 0)
-        return weft_source_rows(w, kernel, error);
-    else
-        return write_map_kernel(w, kernel, error);
-    return WEFT_OK;
+    return texts[kernel->kind].write(w, kernel, error);
 }
 
 static int count_statements(const char *text) {

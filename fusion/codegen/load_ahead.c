@@ -7,8 +7,7 @@
 #include "fusion/plan/plan.h"
 
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel) {
-    return w->backend->is_threaded && kernel->n_reductions > 0 && !kernel->finishes &&
-           kernel->rows < 0 && kernel->implementation->warps == 0;
+    return w->backend->is_threaded && kernel->kind == KERNEL_REDUCTION;
 }
 
 enum { AHEAD_COMPONENTS = 8 /* an instance: four instances of so many are 64 registers */ };

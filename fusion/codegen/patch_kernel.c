@@ -25,8 +25,6 @@ weft_status weft_source_star_kernel(const source_writer *w, const weft_plan_kern
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_star_source star = weft_star_source_of(w->graph, kernel);
-    if (star.accumulation->matrix)
-        return weft_source_star_matrix(w, kernel, error);
     const int n_results = weft_shape_count(&w->graph->data[star.accumulation->target].shape);
     const char *target = weft_source_variable(w, star.accumulation->target, -1) + 2;
     const char *const define = "#define %s %d\n";

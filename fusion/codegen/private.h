@@ -60,7 +60,8 @@ bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *ker
 void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel);
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel);
 /** fusion/codegen/gather.c: a kernel by whose threads targets sum what was stored for them. */
-void weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel);
+weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
+                               weft_error *error);
 /** fusion/codegen/product.c: a kernel that starts with a rows routine. */
 weft_status weft_source_rows(const source_writer *w, const weft_plan_kernel *kernel,
                              weft_error *error);

@@ -34,7 +34,8 @@ static bool is_wanted(const source_writer *w, const weft_plan_kernel *kernel,
 static bool is_first_use(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_routine *routine = w->graph->calls[kernel->rows].routine;
     for (const weft_plan_kernel *k = w->plan->kernels; k < kernel; ++k)
-        if (k->rows >= 0 && strcmp(w->graph->calls[k->rows].routine->name, routine->name) == 0)
+        if (k->kind == KERNEL_PRODUCT &&
+            strcmp(w->graph->calls[k->rows].routine->name, routine->name) == 0)
             return false;
     return true;
 }

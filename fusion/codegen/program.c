@@ -51,7 +51,7 @@ const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_
     if (segment == NULL || segment->kind != FLOW_SEGMENT)
         return NULL;
     const weft_plan *plan = flow->segments[segment->number]->plan;
-    if (plan->n_kernels == 0 || !plan->kernels[plan->n_kernels - 1].finishes)
+    if (plan->n_kernels == 0 || plan->kernels[plan->n_kernels - 1].kind != KERNEL_FINISH)
         return NULL;
     *step = segment;
     return &plan->kernels[plan->n_kernels - 1];

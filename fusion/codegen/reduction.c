@@ -36,7 +36,8 @@ static const char *storage_name(const source_writer *w, const weft_call *call) {
 
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
-    const char *per_thread = kernel->rows >= 0 ? "ROWS_PER_THREAD" : "(CHUNK / THREADS)";
+    const char *per_thread =
+        kernel->kind == KERNEL_PRODUCT ? "ROWS_PER_THREAD" : "(CHUNK / THREADS)";
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
@@ -69,7 +70,7 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
 /* Groups of every component of every reduction, each with a place in `tree`; then, a barrier later,
  * a warp each joins them to the partial result of the chunk. */
 static void threaded_partials(const source_writer *w, const weft_plan_kernel *kernel) {
-    const bool rows = kernel->rows >= 0;
+    const bool rows = kernel->kind == KERNEL_PRODUCT;
     const char *threads = rows ? "ROWS_THREADS" : "THREADS";
     const char *per_thread = rows ? "ROWS_PER_THREAD" : "CHUNK / THREADS";
     int place = 0;
@@ -108,7 +109,7 @@ static int count_components(const source_writer *w, const weft_plan_kernel *kern
 }
 
 void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel) {
-    const bool rows = kernel->rows >= 0;
+    const bool rows = kernel->kind == KERNEL_PRODUCT;
     if (kernel->n_reductions == 0)
         return;
     weft_text_add(w->out,

@@ -198,9 +198,9 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
         .seconds = kernel->implementation != NULL ? kernel->implementation->cost : 0,
-        .stars = kernel->stars,
+        .stars = weft_kernel_is_patch(kernel->kind),
         .star_cells = reads_star_cells(kernel),
-        .cell_colours = kernel->cell_colours,
+        .cell_colours = kernel->kind == KERNEL_CELL_COLOURS,
         .scatter = weft_plan_scatter_name((*segment)->plan, kernel),
     };
 }

@@ -64,6 +64,7 @@ size_t weft_star_source_shared(const weft_graph *graph, const weft_star_source *
 }
 
 weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    const bool edges = kernel->kind == KERNEL_EDGE_PATCH;
     weft_star_source star = {.accumulation = &graph->accumulations[kernel->scatters[0]],
                              .calls = kernel->implementation->order,
                              .variants = kernel->implementation->variants,
@@ -72,8 +73,8 @@ weft_star_source weft_star_source_of(const weft_graph *graph, const weft_plan_ke
                              .n_loads = kernel->n_loads,
                              .vector = -1,
                              .nodes = kernel->star_nodes,
-                             .threads = kernel->edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
-                             .edges = kernel->edges};
+                             .threads = edges ? WEFT_EDGE_STAR_THREADS : WEFT_STAR_THREADS,
+                             .edges = edges};
     for (int i = 0; i < kernel->n_loads && star.vector < 0; ++i)
         if (kernel->loads[i].map == star.accumulation->map &&
             weft_shape_count(&graph->data[kernel->loads[i].datum].shape) == 1)

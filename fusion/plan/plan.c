@@ -1,5 +1,4 @@
 /* From a cover to kernels, their arguments, buffers and launches in order. */
-#include "fusion/plan/plan.h"
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
@@ -10,6 +9,7 @@
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 
 #include <stdio.h>
@@ -132,8 +132,6 @@ static bool first_target_started(const planner *p, const weft_plan_kernel *kerne
 /* What the routine of a rows call works on, behind everything else. */
 static weft_status kernel_rows(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (kernel->rows < 0)
-        return WEFT_OK;
     const weft_call *call = &p->graph->calls[kernel->rows];
     for (int i = 0; i < call->routine->n_arguments; ++i)
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_ROWS, call->op, i}, error));
@@ -175,27 +173,71 @@ static weft_status check_star_nodes(const weft_compile_options *options, weft_er
                           nodes);
 }
 
-/* What is accumulated by stars has other arguments and starts from nothing. */
-static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_started,
-                                weft_error *error) {
-    weft_status status = WEFT_OK;
+/* By patches: one accumulation and nothing else. */
+static bool is_patch(const planner *p, const weft_plan_kernel *kernel) {
     if ((p->options->scatter != WEFT_SCATTER_STARS &&
          p->options->scatter != WEFT_SCATTER_VERTEX_STARS) ||
         !p->plan->is_simt || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
         kernel->n_reductions > 0)
-        return WEFT_OK;
+        return false;
     const weft_star_source star = weft_star_source_of(p->graph, kernel);
-    if (!weft_star_source_fits(p->graph, &star))
-        return WEFT_OK;
-    const bool reads_cells = weft_star_source_reads_cells(p->graph, &star);
+    return weft_star_source_fits(p->graph, &star);
+}
+
+static weft_kernel_kind patch_kind(const planner *p, const weft_accumulation *a) {
+    if (a->matrix)
+        return KERNEL_MATRIX_PATCH;
+    return p->options->scatter == WEFT_SCATTER_STARS && p->graph->maps[a->map].width == 4 &&
+                   weft_shape_count(&p->graph->data[a->target].shape) == 1
+               ? KERNEL_EDGE_PATCH
+               : KERNEL_VERTEX_PATCH;
+}
+
+/* By colours of cells: all accumulations through one map, whose colours they are. */
+static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
+    const weft_accumulation *all = p->graph->accumulations;
+    if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || !p->plan->is_simt ||
+        kernel->n_scatters == 0)
+        return false;
+    for (int i = 1; i < kernel->n_scatters; ++i)
+        if (all[kernel->scatters[i]].map != all[kernel->scatters[0]].map)
+            return false;
+    return true;
+}
+
+/* Of a kernel that computes, when what it loads, stores and accumulates is known. Reductions want
+ * all instances in one launch. */
+static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *kernel) {
+    if (is_patch(p, kernel))
+        return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
+    if (kernel->rows >= 0)
+        return KERNEL_PRODUCT;
+    if (kernel->implementation->warps > 0)
+        return KERNEL_MULTI_THREAD;
+    if (kernel->n_reductions > 0)
+        return KERNEL_REDUCTION;
+    return is_by_colours(p, kernel) ? KERNEL_CELL_COLOURS : KERNEL_MAP;
+}
+
+bool weft_kernel_is_patch(weft_kernel_kind kind) {
+    return kind == KERNEL_VERTEX_PATCH || kind == KERNEL_EDGE_PATCH || kind == KERNEL_MATRIX_PATCH;
+}
+
+/* What is accumulated by patches has other arguments and starts from nothing. */
+static weft_status kernel_patches(planner *p, weft_plan_kernel *kernel, bool was_started,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool matrix = kernel->kind == KERNEL_MATRIX_PATCH;
+    const bool edges = kernel->kind == KERNEL_EDGE_PATCH;
+    const weft_star_source star = weft_star_source_of(p->graph, kernel);
+    const int hidden = !weft_star_source_reads_cells(p->graph, &star); /* the cells come last */
     const int target = star.accumulation->target;
-    const bool matrix = star.accumulation->matrix;
+    const int first = edges ? WEFT_STAR_ARGUMENTS : 0;
+    const int n_parts = matrix  ? WEFT_STAR_MATRIX_ARGUMENTS
+                        : edges ? WEFT_EDGE_STAR_ARGUMENTS
+                                : WEFT_STAR_ARGUMENTS;
     TRY(check_star_nodes(p->options, error));
-    kernel->stars = true;
     kernel->star_nodes = matrix ? WEFT_STAR_NODES : weft_star_nodes(p->options);
-    kernel->edges = !matrix && p->options->scatter == WEFT_SCATTER_STARS &&
-                    p->graph->maps[star.accumulation->map].width == 4 &&
-                    weft_shape_count(&p->graph->data[target].shape) == 1;
     kernel->adds = was_started || p->graph->data[target].is_input;
     kernel->n_zero = 0;
     kernel->n_arguments = 0;
@@ -206,31 +248,28 @@ static weft_status kernel_stars(planner *p, weft_plan_kernel *kernel, bool was_s
                                          weft_datum_storage(p->graph, kernel->loads[i].datum), 0},
                          error));
     TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_DATUM, target, 0}, error));
-    const int first = kernel->edges ? WEFT_STAR_ARGUMENTS : 0;
-    const int n_parts = kernel->edges ? WEFT_EDGE_STAR_ARGUMENTS : WEFT_STAR_ARGUMENTS;
-    for (int part = first; !matrix && part < first + n_parts - !reads_cells; ++part)
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_STAR, star.accumulation->map, part},
+    for (int part = first; part < first + n_parts - hidden; ++part)
+        TRY(argument_add(p, kernel,
+                         matrix ? (weft_argument){ARGUMENT_STAR_MATRIX, target, part}
+                                : (weft_argument){ARGUMENT_STAR, star.accumulation->map, part},
                          error));
-    for (int part = 0; matrix && part < WEFT_STAR_MATRIX_ARGUMENTS - !reads_cells; ++part)
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_STAR_MATRIX, target, part}, error));
 done:
     return status;
 }
 
-/* By colours of cells: one thread an instance, and one map, whose colours they are. Reductions want
- * all instances in one launch. */
-static weft_status kernel_colours(planner *p, weft_plan_kernel *kernel, weft_error *error) {
-    const weft_graph *graph = p->graph;
-    if (p->options->scatter != WEFT_SCATTER_CELL_COLOURS || !p->plan->is_simt ||
-        kernel->n_scatters == 0 || kernel->n_reductions > 0 || kernel->rows >= 0 ||
-        kernel->implementation->warps > 0)
-        return WEFT_OK;
-    const int map = graph->accumulations[kernel->scatters[0]].map;
-    for (int i = 1; i < kernel->n_scatters; ++i)
-        if (graph->accumulations[kernel->scatters[i]].map != map)
-            return WEFT_OK;
-    kernel->cell_colours = true;
-    return argument_add(p, kernel, (weft_argument){ARGUMENT_COLOUR, map, 0}, error);
+/* What kernels of its kind need besides the lists of their calls. */
+static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_started,
+                                 weft_error *error) {
+    if (weft_kernel_is_patch(kernel->kind))
+        return kernel_patches(p, kernel, was_started, error);
+    if (kernel->kind == KERNEL_PRODUCT)
+        return kernel_rows(p, kernel, error);
+    if (kernel->kind == KERNEL_CELL_COLOURS)
+        return argument_add(
+            p, kernel,
+            (weft_argument){ARGUMENT_COLOUR, p->graph->accumulations[kernel->scatters[0]].map, 0},
+            error);
+    return WEFT_OK;
 }
 
 /* The gathers of what a kernel has stored, each a kernel over the target's index set. */
@@ -243,8 +282,11 @@ static weft_status gathers_after(planner *p, const weft_fusion *fusion, weft_err
         if (!in_fusion(fusion, a->call) || !is_gathered(p, a))
             continue;
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        *kernel = (weft_plan_kernel){
-            .gather = k, .rows = -1, .folded = -1, .index_set = graph->maps[a->map].to};
+        *kernel = (weft_plan_kernel){.kind = KERNEL_GATHER,
+                                     .gather = k,
+                                     .rows = -1,
+                                     .folded = -1,
+                                     .index_set = graph->maps[a->map].to};
         kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels,
                                         graph->data[a->target].name);
         if (kernel->name == NULL)
@@ -275,13 +317,13 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
     if (made->n_reductions == 0)
         return WEFT_OK;
-    *kernel = (weft_plan_kernel){.gather = -1,
+    *kernel = (weft_plan_kernel){.kind = KERNEL_FINISH,
+                                 .gather = -1,
                                  .rows = -1,
                                  .folded = -1,
                                  .index_set = made->index_set,
                                  .reductions = made->reductions,
-                                 .n_reductions = made->n_reductions,
-                                 .finishes = true};
+                                 .n_reductions = made->n_reductions};
     kernel->name = weft_arena_print(p->arena, "k%d_finish", p->plan->n_kernels);
     if (kernel->name == NULL)
         return weft_no_memory(error);
@@ -316,9 +358,8 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         TRY(kernel_loads_and_stores(p, kernel, error));
         const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
-        TRY(kernel_stars(p, kernel, was_started, error));
-        TRY(kernel_colours(p, kernel, error));
-        TRY(kernel_rows(p, kernel, error));
+        kernel->kind = kernel_kind(p, kernel);
+        TRY(kernel_extras(p, kernel, was_started, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));
         TRY(gathers_after(p, cover->list[i]->fusion, error));

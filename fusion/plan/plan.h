@@ -29,30 +29,44 @@ typedef struct weft_argument {
     int part;  /* ARGUMENT_GATHER: 0 start, 1 positions; ARGUMENT_STAR, ARGUMENT_ROWS: which */
 } weft_argument;
 
+/** What a kernel is. Decided once, in fusion/plan/plan.c; one row for each kind stands in the tables
+ *  that print (fusion/plan/print.c), write (fusion/codegen/kernel.c) and launch
+ *  (fusion/runtime/run.c) kernels. */
+typedef enum weft_kernel_kind {
+    KERNEL_MAP,          /* one thread, or one lane of a vector, per instance */
+    KERNEL_REDUCTION,    /* the same, with a partial result of its reductions per chunk */
+    KERNEL_CELL_COLOURS, /* the same, launched once per colour of instances; additions are plain */
+    KERNEL_MULTI_THREAD, /* several threads per instance */
+    KERNEL_PRODUCT,      /* starts with the routine that makes whole rows of a product */
+    KERNEL_VERTEX_PATCH, /* its one accumulation is done by the owner: the cells round a vertex */
+    KERNEL_EDGE_PATCH,   /* the same, each cell of a patch once, along edges */
+    KERNEL_MATRIX_PATCH, /* the same, whole rows of a matrix */
+    KERNEL_FINISH,       /* joins the partial results that the kernel before it has made */
+    KERNEL_GATHER,       /* targets sum what was stored for them */
+    WEFT_KERNEL_KINDS
+} weft_kernel_kind;
+
 typedef struct weft_plan_kernel {
+    weft_kernel_kind kind;
     const char *name;
-    const weft_implementation *implementation; /* NULL: a gather */
+    const weft_implementation *implementation; /* NULL: KERNEL_FINISH, KERNEL_GATHER */
     int index_set;
     weft_operand *loads; /* loaded at the start: whole data, direct or through a map */
     int n_loads;
     int *stores; /* data stored */
     int n_stores;
-    int *scatters; /* accumulations done by coloured stores */
+    int *scatters; /* accumulations done by this kernel, without gathers */
     int n_scatters;
-    int gather;        /* accumulation that this kernel gathers, or -1 */
-    int rows;          /* call whose whole rows this kernel makes first, or -1 */
-    int folded;        /* call that the routine computes at every row it reads, or -1 */
-    bool stars;        /* its one accumulation is done by the owner, star by star */
-    bool edges;        /* stars of edges, not of vertices */
-    int star_nodes;    /* of a patch of stars */
-    bool cell_colours; /* its accumulations are plain additions: a launch a colour of instances */
-    bool adds;         /* a gather, or stars, that add to what is there, else they write */
+    int gather; /* KERNEL_GATHER: the accumulation; else -1 */
+    int rows;   /* KERNEL_PRODUCT: the call whose whole rows it makes; else -1 */
+    int folded; /* KERNEL_PRODUCT: call that the routine computes at every row it reads, or -1 */
+    int star_nodes; /* of a patch */
+    bool adds;      /* a gather or patches add to what is there, else they write */
     weft_argument *arguments;
     int n_arguments;
-    int *reductions; /* calls whose partial results this kernel makes */
+    int *reductions; /* calls whose partial results this kernel makes, or joins (KERNEL_FINISH) */
     int n_reductions;
-    bool finishes; /* it joins the partial results of these reductions, made by the kernel before */
-    int *zero;     /* data zeroed before the launch */
+    int *zero; /* data zeroed before the launch */
     int n_zero;
     double bytes_loaded, bytes_stored, flops;
 } weft_plan_kernel;
@@ -77,12 +91,13 @@ typedef struct weft_plan {
                      zeroes for them, do nothing where *go is 0 */
 } weft_plan;
 
+/** Does the owner of each target accumulate, over a patch of cells? */
+bool weft_kernel_is_patch(weft_kernel_kind kind);
 /** Of a patch of stars of a vector. */
 int weft_star_nodes(const weft_compile_options *options);
 weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
                            const weft_limits *limits, const weft_compile_options *options,
                            weft_plan **out, weft_error *error);
-
 
 /** How a kernel adds to its targets: "atomic", "chunk-colored", "cell-colored", "gather",
  *  "vertex-patch" or "edge-patch"; NULL: it adds to none. */

@@ -1,7 +1,6 @@
 /* Fusions, implementations, cover and plan as text. */
 #include "fusion/graph/print.h"
 #include "core/weft_core.h"
-#include "fusion/base/target.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
 #include "fusion/plan/cover.h"
@@ -179,41 +178,7 @@ static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *
     }
 }
 
-const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel) {
-    if (kernel->gather >= 0)
-        return "gather";
-    if (kernel->n_scatters == 0)
-        return NULL;
-    if (kernel->stars)
-        return kernel->edges ? "edge-patch" : "vertex-patch";
-    if (kernel->cell_colours)
-        return "cell-colored";
-    return plan->is_simt ? "atomic" : "chunk-colored";
-}
-
-static void print_scatters(const weft_graph *graph, const weft_plan *plan,
-                           const weft_plan_kernel *kernel, weft_text *out) {
-    const char *name = weft_plan_scatter_name(plan, kernel);
-    for (int i = 0; i < kernel->n_scatters; ++i) {
-        weft_text_add(out, "    %-9s", i == 0 ? "scatters" : "");
-        print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
-        weft_text_add(out, ", %s\n", name);
-    }
-    if (kernel->gather >= 0) {
-        const weft_accumulation *a = &graph->accumulations[kernel->gather];
-        weft_text_add(out, "    %-9s", "gathers");
-        print_accumulation(graph, a, out);
-        weft_text_add(out, ", %s\n",
-                      kernel->adds ? "added to what is there" : "written");
-    }
-}
-
-static void print_kernel(const weft_graph *graph, const weft_plan *plan, int number,
-                         weft_text *out) {
-    const weft_plan_kernel *kernel = &plan->kernels[number];
-    weft_text_add(out, "kernel %d over %s: %s\n", number,
-                  weft_index_set_name(graph, kernel->index_set), kernel->name);
-    print_data(graph, "zeroed", kernel->zero, kernel->n_zero, out);
+static void print_loads(const weft_graph *graph, const weft_plan_kernel *kernel, weft_text *out) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         weft_text_add(out, i == 0 ? "    %-9s" : ", ", "loads");
         print_operand(graph, &kernel->loads[i], out);
@@ -221,21 +186,79 @@ static void print_kernel(const weft_graph *graph, const weft_plan *plan, int num
         weft_shape_print(&kernel->loads[i].shape, out);
     }
     weft_text_add(out, kernel->n_loads > 0 ? "\n" : "");
-    if (kernel->implementation != NULL)
-        print_kernel_calls(graph, kernel, out);
-    print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
-    print_scatters(graph, plan, kernel, out);
+}
+
+static void print_reductions(const weft_graph *graph, const weft_plan_kernel *kernel,
+                             const char *what, const char *how, weft_text *out) {
     for (int i = 0; i < kernel->n_reductions; ++i) {
-        weft_text_add(out, i > 0 ? ", " : kernel->finishes ? "    joins    " : "    reduces  ");
+        weft_text_add(out, i == 0 ? "    %-9s" : ", ", what);
         print_name(graph, graph->calls[kernel->reductions[i]].result, out);
     }
-    weft_text_add(out, "%s",
-                  kernel->n_reductions == 0 ? ""
-                  : kernel->finishes        ? ", pairwise\n"
-                                            : ", a partial result a chunk\n");
-    if (kernel->implementation != NULL)
-        weft_text_add(out, "    on chip  at most %d components at once\n",
-                      kernel->implementation->onchip_peak);
+    weft_text_add(out, kernel->n_reductions > 0 ? ", %s\n" : "", how);
+}
+
+static void print_computing(const weft_graph *graph, const weft_plan *plan,
+                            const weft_plan_kernel *kernel, weft_text *out) {
+    print_data(graph, "zeroed", kernel->zero, kernel->n_zero, out);
+    print_loads(graph, kernel, out);
+    print_kernel_calls(graph, kernel, out);
+    print_data(graph, "stores", kernel->stores, kernel->n_stores, out);
+    for (int i = 0; i < kernel->n_scatters; ++i) {
+        weft_text_add(out, "    %-9s", i == 0 ? "scatters" : "");
+        print_accumulation(graph, &graph->accumulations[kernel->scatters[i]], out);
+        weft_text_add(out, ", %s\n", weft_plan_scatter_name(plan, kernel));
+    }
+    print_reductions(graph, kernel, "reduces", "a partial result a chunk", out);
+    weft_text_add(out, "    on chip  at most %d components at once\n",
+                  kernel->implementation->onchip_peak);
+}
+
+static void print_finish(const weft_graph *graph, const weft_plan *plan,
+                         const weft_plan_kernel *kernel, weft_text *out) {
+    (void)plan;
+    print_reductions(graph, kernel, "joins", "pairwise", out);
+}
+
+static void print_gather(const weft_graph *graph, const weft_plan *plan,
+                         const weft_plan_kernel *kernel, weft_text *out) {
+    (void)plan;
+    weft_text_add(out, "    %-9s", "gathers");
+    print_accumulation(graph, &graph->accumulations[kernel->gather], out);
+    weft_text_add(out, ", %s\n", kernel->adds ? "added to what is there" : "written");
+}
+
+/* How kernels of a kind are printed; scatter NULL: as the device keeps additions apart. */
+static const struct kernel_print {
+    const char *scatter;
+    void (*print)(const weft_graph *, const weft_plan *, const weft_plan_kernel *, weft_text *);
+} prints[WEFT_KERNEL_KINDS] = {
+    [KERNEL_MAP] = {NULL, print_computing},
+    [KERNEL_REDUCTION] = {NULL, print_computing},
+    [KERNEL_CELL_COLOURS] = {"cell-colored", print_computing},
+    [KERNEL_MULTI_THREAD] = {NULL, print_computing},
+    [KERNEL_PRODUCT] = {NULL, print_computing},
+    [KERNEL_VERTEX_PATCH] = {"vertex-patch", print_computing},
+    [KERNEL_EDGE_PATCH] = {"edge-patch", print_computing},
+    [KERNEL_MATRIX_PATCH] = {"vertex-patch", print_computing},
+    [KERNEL_FINISH] = {NULL, print_finish},
+    [KERNEL_GATHER] = {"gather", print_gather},
+};
+
+const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel) {
+    const char *name = prints[kernel->kind].scatter;
+    if (name != NULL)
+        return name;
+    return kernel->n_scatters == 0          ? NULL
+           : plan->is_simt ? "atomic"
+                                            : "chunk-colored";
+}
+
+static void print_kernel(const weft_graph *graph, const weft_plan *plan, int number,
+                         weft_text *out) {
+    const weft_plan_kernel *kernel = &plan->kernels[number];
+    weft_text_add(out, "kernel %d over %s: %s\n", number,
+                  weft_index_set_name(graph, kernel->index_set), kernel->name);
+    prints[kernel->kind].print(graph, plan, kernel, out);
     weft_text_add(out, "    ");
     print_amounts(kernel->bytes_loaded, kernel->bytes_stored, kernel->flops, out);
     weft_text_add(out, "\n");

@@ -26,7 +26,7 @@ static void print_dot_kernel(const weft_graph *graph, const weft_plan_kernel *ke
         weft_text_add(out, "        ");
         print_dot_call(graph, &graph->calls[kernel->implementation->order[i]], out);
     }
-    if (kernel->gather >= 0)
+    if (kernel->kind == KERNEL_GATHER)
         print_dot_gather(graph, kernel, number, out);
     weft_text_add(out, "    }\n");
 }
@@ -43,7 +43,7 @@ void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_te
         print_dot_kernel(graph, &plan->kernels[i], i, out);
     print_dot_all_edges(graph, out);
     for (int i = 0; i < plan->n_kernels; ++i) {
-        if (plan->kernels[i].gather < 0)
+        if (plan->kernels[i].kind != KERNEL_GATHER)
             continue;
         const weft_accumulation *a = &graph->accumulations[plan->kernels[i].gather];
         weft_text_add(out, "    c%d -> g%d;\n    g%d -> d%d;\n", a->call, i, i, a->target);
@@ -103,18 +103,18 @@ static void print_json_moves(const weft_graph *graph, const weft_plan_kernel *ke
         print_json_accumulation(graph, kernel->scatters[i], out);
     }
     weft_text_add(out, "],\n     \"gather\": ");
-    if (kernel->gather >= 0)
+    if (kernel->kind == KERNEL_GATHER)
         print_json_accumulation(graph, kernel->gather, out);
     else
         weft_text_add(out, "null");
     weft_text_add(out, ", \"adds\": %s, \"cell_colours\": %s,\n", kernel->adds ? "true" : "false",
-                  kernel->cell_colours ? "true" : "false");
+                  kernel->kind == KERNEL_CELL_COLOURS ? "true" : "false");
     weft_text_add(out, "     \"reductions\": [");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         weft_text_add(out, i > 0 ? ", " : "");
         print_json_name(graph, graph->calls[kernel->reductions[i]].result, out);
     }
-    weft_text_add(out, "], \"finishes\": %s,\n", kernel->finishes ? "true" : "false");
+    weft_text_add(out, "], \"finishes\": %s,\n", kernel->kind == KERNEL_FINISH ? "true" : "false");
     print_names(graph, "zeroed", kernel->zero, kernel->n_zero, out);
 }
 

@@ -151,7 +151,7 @@ static weft_status launch_turn(weft_program *p, const weft_flow_step *loop, cons
                          .kernel = kernel,
                          .arguments = p->arguments,
                          .n_arguments = n_arguments + joined->n_arguments};
-    weft_program_rows_launch(segment, joined, &whole);
+    TRY(weft_program_grid(segment, joined, &whole, error));
     TRY(weft_device_launch(p->device, &whole, error));
 done:
     return status;

@@ -198,7 +198,7 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
         TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
     }
     for (int i = 0; i < plan->n_kernels; ++i)
-        if (plan->kernels[i].n_reductions > 0 && !plan->kernels[i].finishes)
+        if (plan->kernels[i].n_reductions > 0 && plan->kernels[i].kind != KERNEL_FINISH)
             TRY(prepare_reductions(p, i, error));
     TRY(weft_program_rows_prepare(p, error));
     TRY(prepare_guard(p, error));

@@ -18,9 +18,9 @@ void weft_program_rows_free(weft_program_segment *p);
 weft_status weft_program_rows_prepare(weft_program_segment *p, weft_error *error);
 weft_status weft_program_rows_argument(const weft_program_segment *p, const weft_argument *argument,
                                        weft_memory **out, weft_error *error);
-/** Grid, block and shared memory of a kernel on cuda. */
-void weft_program_rows_launch(const weft_program_segment *p, const weft_plan_kernel *kernel,
-                              weft_launch *launch);
+/** Grid, block and shared memory of a KERNEL_PRODUCT. */
+weft_status weft_program_product_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                      weft_launch *launch, weft_error *error);
 /** After a launch: lists whose next value went to their twin are there now. */
 void weft_program_rows_swap(weft_program_segment *p, const weft_plan_kernel *kernel);
 /** After a loop: bring lists that are in their twins back to the memory that is bound. */
@@ -71,6 +71,9 @@ weft_status weft_program_touch(weft_program_segment *p, weft_error *error);
 /** The arguments of a kernel, into out [n_arguments]. */
 weft_status weft_program_kernel_arguments(weft_program_segment *p, const weft_plan_kernel *kernel,
                                           weft_memory **out, weft_error *error);
+/** Set instances, lanes, grid, block and shared memory of a kernel's launch, as its kind wants. */
+weft_status weft_program_grid(const weft_program_segment *program, const weft_plan_kernel *kernel,
+                              weft_launch *launch, weft_error *error);
 
 /* fusion/runtime/graph.c: loops as graphs of the device. */
 
@@ -88,7 +91,7 @@ weft_status weft_program_graph_go(const weft_program *program, int loop, weft_er
 weft_status weft_program_graph_run(weft_program *program, const weft_flow_step *loop,
                                    int64_t *turns, weft_error *error);
 
-/* fusion/runtime/scatter_colours.c: accumulating stores by colours of cells. */
+/* fusion/runtime/scatter.c: accumulating stores by colours of cells and by patches. */
 
 /** The cells of the first colour; NULL where there is no cell. */
 weft_status weft_program_colours_argument(const weft_program_segment *p,
@@ -97,23 +100,19 @@ weft_status weft_program_colours_argument(const weft_program_segment *p,
 /** Launch a kernel once a colour. whole: its launch for all cells, with the program's arguments. */
 weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
                                         const weft_launch *whole, weft_error *error);
-
-/* fusion/runtime/scatter_matrix.c */
 /** Does a kernel make this matrix row by row, so that no positions are needed? */
 bool weft_program_makes_rows(const weft_program_segment *p, int matrix);
+/** An argument of a kernel by patches: of a vector, of a matrix. */
+weft_status weft_program_star_argument(const weft_program_segment *p, const weft_argument *argument,
+                                       weft_memory **out, weft_error *error);
 weft_status weft_program_matrix_argument(const weft_program_segment *p,
                                          const weft_argument *argument, weft_memory **out,
                                          weft_error *error);
-/** fusion/runtime/scatter_patches.c: an argument of a kernel that accumulates by stars; a block a patch, whose
- * staged data must fit in its shared memory. Errors  WEFT_ERROR_UNSUPPORTED: they do not; what
- * making stars gives */
-weft_status weft_program_star_argument(const weft_program_segment *p, const weft_argument *argument,
-                                       weft_memory **out, weft_error *error);
-weft_status weft_program_stars_launch(const weft_program_segment *p, const weft_plan_kernel *kernel,
-                                      weft_launch *launch, weft_error *error);
-/** Errors WEFT_ERROR_UNSUPPORTED (more shared memory than a block has) */
-weft_status weft_program_matrix_launch(const weft_program_segment *p,
-                                       const weft_plan_kernel *kernel, weft_launch *launch,
-                                       weft_error *error);
+/** A block per patch, whose staged data must fit in its shared memory: of a vector, of a matrix.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: they do not fit; what making patches gives */
+weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                    weft_launch *launch, weft_error *error);
+weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                     weft_launch *launch, weft_error *error);
 
 #endif

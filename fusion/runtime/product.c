@@ -1,13 +1,10 @@
 /* What a program holds for kernels with rows routines: what operators work on, twins of lists that
- * alternate between two memories. And the grids of kernels that have one of their own. */
+ * alternate between two memories. */
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/base/target.h"
-#include "fusion/codegen/codegen.h"
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
@@ -107,7 +104,7 @@ weft_status weft_program_rows_prepare(weft_program_segment *p, weft_error *error
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
     for (int i = 0; i < plan->n_kernels; ++i) {
-        if (plan->kernels[i].rows >= 0)
+        if (plan->kernels[i].kind == KERNEL_PRODUCT)
             TRY(check_rows(p, &plan->kernels[i], error));
         TRY(prepare_twins(p, &plan->kernels[i], error));
     }
@@ -125,37 +122,14 @@ weft_status weft_program_rows_argument(const weft_program_segment *p, const weft
                                 argument->part, p->segment->graph->operators[argument->index]);
 }
 
-void weft_program_rows_launch(const weft_program_segment *p, const weft_plan_kernel *kernel,
-                              weft_launch *launch) {
-    const weft_graph *graph = p->segment->graph;
-    const bool is_threaded = p->segment->plan->is_simt;
-    if (kernel->rows >= 0) {
-        const weft_call *call = &graph->calls[kernel->rows];
-        launch->block_threads = call->routine->threads;
-        launch->shared_bytes = p->rows[call->op]->shared_bytes;
-        launch->n_blocks = (launch->n_instances + call->routine->rows - 1) / call->routine->rows;
-    } else if (!kernel->stars && kernel->implementation != NULL &&
-               kernel->implementation->warps > 0) {
-        const weft_implementation *one = kernel->implementation;
-        const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
-        const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
-        launch->block_threads = one->warps * one->instances_per_block;
-        launch->n_blocks = (launch->n_instances + instances - 1) / instances;
-        launch->shared_bytes =
-            (int)((size_t)one->shared_components * (size_t)one->instances_per_block * real_bytes);
-    } else if (is_threaded && weft_source_block_threads(kernel) > 0) {
-        const weft_implementation *one = kernel->implementation;
-        const int64_t instances = (int64_t)one->instances_per_block * one->serial_iterations;
-        launch->block_threads = one->instances_per_block;
-        launch->n_blocks = (launch->n_instances + instances - 1) / instances;
-    } else if (kernel->n_reductions > 0 && !kernel->finishes && is_threaded) {
-        launch->n_blocks = (launch->n_instances + WEFT_CUDA_CHUNK - 1) / WEFT_CUDA_CHUNK;
-    } else if (kernel->finishes && is_threaded) { /* no instances: the neutral element */
-        launch->n_instances = p->sizes[kernel->index_set];
-        launch->lanes = WEFT_CUDA_LANES;
-        launch->n_blocks = 1;
-        launch->block_threads = WEFT_CUDA_CHUNK;
-    }
+weft_status weft_program_product_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                      weft_launch *launch, weft_error *error) {
+    const weft_call *call = &p->segment->graph->calls[kernel->rows];
+    (void)error;
+    launch->block_threads = call->routine->threads;
+    launch->shared_bytes = p->rows[call->op]->shared_bytes;
+    launch->n_blocks = (launch->n_instances + call->routine->rows - 1) / call->routine->rows;
+    return WEFT_OK;
 }
 
 static void swap(weft_program_segment *p, int datum) {

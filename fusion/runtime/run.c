@@ -5,6 +5,7 @@
 #include "fusion/codegen/codegen.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/graph/graph.h"
+#include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
@@ -93,7 +94,7 @@ static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kern
         map = m;
     }
     *out = NULL;
-    if (p->segment->plan->is_simt) /* atomic there */
+    if (p->segment->plan->is_simt) /* atomic there, or by owners or colours */
         return WEFT_OK;
     *out = p->chunks[kernel - p->segment->plan->kernels];
     if (map < 0 || *out != NULL)
@@ -140,6 +141,97 @@ static weft_status zero(const weft_program_segment *p, const weft_plan_kernel *k
     return launch.n_instances > 0 ? weft_device_launch(p->device, &launch, error) : WEFT_OK;
 }
 
+/* ---- how kernels of a kind are launched ---- */
+
+/* Blocks of so many threads, and of instances that they go through. */
+static void set_blocks(weft_launch *launch, int threads, int64_t instances) {
+    launch->block_threads = threads;
+    launch->n_blocks = (launch->n_instances + instances - 1) / instances;
+}
+
+static weft_status map_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                            weft_launch *launch, weft_error *error) {
+    const weft_implementation *one = kernel->implementation;
+    (void)error;
+    if (p->segment->plan->is_simt && weft_source_block_threads(kernel) > 0)
+        set_blocks(launch, one->instances_per_block,
+                   (int64_t)one->instances_per_block * one->serial_iterations);
+    return WEFT_OK;
+}
+
+static weft_status reduction_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                  weft_launch *launch, weft_error *error) {
+    (void)kernel;
+    (void)error;
+    if (p->segment->plan->is_simt)
+        set_blocks(launch, 0, WEFT_CUDA_CHUNK);
+    return WEFT_OK;
+}
+
+static weft_status multi_thread_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                     weft_launch *launch, weft_error *error) {
+    const weft_implementation *one = kernel->implementation;
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
+    (void)error;
+    set_blocks(launch, one->warps * one->instances_per_block,
+               (int64_t)one->instances_per_block * one->serial_iterations);
+    launch->shared_bytes =
+        (int)((size_t)one->shared_components * (size_t)one->instances_per_block * real_bytes);
+    return WEFT_OK;
+}
+
+/* On the host one thread, told the number of partial results and one more. */
+static weft_status finish_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                               weft_launch *launch, weft_error *error) {
+    (void)error;
+    launch->n_instances =
+        weft_program_chunks(p, kernel->index_set) + !weft_planted("last_chunk_lost");
+    launch->lanes = (int)launch->n_instances;
+    if (p->segment->plan->is_simt) { /* no instances: the neutral element */
+        launch->n_instances = p->sizes[kernel->index_set];
+        launch->lanes = WEFT_CUDA_LANES;
+        launch->n_blocks = 1;
+        launch->block_threads = WEFT_CUDA_CHUNK;
+    }
+    return WEFT_OK;
+}
+
+static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *kernel,
+                               const weft_launch *launch, weft_error *error) {
+    (void)kernel;
+    return launch->n_instances > 0 || launch->n_blocks > 0
+               ? weft_device_launch(p->device, launch, error)
+               : WEFT_OK;
+}
+
+static const struct kernel_launcher {
+    /* NULL: the device's usual grid of n_instances */
+    weft_status (*grid)(const weft_program_segment *, const weft_plan_kernel *, weft_launch *,
+                        weft_error *);
+    weft_status (*launch)(weft_program_segment *, const weft_plan_kernel *, const weft_launch *,
+                          weft_error *);
+} launchers[WEFT_KERNEL_KINDS] = {
+    [KERNEL_MAP] = {map_grid, launch_once},
+    [KERNEL_REDUCTION] = {reduction_grid, launch_once},
+    [KERNEL_CELL_COLOURS] = {NULL, weft_program_colours_launch},
+    [KERNEL_MULTI_THREAD] = {multi_thread_grid, launch_once},
+    [KERNEL_PRODUCT] = {weft_program_product_grid, launch_once},
+    [KERNEL_VERTEX_PATCH] = {weft_program_patch_grid, launch_once},
+    [KERNEL_EDGE_PATCH] = {weft_program_patch_grid, launch_once},
+    [KERNEL_MATRIX_PATCH] = {weft_program_matrix_grid, launch_once},
+    [KERNEL_FINISH] = {finish_grid, launch_once},
+    [KERNEL_GATHER] = {NULL, launch_once},
+};
+
+weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                              weft_launch *launch, weft_error *error) {
+    launch->n_instances = p->sizes[kernel->index_set];
+    launch->lanes = p->segment->plan->lanes;
+    return launchers[kernel->kind].grid != NULL
+               ? launchers[kernel->kind].grid(p, kernel, launch, error)
+               : WEFT_OK;
+}
+
 static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -147,28 +239,15 @@ static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel
     weft_launch launch = {.module = p->module,
                           .kernel = kernel->name,
                           .arguments = p->arguments,
-                          .n_arguments = kernel->n_arguments,
-                          .n_instances = p->sizes[kernel->index_set],
-                          .lanes = p->segment->plan->lanes};
+                          .n_arguments = kernel->n_arguments};
     for (int i = 0; i < kernel->n_zero && !weft_planted("missed_clear"); ++i)
         TRY(zero(p, kernel, kernel->zero[i], error));
     TRY(weft_program_kernel_arguments(p, kernel, p->arguments, error));
     if (p->segment->plan->guarded)
         p->arguments[launch.n_arguments++] = go_of(p);
-    if (kernel->cell_colours)
-        return weft_program_colours_launch(p, kernel, &launch, error);
-    if (kernel->stars)
-        TRY(weft_program_stars_launch(p, kernel, &launch, error));
-    else
-        TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
-    if (kernel->finishes) { /* one thread, told the number of partial results and one more */
-        launch.n_instances =
-            weft_program_chunks(p, kernel->index_set) + !weft_planted("last_chunk_lost");
-        launch.lanes = (int)launch.n_instances;
-    }
-    weft_program_rows_launch(p, kernel, &launch);
-    if (launch.n_instances > 0 || launch.n_blocks > 0)
-        TRY(weft_device_launch(p->device, &launch, error));
+    TRY(launch_schedule(p, kernel, &serial, &launch.schedule, error));
+    TRY(weft_program_grid(p, kernel, &launch, error));
+    TRY(launchers[kernel->kind].launch(p, kernel, &launch, error));
     weft_program_rows_swap(p, kernel);
 done:
     return status;
@@ -181,8 +260,7 @@ weft_status weft_program_touch(weft_program_segment *p, weft_error *error) {
     for (int k = 0; k < plan->n_kernels; ++k) {
         weft_launch launch = {0};
         TRY(weft_program_kernel_arguments(p, &plan->kernels[k], p->arguments, error));
-        if (plan->kernels[k].stars)
-            TRY(weft_program_stars_launch(p, &plan->kernels[k], &launch, error));
+        TRY(weft_program_grid(p, &plan->kernels[k], &launch, error));
     }
 done:
     return status;

@@ -2,6 +2,7 @@
 /* Generated CUDA text run on the host, thread by thread (cuda_on_host.h), against plain loops over
  * small integers: reductions, several threads an instance, rows routines with what is folded into
  * them. Both orders of threads and blocks give the same numbers, to the bit where sums round. */
+#include "cuda_emulation.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/graph/graph.h"
@@ -10,8 +11,6 @@
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 #include "program_support.h"
-#include "cuda_emulation.h"
-
 
 enum { LISTS = 64, ARGUMENTS = 24 };
 
@@ -112,11 +111,11 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
     assert_true(kernel->n_arguments <= ARGUMENTS);
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(e, &kernel->arguments[i]);
-    if (kernel->rows >= 0) {
+    if (kernel->kind == KERNEL_PRODUCT) {
         const weft_routine *routine = case_segment(&e->c)->graph->calls[kernel->rows].routine;
         threads = (unsigned)routine->threads;
         per_block = (unsigned)routine->rows;
-    } else if (kernel->finishes) {
+    } else if (kernel->kind == KERNEL_FINISH) {
         threads = WEFT_CUDA_CHUNK;
         per_block = UINT32_MAX;
     } else if (one != NULL && one->warps > 0) {
@@ -131,7 +130,7 @@ static void run_kernel(emulation *e, const weft_plan_kernel *kernel, int backwar
         per_block = (unsigned)(one->instances_per_block * one->serial_iterations);
     }
     unsigned blocks = (unsigned)((e->n + per_block - 1) / per_block);
-    blocks = blocks == 0 && kernel->finishes ? 1 : blocks;
+    blocks = blocks == 0 && kernel->kind == KERNEL_FINISH ? 1 : blocks;
     void *function = dlsym(e->object, kernel->name);
     assert_non_null(function);
     e->emulate(function, e->n, arguments, blocks, threads, shared, backwards);

@@ -126,8 +126,7 @@ static void run(const weft_compilation *compilation, const star_data *data, int6
     void *arguments[ARGUMENTS] = {NULL};
     assert_int_equal(segment->plan->n_kernels, 1);
     const weft_plan_kernel *kernel = &segment->plan->kernels[0];
-    assert_true(kernel->stars);
-    assert_int_equal(kernel->edges, data->edges != NULL);
+    assert_int_equal(kernel->kind, data->edges != NULL ? KERNEL_EDGE_PATCH : KERNEL_VERTEX_PATCH);
     for (int i = 0; i < kernel->n_arguments; ++i)
         arguments[i] = argument(segment->graph, data, &kernel->arguments[i]);
     arguments[kernel->n_arguments] = &go; /* nobody looks where it is not guarded */

@@ -1,0 +1,183 @@
+/* Accumulating stores that are not the usual ones: by colours of cells, a launch per colour, so that
+ * each is complete before the next begins; and by patches, whose owners sum what is theirs, for
+ * vectors and for the rows of matrices. What such kernels work on, and their launches. */
+#include "core/weft_core.h"
+#include "fusion/base/target.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/graph/graph.h"
+#include "fusion/plan/patches.h"
+#include "fusion/plan/plan.h"
+#include "fusion/plan/segment.h"
+#include "fusion/runtime/private.h"
+#include "fusion/runtime/runtime.h"
+#include "fusion/weft_program.h"
+
+/* ---- colours of cells ---- */
+
+weft_status weft_program_colours_argument(const weft_program_segment *p,
+                                          const weft_argument *argument, weft_memory **out,
+                                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cell_colours *colours = NULL;
+    TRY(weft_connectivity_colours(p->maps[argument->index], &colours, error));
+    *out = colours->n_colours > 0 ? colours->order[0] : NULL;
+done:
+    return status;
+}
+
+weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                        const weft_launch *whole, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cell_colours *colours = NULL;
+    int place = 0;
+    while (kernel->arguments[place].kind != ARGUMENT_COLOUR)
+        ++place;
+    TRY(weft_connectivity_colours(p->maps[kernel->arguments[place].index], &colours, error));
+    for (int i = 0; i < colours->n_colours; ++i) {
+        weft_launch launch = *whole;
+        launch.n_instances = colours->start[i + 1] - colours->start[i];
+        if (colours->is_serial_last && i == colours->n_colours - 1)
+            launch.n_blocks = launch.block_threads = 1;
+        p->arguments[place] = colours->order[i];
+        TRY(weft_device_launch(p->device, &launch, error));
+    }
+done:
+    return status;
+}
+
+/* ---- patches of a vector ---- */
+
+/* Does any kernel ask for the numbers of the cells? Then all share what has them. */
+static bool stars_read_cells(const weft_program_segment *p, int map, int part) {
+    const weft_plan *plan = p->segment->plan;
+    bool with_cells = false;
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i) {
+            const weft_argument *argument = &plan->kernels[k].arguments[i];
+            with_cells |=
+                argument->kind == ARGUMENT_STAR && argument->index == map && argument->part == part;
+        }
+    return with_cells;
+}
+
+static weft_status program_stars(const weft_program_segment *p, int map, const weft_stars **out,
+                                 weft_error *error) {
+    const bool with_cells = stars_read_cells(p, map, WEFT_STAR_ARGUMENTS - 1);
+    return weft_connectivity_stars(p->maps[map], weft_star_nodes(&p->segment->options), with_cells,
+                                   out, error);
+}
+
+static weft_status program_edge_stars(const weft_program_segment *p, int map,
+                                      const weft_edge_stars **out, weft_error *error) {
+    const int cells = WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1;
+    return weft_connectivity_edge_stars(p->maps[map], weft_star_nodes(&p->segment->options),
+                                        WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
+                                        stars_read_cells(p, map, cells), out, error);
+}
+
+weft_status weft_program_star_argument(const weft_program_segment *p, const weft_argument *argument,
+                                       weft_memory **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_stars *stars = NULL;
+    const weft_edge_stars *edges = NULL;
+    if (argument->part >= WEFT_STAR_ARGUMENTS) {
+        TRY(program_edge_stars(p, argument->index, &edges, error));
+        weft_memory *const memories[WEFT_EDGE_STAR_ARGUMENTS] = {
+            edges->halo_start, edges->halo, edges->warps, edges->words, edges->cells};
+        *out = memories[argument->part - WEFT_STAR_ARGUMENTS];
+        goto done;
+    }
+    TRY(program_stars(p, argument->index, &stars, error));
+    weft_memory *const memories[WEFT_STAR_ARGUMENTS] = {
+        stars->halo_start, stars->halo, stars->order, stars->rows, stars->words, stars->cells};
+    *out = memories[argument->part];
+done:
+    return status;
+}
+
+/* A block a patch; what it stages must fit in its shared memory. */
+weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                    weft_launch *launch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->segment->graph;
+    const weft_star_source star = weft_star_source_of(graph, kernel);
+    const weft_stars *stars = NULL;
+    const weft_edge_stars *edges = NULL;
+    if (kernel->kind == KERNEL_EDGE_PATCH)
+        TRY(program_edge_stars(p, star.accumulation->map, &edges, error));
+    else
+        TRY(program_stars(p, star.accumulation->map, &stars, error));
+    const int most_local = edges ? edges->most_local : stars->most_local;
+    const size_t bytes = weft_star_source_shared(
+        graph, &star, most_local, p->segment->options.single ? sizeof(float) : sizeof(double));
+    if (bytes > p->segment->limits.onchip_bytes) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%d nodes in and round a patch of %d need %zu bytes of shared memory, %s "
+                       "has %zu a block",
+                       most_local, star.nodes, bytes, p->segment->limits.name,
+                       p->segment->limits.onchip_bytes);
+        weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    launch->n_instances = edges ? edges->n_nodes : stars->n_nodes;
+    launch->block_threads = star.threads;
+    launch->n_blocks = edges ? edges->n_patches : stars->n_patches;
+    launch->shared_bytes = (int)bytes;
+done:
+    return status;
+}
+
+/* ---- rows of a matrix ---- */
+
+bool weft_program_makes_rows(const weft_program_segment *p, int matrix) {
+    const weft_plan *plan = p->segment->plan;
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
+            if (plan->kernels[k].arguments[i].kind == ARGUMENT_STAR_MATRIX &&
+                plan->kernels[k].arguments[i].index == matrix)
+                return true;
+    return false;
+}
+
+weft_status weft_program_matrix_argument(const weft_program_segment *p,
+                                         const weft_argument *argument, weft_memory **out,
+                                         weft_error *error) {
+    const weft_matrix_rows *rows = &p->matrix_rows[argument->index];
+    weft_memory *const memories[WEFT_STAR_MATRIX_ARGUMENTS] = {
+        rows->start,      rows->rows, rows->word_start, rows->words,
+        rows->halo_start, rows->halo, rows->cells};
+    *out = memories[argument->part];
+    return *out != NULL
+               ? WEFT_OK
+               : weft_error_set(error, WEFT_ERROR_USAGE,
+                                "matrix '%s' is made row by row: what its rows need (%d) is not "
+                                "bound",
+                                p->segment->graph->data[argument->index].name, argument->part);
+}
+
+weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                                     weft_launch *launch, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    const weft_star_source star = weft_star_source_of(graph, kernel);
+    const weft_matrix_rows *rows = &p->matrix_rows[star.accumulation->target];
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
+    const size_t staged = (size_t)weft_star_staged_count(graph, &star);
+    const size_t bytes =
+        (staged * (size_t)rows->most_local + (size_t)rows->most_values) * real_bytes;
+    if (bytes > p->segment->limits.onchip_bytes) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%d rows with %lld entries need %zu bytes of shared memory, %s has %zu a "
+                       "block",
+                       WEFT_STAR_NODES, (long long)rows->most_values, bytes,
+                       p->segment->limits.name, p->segment->limits.onchip_bytes);
+        weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    launch->n_instances = rows->n_rows;
+    launch->block_threads = WEFT_STAR_MATRIX_THREADS;
+    launch->n_blocks = (rows->n_rows + WEFT_STAR_NODES - 1) / WEFT_STAR_NODES;
+    launch->shared_bytes = (int)bytes;
+    return WEFT_OK;
+}
