@@ -1,5 +1,5 @@
 /* results.json and results.csv: every figure of every case. */
-#include "apps/scaling/scaling.h"
+#include "apps/scaling/results.h"
 
 #include <math.h>
 #include <stdlib.h>

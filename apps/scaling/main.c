@@ -1,4 +1,4 @@
-#include "apps/scaling/scaling.h"
+#include "apps/scaling/results.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* plots.gp: a script for gnuplot 5 that holds its data and draws each plot as SVG and as PNG. */
-#include "apps/scaling/scaling.h"
+#include "apps/scaling/results.h"
 #include "core/weft_escape.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* report.md: what a reader wants of a study, as tables. Every number is in results.json too. */
-#include "apps/scaling/scaling.h"
+#include "apps/scaling/results.h"
 #include "core/weft_escape.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /** The tool weft: one file a subcommand. */
 #pragma once
 
-#include "apps/common/support.h"
+#include "apps/weft/options.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
 
@@ -15,15 +15,14 @@ weft_command weft_tool_fuse, weft_tool_explain, weft_tool_plan, weft_tool_librar
 
 /** weft calibrate --validate: read the scripts for the errors of their text; then, on one device, run
  *  them. (apps/weft/check.c) */
-struct weft_tool_options;
-weft_status weft_tool_check_read(const struct weft_tool_options *options, weft_error *error);
-weft_status weft_tool_check(const struct weft_tool_options *options, const weft_library *library,
+weft_status weft_tool_check_read(const weft_tool_options *options, weft_error *error);
+weft_status weft_tool_check(const weft_tool_options *options, const weft_library *library,
                             weft_device *device, weft_tuning *tuning, weft_error *error);
 /** weft calibrate --plot: for each script of what --validate has written, a data file and scripts for
  *  gnuplot of figures 4 and 5 of Fousek et al. 2011, into the folder --out, which is made; drawn
  *  where gnuplot is installed. Nothing is written where the file is refused. (apps/weft/draw.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT, WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
-weft_status weft_tool_draw(const struct weft_tool_options *options, const weft_monitor *monitor,
+weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor *monitor,
                            weft_error *error);
 /** Add the routines of the scripts that are kept for it. */
 weft_status weft_tool_check_routines(const weft_library *library, const weft_limits *limits,
@@ -43,75 +42,6 @@ weft_status weft_tool_scripts_read(const char *const *names, int n, weft_tool_sc
                                    weft_error *error);
 void weft_tool_scripts_clear(weft_tool_scripts *scripts);
 
-/** Options of all subcommands, collected by one parser; each has its own table of those it takes.
- */
-typedef struct weft_tool_options {
-    const char *print, *format, *device, *kernels; /* borrowed from argv; kernels may be NULL */
-    const char *devices[8];                        /* every --device; the last is device too */
-    int n_devices, seed;
-    weft_plan_kind plan;
-    weft_scatter scatter;
-    const char *scatter_name; /* as --scatter calls it */
-    weft_store store;
-    bool single, only_double; /* --precision; neither: not given */
-    bool invalid, again, check;
-    int tune;                               /* covers to be measured; 0: not given */
-    const char *why[2];                     /* two calls */
-    int n_why;                              /* how many were given */
-    const char *force, *html, *json, *draw; /* files; NULL: none */
-    const char *out;                        /* a folder */
-    int max_fusion, instances, turns;       /* 0: not given */
-    double seconds;                         /* 0: not given */
-    weft_expression *expressions;           /* malloc'd */
-    int n_expressions;
-    weft_parameter *parameters; /* malloc'd */
-    int n_parameters;
-    weft_variant_choice variants[16];
-    int n_variants;
-    weft_operator_choice operators[8];
-    int n_operators;
-    weft_arena *arena;        /* their names and texts */
-    const char *arguments[8]; /* what is no option; borrowed */
-    int n_arguments, n_arguments_max;
-} weft_tool_options;
-
-enum {
-    TOOL_PRINT = 0x100,
-    TOOL_FORMAT,
-    TOOL_PLAN,
-    TOOL_SET,
-    TOOL_DEFINE,
-    TOOL_DEVICE,
-    TOOL_KERNELS,
-    TOOL_PRECISION,
-    TOOL_SINGLE, /* of the previous release: --precision single */
-    TOOL_SCATTER,
-    TOOL_INVALID,
-    TOOL_VARIANT,
-    TOOL_ROUTINE,
-    TOOL_SEED,
-    TOOL_SECONDS,
-    TOOL_AGAIN,
-    TOOL_CHECK,
-    TOOL_TUNE,
-    TOOL_WHY,
-    TOOL_FORCE,
-    TOOL_HTML,
-    TOOL_REMATERIALIZE,
-    TOOL_STORE, /* of the previous release: the opposite of --rematerialize */
-    TOOL_TURNS,
-    TOOL_JSON,
-    TOOL_DRAW,
-    TOOL_OUT,
-    TOOL_MAX_FUSION,
-    TOOL_INSTANCES
-};
-
-/** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
- *  usage and doc are argp's. --help prints and exits. */
-weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
-                           int argc, char **argv, weft_tool_options *out, weft_error *error);
-void weft_tool_clear(weft_tool_options *options);
 /** The shipped functions, and those of --kernels. */
 weft_status weft_tool_library_make(const weft_tool_options *options, weft_library **out,
                                    weft_error *error);

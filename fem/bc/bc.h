@@ -1,8 +1,5 @@
 /** Boundary conditions. In: a space and conditions by groups. Out: constrained dofs with values,
  *  forms and loads of facets, solvability. The interface is public: fem/weft_bc.h. */
-#ifndef FEM_BC_BC_H
-#define FEM_BC_BC_H
+#pragma once
 
 #include "fem/weft_bc.h"
-
-#endif

@@ -1,6 +1,5 @@
 /** What the files of fem/bc share. */
-#ifndef FEM_BC_PRIVATE_H
-#define FEM_BC_PRIVATE_H
+#pragma once
 
 #include "fem/bc/bc.h"
 #include "fem/weft_fem.h"
@@ -36,5 +35,3 @@ struct weft_bc {
  *  script for several is NAME_component.weft. */
 weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, const char *script,
                          const char *script_component, weft_bound_form *out, weft_error *error);
-
-#endif

@@ -1,8 +1,5 @@
 /** Function spaces. In: a mesh, an element, components. Out: dofs of cells and facets, forms and
  *  functions of the space. The interface is public: fem/weft_space.h. */
-#ifndef FEM_SPACE_SPACE_H
-#define FEM_SPACE_SPACE_H
+#pragma once
 
 #include "fem/weft_space.h"
-
-#endif

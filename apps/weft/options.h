@@ -1,0 +1,75 @@
+/** The options of all subcommands of weft. */
+#pragma once
+
+#include "apps/common/support.h"
+#include "fusion/weft_compile.h"
+
+/** Options of all subcommands, collected by one parser; each has its own table of those it takes.
+ */
+typedef struct weft_tool_options {
+    const char *print, *format, *device, *kernels; /* borrowed from argv; kernels may be NULL */
+    const char *devices[8];                        /* every --device; the last is device too */
+    int n_devices, seed;
+    weft_plan_kind plan;
+    weft_scatter scatter;
+    const char *scatter_name; /* as --scatter calls it */
+    weft_store store;
+    bool single, only_double; /* --precision; neither: not given */
+    bool invalid, again, check;
+    int tune;                               /* covers to be measured; 0: not given */
+    const char *why[2];                     /* two calls */
+    int n_why;                              /* how many were given */
+    const char *force, *html, *json, *draw; /* files; NULL: none */
+    const char *out;                        /* a folder */
+    int max_fusion, instances, turns;       /* 0: not given */
+    double seconds;                         /* 0: not given */
+    weft_expression *expressions;           /* malloc'd */
+    int n_expressions;
+    weft_parameter *parameters; /* malloc'd */
+    int n_parameters;
+    weft_variant_choice variants[16];
+    int n_variants;
+    weft_operator_choice operators[8];
+    int n_operators;
+    weft_arena *arena;        /* their names and texts */
+    const char *arguments[8]; /* what is no option; borrowed */
+    int n_arguments, n_arguments_max;
+} weft_tool_options;
+
+enum {
+    TOOL_PRINT = 0x100,
+    TOOL_FORMAT,
+    TOOL_PLAN,
+    TOOL_SET,
+    TOOL_DEFINE,
+    TOOL_DEVICE,
+    TOOL_KERNELS,
+    TOOL_PRECISION,
+    TOOL_SINGLE, /* of the previous release: --precision single */
+    TOOL_SCATTER,
+    TOOL_INVALID,
+    TOOL_VARIANT,
+    TOOL_ROUTINE,
+    TOOL_SEED,
+    TOOL_SECONDS,
+    TOOL_AGAIN,
+    TOOL_CHECK,
+    TOOL_TUNE,
+    TOOL_WHY,
+    TOOL_FORCE,
+    TOOL_HTML,
+    TOOL_REMATERIALIZE,
+    TOOL_STORE, /* of the previous release: the opposite of --rematerialize */
+    TOOL_TURNS,
+    TOOL_JSON,
+    TOOL_DRAW,
+    TOOL_OUT,
+    TOOL_MAX_FUSION,
+    TOOL_INSTANCES
+};
+
+/** Read a subcommand's command line; out->n_arguments_max says how many arguments it takes.
+ *  usage and doc are argp's. --help prints and exits. */
+weft_status weft_tool_read(const struct argp_option *table, const char *usage, const char *doc,
+                           int argc, char **argv, weft_tool_options *out, weft_error *error);
+void weft_tool_clear(weft_tool_options *options);
