@@ -58,21 +58,22 @@ void weft_bc_set(const weft_bc *bc, double factor, double *u);
 /** The forms of Robin conditions, int alpha phi_i phi_j over their facets; returns how many.
  *  Borrowed. */
 int weft_bc_forms(const weft_bc *bc, const weft_form **forms);
+/** weft_operator_make with the form of the cells and the forms of Robin conditions, and
+ *  weft_operator_assemble. */
+weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const weft_form *cells,
+                                  weft_operator **out, weft_error *error);
 
 /* ---- loads ------------------------------------------------------------------------------ */
 
 enum { WEFT_LOAD_DEGREE = 4 }; /* of quadrature, where nothing else is asked for */
 
-/** b_i += int g phi_i over the facets of all Neumann and Robin conditions, by a rule of this degree.
- *  b and values  [dofs], of weft_vector_make, both current
- *  Errors        WEFT_ERROR_INPUT: g is not finite (with origin); as weft_bc_make */
-weft_status weft_bc_load_add(weft_bc *bc, int degree, weft_memory *b, double *values,
-                             weft_error *error);
-/** The same for int f phi_i over the cells of a space with one component, f a formula in x, y, z;
- *  b is zero before. */
-weft_status weft_load_make(weft_context *context, const weft_space *space, const char *source,
-                           const char *origin, int degree, weft_memory *b, double *values,
-                           weft_error *error);
+/** b_i = int f phi_i over the cells + int g phi_i over the facets of all Neumann and Robin
+ *  conditions, by rules of this degree. f is for spaces with one component.
+ *  source        f, a formula in x, y, z; NULL: zero. origin names it in messages
+ *  b and values  [dofs], of weft_vector_make, zero before
+ *  Errors        WEFT_ERROR_INPUT: f or g is not finite (with origin); as weft_bc_make */
+weft_status weft_bc_load_make(weft_bc *bc, const char *source, const char *origin, int degree,
+                              weft_memory *b, double *values, weft_error *error);
 
 /* ---- is it solvable? -------------------------------------------------------------------- */
 
@@ -92,7 +93,7 @@ typedef struct weft_balance {
     double bound;        /* |sum| above it: no solution */
 } weft_balance;
 /** By two rules of quadrature: what they differ by is the doubt, and bounds the sum, between
- *  rounding and 1e-3 (int |f| + |g|). source may be NULL.  Errors as weft_bc_load_add */
+ *  rounding and 1e-3 (int |f| + |g|). source may be NULL.  Errors as weft_bc_load_make */
 weft_status weft_bc_balance(weft_bc *bc, const char *source, const char *origin, weft_balance *out,
                             weft_error *error);
 /** The same of a right-hand side b [n]: its bound is 1e-3 sum |b_i|, source and flux are NaN. */

@@ -114,13 +114,14 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
 weft_status weft_space_evaluate(weft_context *context, const weft_space *space, const char *text,
                                 const char *origin, weft_memory *memory, double *values,
                                 weft_error *error);
-/** Squared errors of a scalar function u against a formula: int |u - exact|^2 and int |grad u -
- *  grad exact|^2, by a rule of degree 5. NULL for `exact`'s origin: "exact".
+/** Squared errors of a scalar function u against a formula: squares[0] is int (u - exact)^2,
+ *  squares[1] int |grad u - grad exact|^2, by a rule of degree 5.
  *  u       [nodes], on the device
+ *  origin  names the formula in messages; NULL: "exact"
  *  Errors  as weft_space_evaluate */
 weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
-                              const char *exact, const char *origin, double *l2_squared,
-                              double *h1_squared, weft_error *error);
+                              const char *exact, const char *origin, double squares[2],
+                              weft_error *error);
 /** Area or volume of the mesh. */
 double weft_mesh_measure(const weft_mesh *mesh);
 /** "(x, y)" or "(x, y, z)" for messages; returns out. */

@@ -30,18 +30,8 @@ done:
 /* K of the cells, and int alpha phi_i phi_j over the facets of each Robin condition. */
 weft_status poisson_operator_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->bc, &robin);
-    run->forms = calloc((size_t)n_robin + 1, sizeof *run->forms);
-    if (!run->forms)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     TRY(poisson_form_cells(run, &run->form, error));
-    run->forms[run->n_forms++] = run->form.form;
-    for (int i = 0; i < n_robin; ++i)
-        run->forms[run->n_forms++] = robin[i];
-    TRY(weft_operator_make(&run->context, run->assembly, run->forms, run->n_forms, &run->op,
-                           error));
-    TRY(weft_operator_assemble(run->op, error));
+    TRY(weft_bc_operator_make(run->bc, run->assembly, &run->form.form, &run->op, error));
 done:
     return status;
 }
@@ -74,9 +64,8 @@ weft_status poisson_load_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->pure_neumann && !run->is_null)
         TRY(check_sum(run, error));
-    TRY(weft_load_make(&run->context, run->space, run->options->source, "--source",
-                       WEFT_LOAD_DEGREE, run->b, run->b_values, error));
-    TRY(weft_bc_load_add(run->bc, WEFT_LOAD_DEGREE, run->b, run->b_values, error));
+    TRY(weft_bc_load_make(run->bc, run->options->source, "--source", WEFT_LOAD_DEGREE, run->b,
+                          run->b_values, error));
 done:
     return status;
 }

@@ -53,7 +53,6 @@ done:
 
 void poisson_clear(poisson *run) {
     weft_operator_free(&run->op);
-    free(run->forms);
     weft_bc_free(&run->bc);
     app_pieces_free(&run->pieces);
     weft_space_free(&run->space);

@@ -55,28 +55,35 @@ done:
 
 /* The local matrices or their Addto, then, where the product is a script of its own, the product.
  */
-static weft_status print_operator(const poisson *run, weft_error *error) {
+static weft_status print_form(const poisson *run, const weft_form *form, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembly_info *info = weft_assembly_about(run->assembly);
     const char *end = info->script;
-    for (int i = 0; i < run->n_forms; ++i) {
-        script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
-                       .form = run->forms[i],
-                       .n_instances = weft_connectivity_from(run->forms[i].dofs)};
-        item.fragments[0] = (weft_fragment){item.form.name, item.form.text};
-        item.fragments[1] = (weft_fragment){end, weft_fem_script(end)};
-        TRY(print_script(run, &item, error));
-        if (!info->stores_local)
-            continue;
-        weft_parameter width = {"width", weft_connectivity_width(item.form.dofs)};
-        script product = {.title = "product",
-                          .form = {.parameters = &width, .n_parameters = 1},
-                          .scatter = info->scatter,
-                          .n_instances = item.n_instances};
-        product.fragments[0] = (weft_fragment){"local.weft", weft_fem_script("local.weft")};
-        product.fragments[1] = (weft_fragment){"product.weft", weft_fem_script("product.weft")};
+    weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
+    const script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
+                         .fragments = {{form->name, form->text}, {end, weft_fem_script(end)}},
+                         .form = *form,
+                         .n_instances = weft_connectivity_from(form->dofs)};
+    const script product = {.title = "product",
+                            .fragments = {{"local.weft", weft_fem_script("local.weft")},
+                                          {"product.weft", weft_fem_script("product.weft")}},
+                            .form = {.parameters = &width, .n_parameters = 1},
+                            .scatter = info->scatter,
+                            .n_instances = item.n_instances};
+    TRY(print_script(run, &item, error));
+    if (info->stores_local)
         TRY(print_script(run, &product, error));
-    }
+done:
+    return status;
+}
+
+static weft_status print_operator(const poisson *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(run->bc, &robin);
+    TRY(print_form(run, &run->form.form, error));
+    for (int i = 0; i < n_robin; ++i)
+        TRY(print_form(run, &robin[i], error));
 done:
     return status;
 }

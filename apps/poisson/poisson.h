@@ -50,8 +50,6 @@ typedef struct poisson {
     weft_memory *u, *b;          /* solution, right-hand side */
     double *u_values, *b_values; /* what u and b wrap */
     weft_bound_form form; /* of the cells */
-    weft_form *forms;     /* of the operator: that, then one for each Robin condition */
-    int n_forms;
     weft_assembly assembly; /* of the options, or chosen */
     weft_operator *op;
     double product_bytes;  /* that one product of the operator moves, as predicted */

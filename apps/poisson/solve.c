@@ -52,12 +52,12 @@ done:
 
 static weft_status measure_errors(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    double l2 = 0, h1 = 0;
-    TRY(weft_space_errors(&run->context, run->space, run->u, run->options->exact, "--exact", &l2,
-                          &h1, error));
-    run->l2_error = sqrt(l2);
-    run->h1_error = sqrt(h1);
-    if (!isfinite(l2) || !isfinite(h1))
+    double squares[2] = {0, 0};
+    TRY(weft_space_errors(&run->context, run->space, run->u, run->options->exact, "--exact",
+                          squares, error));
+    run->l2_error = sqrt(squares[0]);
+    run->h1_error = sqrt(squares[1]);
+    if (!isfinite(squares[0]) || !isfinite(squares[1]))
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "--exact is not finite everywhere in the mesh, so there are no errors to tell");
 done:

@@ -192,23 +192,15 @@ weft_status solve_operator_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(run->bc, &robin);
-    weft_form *forms = calloc((size_t)n_robin + 1, sizeof *forms);
-    if (!forms)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     solve_form_cells(run, &run->form);
-    forms[0] = run->form.form;
-    for (int i = 0; i < n_robin; ++i)
-        forms[1 + i] = robin[i];
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
     TRY(foresee(run, error));
-    TRY(weft_operator_make(&run->context, run->assembly, forms, 1 + n_robin, &run->op, error));
-    TRY(weft_operator_assemble(run->op, error));
+    TRY(weft_bc_operator_make(run->bc, run->assembly, &run->form.form, &run->op, error));
     if (n_robin > 0)
         TRY(weft_operator_make(&run->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
     TRY(check_fixed(run, error));
 done:
-    free(forms);
     return status;
 }

@@ -14,7 +14,7 @@ static weft_status make_fluxes(solve *run, weft_error *error) {
     weft_memory *memory = NULL;
     TRY(weft_vector_make(run->device, run->n_dofs, &run->flux, &memory, error));
     TRY(weft_vector_push(memory, run->flux, run->n_dofs, error));
-    TRY(weft_bc_load_add(run->bc, WEFT_LOAD_DEGREE, memory, run->flux, error));
+    TRY(weft_bc_load_make(run->bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, run->flux, error));
 done:
     weft_memory_free(&memory);
     return status;

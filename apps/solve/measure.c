@@ -24,8 +24,7 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, integral, 1, &run->integral_u[k],
                       error));
     if (text)
-        TRY(weft_space_errors(&run->context, run->space, memory, text, "--exact", &errors[0],
-                              &errors[1], error));
+        TRY(weft_space_errors(&run->context, run->space, memory, text, "--exact", errors, error));
 done:
     weft_memory_free(&memory);
     free(values);

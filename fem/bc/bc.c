@@ -261,3 +261,22 @@ int weft_bc_forms(const weft_bc *bc, const weft_form **forms) {
     *forms = bc->forms;
     return bc->n_forms;
 }
+
+weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const weft_form *cells,
+                                  weft_operator **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
+    weft_form *forms = calloc((size_t)bc->n_forms + 1, sizeof *forms);
+    if (!forms)
+        return no_memory(error);
+    forms[0] = *cells;
+    memcpy(forms + 1, bc->forms, (size_t)bc->n_forms * sizeof *forms);
+    TRY(weft_operator_make(bc->context, assembly, forms, bc->n_forms + 1, &op, error));
+    TRY(weft_operator_assemble(op, error));
+    *out = op;
+    op = NULL;
+done:
+    weft_operator_free(&op);
+    free(forms);
+    return status;
+}

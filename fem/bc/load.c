@@ -17,39 +17,38 @@ static bool is_zero(const char *text) {
 }
 
 /* Add a load to b over n instances, and refuse what is not finite. */
-static weft_status add(weft_context *context, const weft_space *space, const weft_bound_form *form,
-                       int64_t n, weft_memory *b, double *values, weft_error *error) {
+static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n, weft_memory *b,
+                       double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "b";
-    const int64_t n_dofs = weft_space_dofs(space);
-    const bool is_null = weft_device_limits(context->device)->records_only;
-    TRY(weft_form_run(context, &form->form, &output, &b, 1, "cells", n, error));
+    const weft_expression *formula = &form->expressions[0];
+    const int64_t n_dofs = weft_space_dofs(bc->space);
+    TRY(weft_form_run(bc->context, &form->form, &output, &b, 1, "cells", n, error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
-    for (int64_t i = 0; i < n_dofs && !is_null; ++i)
+    for (int64_t i = 0; i < n_dofs && !bc->is_null; ++i)
         if (!isfinite(values[i]))
-            TRY(weft_formula_refuse(space, form->expressions[0].text, form->expressions[0].origin,
-                                    i / weft_space_components(space), error));
+            TRY(weft_formula_refuse(bc->space, formula->text, formula->origin,
+                                    i / weft_space_components(bc->space), error));
 done:
     return status;
 }
 
-weft_status weft_load_make(weft_context *context, const weft_space *space, const char *source,
-                           const char *origin, int degree, weft_memory *b, double *values,
-                           weft_error *error) {
+static weft_status make_source(const weft_bc *bc, const char *source, const char *origin,
+                               int degree, weft_memory *b, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
-    if (is_zero(source))
+    if (!source || is_zero(source))
         return WEFT_OK;
-    TRY(weft_form_ship(space, "load.weft", weft_space_cells(space), &form, error));
+    TRY(weft_form_ship(bc->space, "load.weft", weft_space_cells(bc->space), &form, error));
     weft_form_bind_expression(&form, "source", source, origin ? origin : "source");
     weft_form_bind_parameter(&form, "degree", degree);
-    TRY(add(context, space, &form, weft_space_mesh(space)->n_cells, b, values, error));
+    TRY(add(bc, &form, weft_space_mesh(bc->space)->n_cells, b, values, error));
 done:
     return status;
 }
 
-weft_status weft_bc_load_add(weft_bc *bc, int degree, weft_memory *b, double *values,
-                             weft_error *error) {
+static weft_status add_fluxes(const weft_bc *bc, int degree, weft_memory *b, double *values,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < bc->n_pieces; ++i) {
         const weft_bc_piece *piece = &bc->pieces[i];
@@ -61,8 +60,17 @@ weft_status weft_bc_load_add(weft_bc *bc, int degree, weft_memory *b, double *va
         weft_form_bind_input(&form, "b", b);
         weft_form_bind_expression(&form, "flux", condition->value, condition->origin);
         weft_form_bind_parameter(&form, "degree", degree);
-        TRY(add(bc->context, bc->space, &form, bc->facets[piece->facets].n, b, values, error));
+        TRY(add(bc, &form, bc->facets[piece->facets].n, b, values, error));
     }
+done:
+    return status;
+}
+
+weft_status weft_bc_load_make(weft_bc *bc, const char *source, const char *origin, int degree,
+                              weft_memory *b, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(make_source(bc, source, origin, degree, b, values, error));
+    TRY(add_fluxes(bc, degree, b, values, error));
 done:
     return status;
 }
@@ -81,9 +89,8 @@ static weft_status integrate(weft_bc *bc, const char *source, const char *origin
     weft_memory *f_memory = NULL, *g_memory = NULL;
     TRY(weft_vector_make(device, n, &f, &f_memory, error));
     TRY(weft_vector_make(device, n, &g, &g_memory, error));
-    if (source)
-        TRY(weft_load_make(bc->context, bc->space, source, origin, degree, f_memory, f, error));
-    TRY(weft_bc_load_add(bc, degree, g_memory, g, error));
+    TRY(make_source(bc, source, origin, degree, f_memory, f, error));
+    TRY(add_fluxes(bc, degree, g_memory, g, error));
     *out = (integrals){.source = weft_sum(f, n), .flux = weft_sum(g, n)};
     for (int64_t i = 0; i < n; ++i)
         out->size += fabs(f[i]) + fabs(g[i]);

@@ -55,20 +55,17 @@ done:
 }
 
 weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
-                              const char *exact, const char *origin, double *l2_squared,
-                              double *h1_squared, weft_error *error) {
+                              const char *exact, const char *origin, double squares[2],
+                              weft_error *error) {
     static const char *const names[2] = {"l2", "h1"};
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);
     const char *script = mesh->dimension == 2 ? "errors_2.weft" : "errors_3.weft";
-    double sums[2] = {0, 0};
     weft_bound_form form;
     TRY(weft_form_ship(space, script, weft_space_cells(space), &form, error));
     weft_form_bind_input(&form, "u", u);
     weft_form_bind_expression(&form, "exact", exact, origin ? origin : "exact");
-    TRY(weft_form_sum(context, &form, mesh->n_cells, names, 2, sums, error));
-    *l2_squared = sums[0];
-    *h1_squared = sums[1];
+    TRY(weft_form_sum(context, &form, mesh->n_cells, names, 2, squares, error));
 done:
     return status;
 }

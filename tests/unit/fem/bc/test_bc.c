@@ -113,7 +113,8 @@ static void loads(void **state) {
         assert_int_equal(setting_make(&s, 2, 4, c, &condition, 1), WEFT_OK);
         const int64_t n = weft_space_dofs(s.space);
         assert_int_equal(weft_vector_make(s.device, n, &b, &memory, &s.error), WEFT_OK);
-        assert_int_equal(weft_bc_load_add(s.bc, WEFT_LOAD_DEGREE, memory, b, &s.error), WEFT_OK);
+        assert_int_equal(weft_bc_load_make(s.bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, b, &s.error),
+                         WEFT_OK);
         for (int64_t i = 0; i < n; ++i) {
             other += i % c == c - 1 ? 0 : fabs(b[i]);
             sum += b[i];
@@ -165,8 +166,6 @@ static void solve_linear(int d, const weft_condition *conditions, int n_conditio
                          const double slope[3]) {
     setting s;
     weft_bound_form cells;
-    weft_form forms[2];
-    const weft_form *robin = NULL;
     weft_operator *op = NULL;
     weft_memory *u = NULL, *b = NULL;
     double *u_values = NULL, *b_values = NULL;
@@ -177,16 +176,13 @@ static void solve_linear(int d, const weft_condition *conditions, int n_conditio
     assert_int_equal(
         weft_form_ship(s.space, "poisson.weft", weft_space_cells(s.space), &cells, &s.error),
         WEFT_OK);
-    assert_int_equal(weft_bc_forms(s.bc, &robin), 1);
-    forms[0] = cells.form;
-    forms[1] = robin[0];
-    assert_int_equal(weft_operator_make(&s.context, WEFT_ASSEMBLY_CSR, forms, 2, &op, &s.error),
+    assert_int_equal(weft_bc_operator_make(s.bc, WEFT_ASSEMBLY_CSR, &cells.form, &op, &s.error),
                      WEFT_OK);
-    assert_int_equal(weft_operator_assemble(op, &s.error), WEFT_OK);
     assert_int_equal(weft_vector_make(s.device, n, &u_values, &u, &s.error), WEFT_OK);
     assert_int_equal(weft_vector_make(s.device, n, &b_values, &b, &s.error), WEFT_OK);
     weft_bc_set(s.bc, 1, u_values);
-    assert_int_equal(weft_bc_load_add(s.bc, WEFT_LOAD_DEGREE, b, b_values, &s.error), WEFT_OK);
+    assert_int_equal(weft_bc_load_make(s.bc, NULL, NULL, WEFT_LOAD_DEGREE, b, b_values, &s.error),
+                     WEFT_OK);
     cg.constrained = weft_bc_constrained(s.bc, &cg.n_constrained);
     assert_int_equal(weft_cg_solve(&s.context, op, b, u, &cg, &result, &s.error), WEFT_OK);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
@@ -342,7 +338,7 @@ static void refused(void **state) {
     weft_memory *memory = NULL;
     assert_int_equal(setting_make(&s, 2, 2, 1, &flux, 1), WEFT_OK);
     assert_int_equal(weft_vector_make(s.device, 9, &b, &memory, &s.error), WEFT_OK);
-    assert_int_equal(weft_bc_load_add(s.bc, WEFT_LOAD_DEGREE, memory, b, &s.error),
+    assert_int_equal(weft_bc_load_make(s.bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, b, &s.error),
                      WEFT_ERROR_INPUT);
     assert_string_equal(s.error.file, "left");
     weft_memory_free(&memory);
