@@ -16,18 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A running child. Start from {0}. */
-typedef struct weft_process {
-    pid_t pid;  /* 0: none */
-    int output; /* read end of the pipe from its standard output; -1: none */
-    bool ended, late;
-    int how;                /* as waitpid tells */
-    double began, reported; /* seconds of weft_clock; the last progress */
-    weft_process_limits limits;
-    const weft_monitor *monitor;
-    const char *phase;
-} weft_process;
-
 extern char **environ;
 
 /* How often a child that says nothing is looked after, and when its progress is first reported. */
@@ -163,8 +151,8 @@ static pid_t launch_child(launch *l) {
 
 /* ---- in the parent ---- */
 
-static weft_status process_begin(const weft_process_start *start, weft_process *out,
-                                 weft_error *error) {
+weft_status weft_process_begin(const weft_process_start *start, weft_process *out,
+                               weft_error *error) {
     int ends[2] = {-1, -1};
     char **environment = environment_make(start);
     *out = (weft_process){.output = -1, .limits = start->limits};
@@ -231,7 +219,7 @@ static bool in_time(weft_process *process) {
 }
 
 /* A child may leave a server behind that holds the pipe: its end counts, not the pipe's. */
-static ssize_t process_read(weft_process *process, void *out, size_t size) {
+ssize_t weft_process_read(weft_process *process, void *out, size_t size) {
     struct pollfd wanted = {.fd = process->output, .events = POLLIN};
     for (;;) {
         if (!in_time(process)) {
@@ -252,8 +240,7 @@ static ssize_t process_read(weft_process *process, void *out, size_t size) {
     }
 }
 
-/* Wait for its end, within what is left of its time, or kill it with its children at once. */
-static void process_end(weft_process *process, bool kill_it, weft_process_result *result) {
+void weft_process_end(weft_process *process, bool kill_it, weft_process_result *result) {
     *result = (weft_process_result){0};
     if (process->output >= 0)
         close(process->output);
@@ -287,14 +274,14 @@ weft_status weft_process_run(const weft_process_start *start, char *output, size
     ssize_t n = 0;
     output[0] = '\0';
     *result = (weft_process_result){0};
-    weft_status status = process_begin(start, &process, error);
+    weft_status status = weft_process_begin(start, &process, error);
     if (status != WEFT_OK)
         return status;
     /* All of it is read, so that the child never waits; what fits is kept. */
     do {
         const bool fits = used + 1 < size;
-        n = fits ? process_read(&process, output + used, size - 1 - used)
-                 : process_read(&process, rest, sizeof rest);
+        n = fits ? weft_process_read(&process, output + used, size - 1 - used)
+                 : weft_process_read(&process, rest, sizeof rest);
         if (fits && n > 0)
             used += (size_t)n;
         all += n > 0 ? (double)n : 0;
@@ -303,7 +290,7 @@ weft_status weft_process_run(const weft_process_start *start, char *output, size
     for (size_t i = 0; i < used; ++i)
         if (output[i] == '\0')
             output[i] = '?';
-    process_end(&process, n != 0, result);
+    weft_process_end(&process, n != 0, result);
     if (n > 0)
         result->limit = WEFT_LIMIT_OUTPUT;
     return WEFT_OK;

@@ -1,12 +1,19 @@
 /** Child programs under limits of time, memory and output. No shell is ever involved: the program
  *  and each of its arguments go to execve as they are.
  *
+ *      weft_process child;
+ *      TRY(weft_process_begin(&start, &child, error));
+ *      while ((n = weft_process_read(&child, bytes, sizeof bytes)) > 0)
+ *          ...
+ *      weft_process_end(&child, n < 0, &result);
+ *
  *  The child leads a process group of its own, so that its children end with it, and is killed when
  *  the thread that began it ends. Used by fem/ and apps/ too; not installed. */
 #pragma once
 
 #include "core/weft_core.h"
 
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,8 +53,26 @@ typedef struct weft_process_result {
     weft_process_limit limit; /* the limit that ended it */
 } weft_process_result;
 
-/** Errors WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY
- *  output: the start of what it printed, terminated, zeros shown as '?'; a child
+/** A running child. Start from {0}; ended by weft_process_end, once. */
+typedef struct weft_process {
+    pid_t pid;  /* 0: none */
+    int output; /* read end of the pipe from its standard output; -1: none */
+    bool ended, late;
+    int how;                /* as waitpid tells */
+    double began, reported; /* seconds of weft_clock; the last progress */
+    weft_process_limits limits;
+    const weft_monitor *monitor;
+    const char *phase;
+} weft_process;
+
+/** Errors WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
+weft_status weft_process_begin(const weft_process_start *start, weft_process *out,
+                               weft_error *error);
+/** As read(): bytes, 0 at the end, -1 with errno; ETIME where the time is over. */
+ssize_t weft_process_read(weft_process *process, void *out, size_t size);
+/** Wait for its end, within what is left of its time, or kill it with its children at once. */
+void weft_process_end(weft_process *process, bool kill_it, weft_process_result *result);
+/** Begin, read, end. output: the start of what it printed, terminated, zeros shown as '?'; a child
  *  that prints more than 64 MB is killed. */
 weft_status weft_process_run(const weft_process_start *start, char *output, size_t size,
                              weft_process_result *result, weft_error *error);

@@ -1,20 +1,16 @@
 /* Starts weft-gmsh and reads the mesh that it sends. Gmsh stays in that program: a crash, an abort
  * or an exit of it ends as one message here. */
+#include "core/base/process.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"
 #include "fem/mesh/mesh.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static bool is_program(const char *path) {
     return access(path, X_OK) == 0;
@@ -73,51 +69,14 @@ static weft_status find_program(const char *path, char *out, size_t size, weft_e
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-typedef struct child {
-    pid_t pid;  /* 0: none */
-    int output; /* -1: none */
-} child;
-
 static ssize_t read_child(void *user, void *out, size_t n) {
-    const child *from = user;
-    ssize_t got;
-    do
-        got = read(from->output, out, n);
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
-/* stdin from nowhere, stdout to us; no signal blocked, SIGPIPE as by default, so that it ends when
- * we do not read on. */
-static int spawn_with(const char *program, char *const *arguments, int output, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, defaults;
-    int number = posix_spawn_file_actions_init(&actions);
-    if (number)
-        return number;
-    number = posix_spawnattr_init(&attributes);
-    if (!number) {
-        sigemptyset(&none);
-        sigemptyset(&defaults);
-        sigaddset(&defaults, SIGPIPE);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &defaults);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        if (!number)
-            number = posix_spawn_file_actions_adddup2(&actions, output, 1);
-        if (!number)
-            number = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return number;
+    return weft_process_read(user, out, n);
 }
 
 static weft_status start_child(const char *program, const char *path,
-                               const weft_mesh_options *options, child *out, weft_error *error) {
-    int pipe_ends[2], number = 0, n = 0;
+                               const weft_mesh_options *options, weft_process *out,
+                               weft_error *error) {
+    int n = 0;
     char size[40], parent[24], memory[40], seconds[40];
     char *arguments[16] = {(char *)"weft-gmsh", (char *)"--parent", parent, (char *)"--size", size};
     snprintf(size, sizeof size, "%.17g", options->size);
@@ -138,76 +97,55 @@ static weft_status start_child(const char *program, const char *path,
         arguments[n++] = (char *)"--trust-geo";
     arguments[n++] = (char *)"--";
     arguments[n++] = (char *)path;
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
-        number = errno;
-    } else {
-        fcntl(pipe_ends[0], F_SETPIPE_SZ, 1 << 20);
-        number = spawn_with(program, arguments, pipe_ends[1], &out->pid);
-        close(pipe_ends[1]);
-        out->output = pipe_ends[0];
-    }
-    if (number == 0)
-        return WEFT_OK;
-    out->pid = 0;
-    return weft_error_set(error, WEFT_ERROR_IO, "%s: cannot start %s: %s", path, program,
-                          strerror(number));
-}
-
-/* Close, end and collect the child; its wait status, or 0 where another took it. */
-static int end_child(child *ended, bool kill_it) {
-    int how = 0;
-    if (ended->output >= 0)
-        close(ended->output);
-    if (ended->pid > 0) {
-        if (kill_it)
-            kill(ended->pid, SIGKILL);
-        while (waitpid(ended->pid, &how, 0) < 0)
-            if (errno != EINTR)
-                return 0;
-    }
-    return how;
+    const weft_process_start start = {.program = program, .arguments = arguments, .folder = -1};
+    const weft_status status = weft_process_begin(&start, out, error);
+    if (status == WEFT_OK)
+        fcntl(out->output, F_SETPIPE_SZ, 1 << 20);
+    else if (error && !error->file[0])
+        weft_error_place(error, path, NULL, 0, 0);
+    return status;
 }
 
 /* The stream ended before the mesh did: because of how the child ended. */
-static weft_status explain_end(const char *program, const char *path, int how, weft_error *error) {
-    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL) {
+static weft_status explain_end(const char *program, const char *path,
+                               const weft_process_result *result, weft_error *error) {
+    if (result->signal == SIGKILL) {
         weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh was killed (signal 9) on %s", path);
         weft_error_hint(error, "memory may have run out: try a larger --size");
-    } else if (WIFSIGNALED(how)) {
-        weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh crashed (signal %d) on %s", WTERMSIG(how),
+    } else if (result->signal) {
+        weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh crashed (signal %d) on %s", result->signal,
                        path);
         weft_error_hint(error, "open the file in Gmsh to see why; another Mesh.Algorithm (2D: 5 or "
                                "6) or Mesh.Algorithm3D (1 or 10) may work");
     } else {
         weft_error_set(error, WEFT_ERROR_IO, "%s: %s ended with exit code %d and sent no mesh",
-                       path, program, WIFEXITED(how) ? WEXITSTATUS(how) : -1);
-        if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
+                       path, program, result->exit_code);
+        if (result->exit_code == 127)
             weft_error_hint(error, "a library of Gmsh is missing: install libgmsh-dev; "
                                    ".vtkhdf files, square:N and cube:N work without it");
         else
             weft_error_hint(error, "run `weft-gmsh %s > mesh.stream` to see why", path);
     }
-    return WIFSIGNALED(how) ? WEFT_ERROR_INPUT : WEFT_ERROR_IO;
+    return result->signal ? WEFT_ERROR_INPUT : WEFT_ERROR_IO;
 }
 
 weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     char program[4096];
-    child from = {0, -1};
+    weft_process from = {.output = -1};
+    weft_process_result result;
     weft_stream_source source = {path, read_child, &from, -1, false, false, 0};
     weft_mesh_data data = {0};
     TRY(find_program(path, program, sizeof program, error));
     TRY(start_child(program, path, options, &from, error));
     status = weft_mesh_stream_read(&source, monitor, &data, error);
-    int how = end_child(&from, status != WEFT_OK && !source.cut_short && !source.told_error);
-    from = (child){0, -1};
+    weft_process_end(&from, status != WEFT_OK && !source.cut_short && !source.told_error, &result);
     if (source.cut_short)
-        status = explain_end(program, path, how, error);
+        status = explain_end(program, path, &result, error);
     if (status == WEFT_OK)
         status = weft_mesh_make_from(&data, path, source.n_left_nodes, monitor, out, error);
 done:
-    end_child(&from, false);
     weft_mesh_data_free(&data);
     return status;
 }
