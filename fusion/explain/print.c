@@ -2,6 +2,7 @@
  * with the steps between them as comments. */
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
+#include "fusion/base/json.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
 #include "fusion/graph/graph.h"
@@ -42,33 +43,27 @@ static bool is_stage(const char *name) {
     return false;
 }
 
-/* A stage of one segment, from graph to plan. */
-static void print_stage(const weft_segment *s, const char *stage, const char *format,
-                        weft_text *out) {
-    const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
+/* A stage of one segment, from graph to plan, as text or for Graphviz. */
+static void print_stage(const weft_segment *s, const char *stage, bool dot, weft_text *out) {
     if (strcmp(stage, "graph") == 0)
-        (dot    ? weft_graph_print_dot
-         : json ? weft_graph_print_json
-                : weft_graph_print_text)(s->graph, out);
+        (dot ? weft_graph_print_dot : weft_graph_print_text)(s->graph, out);
     else if (strcmp(stage, "fusions") == 0)
         weft_fusions_print(s, out);
     else if (strcmp(stage, "implementations") == 0)
         weft_implementations_print(s, out);
     else if (strcmp(stage, "cover") == 0)
         weft_cover_print(s->graph, s->cover, out);
-    else if (json)
-        weft_plan_print_json(s->graph, s->plan, s->number, out);
     else
         (dot ? weft_plan_print_dot : weft_plan_print_text)(s->graph, s->plan, out);
 }
 
 typedef struct printer {
     const weft_flow *flow;
-    const char *stage, *format; /* stage NULL: explain */
-    bool text;                  /* not as dot or json */
+    const char *stage; /* NULL: explain */
+    bool dot;
     weft_text *out;
     weft_error *error;
-    int depth, n_printed;
+    int depth;
 } printer;
 
 static void indent(const printer *p) {
@@ -81,15 +76,13 @@ static weft_status print_steps(printer *p, const weft_flow_steps *steps);
 
 static weft_status print_segment(printer *p, const weft_flow_step *step) {
     const weft_segment *segment = p->flow->segments[step->number];
-    if (p->text && segment->number >= 0) {
+    if (!p->dot && segment->number >= 0) {
         indent(p);
         weft_text_add(p->out, "segment %d of %d\n", step->number + 1, p->flow->n_segments);
-    } else if (!p->text && strcmp(p->format, "json") == 0)
-        weft_text_add(p->out, "%s", p->n_printed > 0 ? ",\n" : "");
-    ++p->n_printed;
+    }
     if (p->stage == NULL)
         return explain_segment(segment, p->out, p->error);
-    print_stage(segment, p->stage, p->format, p->out);
+    print_stage(segment, p->stage, p->dot, p->out);
     return WEFT_OK;
 }
 
@@ -131,7 +124,7 @@ static void print_choice(const printer *p, int loop) {
 static weft_status print_loop(printer *p, const weft_flow_step *step) {
     weft_status status = WEFT_OK;
     const weft_script_loop *loop = &p->flow->script->loops[step->number];
-    if (p->text) {
+    if (!p->dot) {
         print_choice(p, step->number);
         indent(p);
         weft_text_add(p->out, "repeat at most ");
@@ -143,7 +136,7 @@ static weft_status print_loop(printer *p, const weft_flow_step *step) {
     ++p->depth;
     TRY(print_steps(p, &step->body));
     --p->depth;
-    if (p->text) {
+    if (!p->dot) {
         indent(p);
         weft_text_add(p->out, "}\n");
     }
@@ -159,7 +152,7 @@ static weft_status print_steps(printer *p, const weft_flow_steps *steps) {
             TRY(print_segment(p, step));
         else if (step->kind == FLOW_LOOP)
             TRY(print_loop(p, step));
-        else if (p->text)
+        else if (!p->dot)
             print_between(p, step);
     }
 done:
@@ -168,40 +161,30 @@ done:
 
 /* Which loops recompute what could be stored for them: the segments depend on it, so that a forced
  * plan needs it. */
-static void print_json_loops(printer *p) {
-    const weft_flow *flow = p->flow;
-    bool any = false;
-    if (flow->script->n_loops == 0)
-        return;
-    weft_text_add(p->out, "{\n  \"format\": \"weft-loops-1\",\n  \"recomputed\": [");
-    for (int i = 0; i < flow->script->n_loops; ++i) {
-        if (!flow->choices_of_loops[i].chosen)
-            continue;
-        weft_text_add(p->out, "%s%d", any ? ", " : "", i);
-        any = true;
-    }
-    weft_text_add(p->out, "]\n}\n");
-    ++p->n_printed;
+static json_t *loops_json(const weft_flow *flow) {
+    json_t *recomputed = json_array();
+    for (int i = 0; i < flow->script->n_loops; ++i)
+        if (flow->choices_of_loops[i].chosen)
+            weft_json_append(&recomputed, json_integer(i));
+    return json_pack("{s:s, s:o}", "format", "weft-loops-1", "recomputed", recomputed);
 }
 
-/* Several segments are a list in JSON. */
-static weft_status print_all(const weft_compilation *c, const char *stage, const char *format,
-                             weft_text *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    printer p = {.flow = c->flow,
-                 .stage = stage,
-                 .format = format,
-                 .text = strcmp(format, "text") == 0,
-                 .out = out,
-                 .error = error};
-    const bool list = strcmp(format, "json") == 0 && weft_compilation_only(c) == NULL;
-    weft_text_add(out, "%s", list ? "[\n" : "");
-    if (list && strcmp(stage, "plan") == 0)
-        print_json_loops(&p);
-    TRY(print_steps(&p, &c->flow->steps));
-    weft_text_add(out, "%s", list ? "]\n" : "");
-done:
-    return status;
+static json_t *segment_json(const weft_segment *s, bool plan) {
+    return plan ? weft_plan_json(s->graph, s->plan, s->number) : weft_graph_json(s->graph);
+}
+
+/* A script that is more than one segment is a list. */
+static json_t *all_json(const weft_compilation *c, bool plan) {
+    const weft_flow *flow = c->flow;
+    const weft_segment *only = weft_compilation_only(c);
+    if (only != NULL)
+        return segment_json(only, plan);
+    json_t *list = json_array();
+    if (plan && flow->script->n_loops > 0)
+        weft_json_append(&list, loops_json(flow));
+    for (int i = 0; i < flow->n_segments; ++i)
+        weft_json_append(&list, segment_json(flow->segments[i], plan));
+    return list;
 }
 
 static weft_status no_such_stage(const char *stage, weft_error *error) {
@@ -218,11 +201,12 @@ static weft_status no_such_stage(const char *stage, weft_error *error) {
 static weft_status print_any(const weft_compilation *c, const char *stage, const char *format,
                              weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool text = strcmp(format, "text") == 0;
-    if (!text && strcmp(format, "dot") != 0 && strcmp(format, "json") != 0)
+    const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
+    printer p = {.flow = c->flow, .stage = stage, .dot = dot, .out = out, .error = error};
+    if (!dot && !json && strcmp(format, "text") != 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "there is no format '%s': text, dot and json are", format);
-    if (!text && strcmp(stage, "graph") != 0 && strcmp(stage, "plan") != 0)
+    if ((dot || json) && strcmp(stage, "graph") != 0 && strcmp(stage, "plan") != 0)
         return weft_error_set(error, WEFT_ERROR_USAGE, "only graph and plan are printed as %s",
                               format);
     if (strcmp(stage, "tokens") == 0)
@@ -231,8 +215,10 @@ static weft_status print_any(const weft_compilation *c, const char *stage, const
         weft_script_print(c->script, out);
     else if (strcmp(stage, "source") == 0)
         weft_text_add(out, "%s", c->source);
+    else if (json)
+        weft_json_write(all_json(c, strcmp(stage, "plan") == 0), out);
     else if (is_stage(stage))
-        TRY(print_all(c, stage, format, out, error));
+        TRY(print_steps(&p, &c->flow->steps));
     else
         status = no_such_stage(stage, error);
     if (status == WEFT_OK && out->failed)
@@ -263,7 +249,7 @@ static void explain_counts(const weft_flow *flow, weft_text *out) {
 weft_status weft_compilation_explain(const weft_compilation *compilation, weft_text *out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    printer p = {.flow = compilation->flow, .text = true, .out = out, .error = error};
+    printer p = {.flow = compilation->flow, .out = out, .error = error};
     weft_numbers numbers = {0};
     TRY(weft_numbers_begin(&numbers, error));
     TRY(print_steps(&p, &compilation->flow->steps));

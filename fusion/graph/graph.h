@@ -131,7 +131,8 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
 /* printing */
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);
 void weft_graph_print_dot(const weft_graph *graph, weft_text *out);
-void weft_graph_print_json(const weft_graph *graph, weft_text *out);
+/** As fusion/base/json.h says. */
+struct json_t *weft_graph_json(const weft_graph *graph);
 const char *weft_index_set_name(const weft_graph *graph, int index_set);
 /** The datum whose memory a datum lives in: itself, or the input that it updates. */
 int weft_datum_storage(const weft_graph *graph, int datum);

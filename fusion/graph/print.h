@@ -27,7 +27,6 @@ void print_number(double number, weft_text *out);
 void print_to_column(weft_text *out, size_t line_start, size_t column);
 /** Is a datum still part of the graph, or was it dropped with what nothing returned needs? */
 bool print_is_live(const weft_graph *graph, const weft_datum *datum);
-/** Text inside a Graphviz string: quotes and backslashes escaped. */
 /** Is a datum drawn as a node (lists in memory), or only as an edge between calls? */
 bool print_dot_is_node(const weft_graph *graph, const weft_datum *datum);
 /** Node d<id>, node c<id> (without indentation), and every edge. */
@@ -35,10 +34,12 @@ void print_dot_datum(const weft_graph *graph, const weft_datum *datum, weft_text
 void print_dot_call(const weft_graph *graph, const weft_call *call, weft_text *out);
 void print_dot_all_edges(const weft_graph *graph, weft_text *out);
 
-/** "[3,3]" as JSON. */
-void print_json_shape(const weft_shape *shape, weft_text *out);
-/** {"datum":"x","map":"dofs","offset":0,"shape":[3,2]} */
-void print_json_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out);
-/** The name as a JSON string; null for -1. */
-void print_json_name(const weft_graph *graph, int datum, weft_text *out);
-void print_json_index_set(const weft_graph *graph, int index_set, weft_text *out);
+/** A datum's name in JSON: that of an updated list's next value is its own. */
+void print_distinct_name(const weft_graph *graph, int datum, weft_text *out);
+/** In JSON, as fusion/base/json.h says: the distinct name, null for -1. */
+struct json_t *weft_graph_json_name(const weft_graph *graph, int datum);
+struct json_t *weft_graph_json_index_set(const weft_graph *graph, int index_set);
+/** {"datum": "x", "map": "dofs", "offset": 0, "shape": [3, 2]} */
+struct json_t *weft_graph_json_operand(const weft_graph *graph, const weft_operand *operand);
+/** {"source": "v", "target": "b", "map": "dofs", "matrix": false} */
+struct json_t *weft_graph_json_accumulation(const weft_graph *graph, const weft_accumulation *a);

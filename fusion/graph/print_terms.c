@@ -222,51 +222,18 @@ void print_accumulation(const weft_graph *graph, const weft_accumulation *a, wef
 
 /* ---- other formats ---- */
 
-void print_json_shape(const weft_shape *shape, weft_text *out) {
-    weft_text_add(out, "[");
-    for (int i = 0; i < shape->rank; ++i)
-        weft_text_add(out, i > 0 ? ", %d" : "%d", shape->sizes[i]);
-    weft_text_add(out, "]");
-}
-
 /* In a script a list goes by one name before and after its update; here the two are told apart. */
-void print_json_name(const weft_graph *graph, int datum, weft_text *out) {
-    if (datum < 0) {
-        weft_text_add(out, "null");
+void print_distinct_name(const weft_graph *graph, int datum, weft_text *out) {
+    char name[80];
+    if (graph->data[datum].storage < 0) {
+        print_name(graph, datum, out);
         return;
     }
-    weft_text_add(out, "\"");
-    if (graph->data[datum].storage < 0)
-        print_name(graph, datum, out);
-    else {
-        char name[80];
-        int length =
-            snprintf(name, sizeof name, "%s_next", graph->data[graph->data[datum].storage].name);
-        while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
-            name[length++] = '_';
-            name[length] = '\0';
-        }
-        weft_text_add(out, "%s", name);
+    int length =
+        snprintf(name, sizeof name, "%s_next", graph->data[graph->data[datum].storage].name);
+    while (name_taken(graph, datum, name) && length < (int)sizeof name - 1) {
+        name[length++] = '_';
+        name[length] = '\0';
     }
-    weft_text_add(out, "\"");
-}
-
-void print_json_index_set(const weft_graph *graph, int index_set, weft_text *out) {
-    if (index_set < 0)
-        weft_text_add(out, "null");
-    else
-        weft_text_add_json(out, graph->index_sets[index_set].name);
-}
-
-void print_json_operand(const weft_graph *graph, const weft_operand *operand, weft_text *out) {
-    weft_text_add(out, "{\"datum\": ");
-    print_json_name(graph, operand->datum, out);
-    weft_text_add(out, ", \"map\": ");
-    if (operand->map < 0)
-        weft_text_add(out, "null");
-    else
-        weft_text_add_json(out, graph->maps[operand->map].name);
-    weft_text_add(out, ", \"offset\": %d, \"shape\": ", operand->offset);
-    print_json_shape(&operand->shape, out);
-    weft_text_add(out, "}");
+    weft_text_add(out, "%s", name);
 }

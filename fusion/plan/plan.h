@@ -104,8 +104,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
 const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel);
 void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);
-/** segment: of the compilation. */
-void weft_plan_print_json(const weft_graph *graph, const weft_plan *plan, int segment,
-                          weft_text *out);
+/** As fusion/base/json.h says. segment: its number in the compilation; -1: it has none. */
+struct json_t *weft_plan_json(const weft_graph *graph, const weft_plan *plan, int segment);
 
 #endif

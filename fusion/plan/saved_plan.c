@@ -1,4 +1,4 @@
-/* A plan that was saved as JSON (weft_plan_print_json), maybe edited, made the plan of a graph: its
+/* A plan that was saved as JSON (weft_plan_json), maybe edited, made the plan of a graph: its
  * kernels are the candidates, one implementation each, and all of them the cover. Only which calls
  * a kernel has, their variants and its block are read: the rest follows. What does not fit is
  * refused. */
@@ -62,8 +62,8 @@ static weft_status names_make(forcing *f) {
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
-        print_json_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved, in quotes */
-        f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data + 1, text.length - 2);
+        print_distinct_name(f->graph, f->graph->calls[i].result, &text); /* as it is saved */
+        f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data, text.length);
         weft_text_free(&text);
         if (f->names[i] == NULL)
             return weft_no_memory(f->error);

@@ -8,7 +8,7 @@
 
 /** c has its graph, fusions and implementations; the cover, and the implementations that it is made
  *  of, become those of the plan.
- *  text    as printed by weft_plan_print_json, or a list of those: the one with this graph's calls
+ *  text    as printed by weft_plan_json, or a list of those: the one with this graph's calls
  *  Errors  WEFT_ERROR_INPUT: what does not fit, in words */
 weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error);
 

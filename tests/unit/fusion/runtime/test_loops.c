@@ -443,6 +443,29 @@ static void null_devices_record(void **state) {
     }
 }
 
+/* What no step reads need not be bound, in a loop or without one; what one reads must. */
+static void inputs_that_nothing_reads(void **state) {
+    (void)state;
+    static const char *const scripts[] = {
+        "index nodes plain;\ninput x, unread : real over nodes;\ny = 2*x;\nreturn y;\n",
+        "index nodes plain;\ninput x, unread : real over nodes;\ninput s : real;\n"
+        "repeat at most 3 while (s < 8) {\ny = s*x;\nupdate x = y;\nupdate s = 2*s;\n}\n"};
+    const double x[3] = {1, 2, 3};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i) {
+        loop_case c = case_open(scripts[i]);
+        weft_error error = {0};
+        check(weft_program_size(c.program, "nodes", 3, &error), &error);
+        if (i > 0)
+            bind_one(&c, "s", 1);
+        assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_USAGE);
+        assert_string_equal(error.message, "input 'x' is not bound");
+        bind(&c, "x", x, 3);
+        run(&c);
+        assert_null(weft_program_result(c.program, "unread"));
+        case_close(&c);
+    }
+}
+
 static int open_library(void **state) {
     (void)state;
     return (int)weft_library_make(&library, NULL);
@@ -467,6 +490,7 @@ int main(void) {
         cmocka_unit_test(time_steps),
         cmocka_unit_test(select_chooses),
         cmocka_unit_test(null_devices_record),
+        cmocka_unit_test(inputs_that_nothing_reads),
     };
     return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,0 +1,132 @@
+/* The plan as JSON (docs/compiler.md has the keys). */
+#include "fusion/base/json.h"
+#include "fusion/graph/print.h"
+#include "fusion/plan/implementation.h"
+#include "fusion/plan/plan.h"
+
+static json_t *names(const weft_graph *graph, const int *data, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; ++i)
+        weft_json_append(&list, weft_graph_json_name(graph, data[i]));
+    return list;
+}
+
+static json_t *block(const weft_implementation *one) {
+    return one == NULL
+               ? json_null()
+               : json_pack("{s:i, s:i, s:i}", "instances", one->instances_per_block, "threads",
+                           one->warps > 0 ? one->warps : 1, "iterations", one->serial_iterations);
+}
+
+static json_t *calls(const weft_graph *graph, const weft_implementation *one) {
+    json_t *list = json_array();
+    for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[one->order[i]];
+        const int variant = one->variants[i];
+        weft_json_append(&list,
+                         json_pack("{s:i, s:o, s:i, s:i}", "call", call->id, "result",
+                                   weft_graph_json_name(graph, call->result), "variant", variant,
+                                   "threads",
+                                   call->instance != NULL ? call->instance->threads[variant] : 1));
+    }
+    return list;
+}
+
+static json_t *loads(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    json_t *list = json_array();
+    for (int i = 0; i < kernel->n_loads; ++i)
+        weft_json_append(&list, weft_graph_json_operand(graph, &kernel->loads[i]));
+    return list;
+}
+
+static json_t *scatters(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    json_t *list = json_array();
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        weft_json_append(
+            &list, weft_graph_json_accumulation(graph, &graph->accumulations[kernel->scatters[i]]));
+    return list;
+}
+
+static json_t *reductions(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    json_t *list = json_array();
+    for (int i = 0; i < kernel->n_reductions; ++i)
+        weft_json_append(&list,
+                         weft_graph_json_name(graph, graph->calls[kernel->reductions[i]].result));
+    return list;
+}
+
+static json_t *argument_json(const weft_graph *graph, const weft_argument *argument) {
+    static const char *const kinds[] = {
+        [ARGUMENT_DATUM] = "list",          [ARGUMENT_MAP] = "connectivity",
+        [ARGUMENT_POSITIONS] = "positions", [ARGUMENT_PARTIALS] = "partials",
+        [ARGUMENT_STAR] = "stars",          [ARGUMENT_ROWS] = "operator",
+        [ARGUMENT_TWIN] = "twin",           [ARGUMENT_STAR_MATRIX] = "rows",
+        [ARGUMENT_COLOUR] = "colour",       [ARGUMENT_GATHER] = "transposed"};
+    const char *kind = kinds[argument->kind];
+    if (argument->kind == ARGUMENT_GATHER)
+        return json_pack("{s:s, s:o, s:s}", "kind", kind, "name",
+                         weft_json_string(graph->maps[argument->index].name), "part",
+                         argument->part == 0 ? "start" : "positions");
+    if (argument->kind == ARGUMENT_MAP || argument->kind == ARGUMENT_STAR ||
+        argument->kind == ARGUMENT_COLOUR)
+        return json_pack("{s:s, s:o}", "kind", kind, "name",
+                         weft_json_string(graph->maps[argument->index].name));
+    return json_pack("{s:s, s:o}", "kind", kind, "name",
+                     argument->kind == ARGUMENT_ROWS
+                         ? weft_json_string(graph->operators[argument->index])
+                         : weft_graph_json_name(graph, argument->index));
+}
+
+static json_t *arguments(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    json_t *list = json_array();
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        weft_json_append(&list, argument_json(graph, &kernel->arguments[i]));
+    return list;
+}
+
+static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:b, s:o, s:o, s:i, s:o, "
+        "s:o, s:o}",
+        "name", weft_json_string(kernel->name), "index_set",
+        weft_graph_json_index_set(graph, kernel->index_set), "level",
+        one != NULL ? json_integer(one->fusion->level) : json_null(), "block", block(one), "calls",
+        calls(graph, one), "loads", loads(graph, kernel), "stores",
+        names(graph, kernel->stores, kernel->n_stores), "scatters", scatters(graph, kernel),
+        "gather",
+        kernel->kind == KERNEL_GATHER
+            ? weft_graph_json_accumulation(graph, &graph->accumulations[kernel->gather])
+            : json_null(),
+        "adds", kernel->adds, "cell_colours", kernel->kind == KERNEL_CELL_COLOURS, "reductions",
+        reductions(graph, kernel), "finishes", kernel->kind == KERNEL_FINISH, "zeroed",
+        names(graph, kernel->zero, kernel->n_zero), "arguments", arguments(graph, kernel),
+        "onchip_peak", one != NULL ? one->onchip_peak : 0, "bytes_loaded",
+        weft_json_number(kernel->bytes_loaded), "bytes_stored",
+        weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops));
+}
+
+static json_t *buffer_json(const weft_graph *graph, const weft_plan *plan, int number) {
+    const weft_plan_buffer *buffer = &plan->buffers[number];
+    json_t *data = json_array();
+    for (int k = 0; k < graph->n_data; ++k)
+        if (plan->buffer_of[k] == number)
+            weft_json_append(&data, weft_graph_json_name(graph, k));
+    return json_pack("{s:o, s:i, s:i, s:i, s:o}", "index_set",
+                     weft_graph_json_index_set(graph, buffer->index_set), "components",
+                     buffer->components, "first", buffer->first, "last", buffer->last, "data",
+                     data);
+}
+
+json_t *weft_plan_json(const weft_graph *graph, const weft_plan *plan, int segment) {
+    json_t *kernels = json_array(), *buffers = json_array();
+    for (int i = 0; i < plan->n_kernels; ++i)
+        weft_json_append(&kernels, kernel_json(graph, &plan->kernels[i]));
+    for (int i = 0; i < plan->n_buffers; ++i)
+        weft_json_append(&buffers, buffer_json(graph, plan, i));
+    json_t *plan_json = json_pack("{s:s, s:i, s:o, s:o}", "format", "weft-plan-1", "lanes",
+                                  plan->lanes, "kernels", kernels, "buffers", buffers);
+    if (segment >= 0)
+        weft_json_set(&plan_json, "segment", json_integer(segment));
+    return plan_json;
+}
