@@ -85,7 +85,7 @@ static weft_status check_rests(const ad_options *o, weft_error *error) {
                                                                             : NULL;
     if (!without)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "%s says when, but not where to", without);
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s says when to write, but not where", without);
     weft_error_hint(error, without[2] == 'o' ? "add --output FILE.pvd or --json FILE"
                                              : "add --checkpoint FILE.vtkhdf");
     return WEFT_ERROR_USAGE;

@@ -151,8 +151,8 @@ weft_status ad_restart(ad_run *run, weft_error *error) {
     TRY(weft_checkpoint_read(run->options->restart, run->mesh, &checkpoint, error));
     if (checkpoint.step > run->options->steps) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "the checkpoint stands after step %" PRId64
-                                ", and the run is to end after %d",
+                                "the checkpoint was written after step %" PRId64
+                                ", and the run ends after step %d",
                                 checkpoint.step, run->options->steps);
         weft_error_place(error, run->options->restart, NULL, 0, 0);
         weft_error_hint(error, "raise --steps: it counts from t = 0");

@@ -64,7 +64,7 @@ void ad_clear(ad_run *run) {
 static int report_outcome(const ad_run *run) {
     static const char *const said[] = {
         [WEFT_STEP_NAN] = "T is no longer finite (NaN or infinite)",
-        [WEFT_STEP_BLOW_UP] = "T has blown up: it is a million times what was given",
+        [WEFT_STEP_BLOW_UP] = "T has diverged: it is a million times the given values",
         [WEFT_STEP_ADVECTION] = "a solve with the mass matrix has not converged",
         [WEFT_STEP_DIFFUSION] = "the solve of the diffusion has not converged"};
     static const char *const advice[] = {
@@ -95,9 +95,9 @@ static int report_stop(const ad_run *run) {
     if (!o->checkpoint)
         fputs("with --checkpoint FILE a later run can continue it\n", stderr);
     else if (run->kept_step == run->state.step)
-        fprintf(stderr, "--restart %s goes on from here\n", o->checkpoint);
+        fprintf(stderr, "continue with --restart %s\n", o->checkpoint);
     else
-        fputs("no step was finished, so that there is no new checkpoint\n", stderr);
+        fputs("no step was finished, so there is no new checkpoint\n", stderr);
     return 128 + run->stopped;
 }
 

@@ -41,7 +41,8 @@ static const struct argp_option options_table[] = {
     {"dt", KEY_DT, "H", 0, "Length of a time step", 0},
     {"steps", KEY_STEPS, "N", 0, "Number of time steps, from t = 0", 0},
     {"theta", KEY_THETA, "THETA", 0,
-     "Time stepping of the diffusion: 0.5 is Crank-Nicolson (default), 1 implicit Euler, 0 explicit "
+     "Time stepping of the diffusion: 0.5 is Crank-Nicolson (default), 1 implicit Euler, 0 "
+     "explicit "
      "Euler",
      0},
     {"splitting", KEY_SPLITTING, "NAME", 0,
@@ -54,7 +55,8 @@ static const struct argp_option options_table[] = {
 
     {NULL, 0, NULL, 0, "Assembly and solution:", 4},
     {"assembly", APP_KEY_ASSEMBLY, "NAME", 0,
-     "Storage of the matrix: auto (default: the fastest as predicted), {assemblies}; advection uses "
+     "Storage of the matrix: auto (default: the fastest as predicted), {assemblies}; advection "
+     "uses "
      "csr instead of a storage for symmetric matrices",
      0},
     {"plan", APP_KEY_PLAN, "NAME", 0, "fused (default) or unfused", 0},
@@ -78,12 +80,12 @@ static const struct argp_option options_table[] = {
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "N", 0,
      "Write a checkpoint after every N steps (default: only at the end)", 0},
     {"restart", KEY_RESTART, "FILE.vtkhdf", 0,
-     "Continue from a checkpoint, and continue the series of --output; with unchanged other options "
+     "Continue from a checkpoint, and continue the series of --output; with unchanged other "
+     "options "
      "the result is bitwise that of an uninterrupted run",
      0},
     {"overwrite", KEY_OVERWRITE, NULL, 0,
-     "Replace an existing file of --output, even if --restart cannot continue it",
-     0},
+     "Replace an existing file of --output, even if --restart cannot continue it", 0},
     {"probe", APP_KEY_PROBE, "X,Y[,Z]", 0, "Print T at a point; repeatable", 0},
     {"json", APP_KEY_JSON, "FILE|-", 0,
      "Write the results as JSON; - is standard output, where then nothing else is printed", 0},
@@ -98,8 +100,10 @@ static const char doc[] =
     ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
     "Parts of the boundary without --dirichlet are insulated (mu dT/dn = 0).\n"
     "\n"
-    "On Ctrl-C (SIGINT, SIGTERM, SIGHUP) the program finishes the current step, writes --checkpoint "
-    "if it is given, and exits with 128 plus the number of the signal (130 for Ctrl-C); on a second "
+    "On Ctrl-C (SIGINT, SIGTERM, SIGHUP) the program finishes the current step, writes "
+    "--checkpoint "
+    "if it is given, and exits with 128 plus the number of the signal (130 for Ctrl-C); on a "
+    "second "
     "signal it ends at once.\n"
     "\n"
     "Examples:\n"
@@ -111,7 +115,8 @@ static const char doc[] =
     "\\\n"
     "          --initial 'exp(-((x-0.3)^2+(y-0.5)^2+(z-0.5)^2)/0.02)' --dt 0.01 --steps 20\n"
     "\n"
-    "Exit status: 0 all steps done, 1 a solve did not converge or T is not finite, 2 wrong usage or "
+    "Exit status: 0 all steps done, 1 a solve did not converge or T is not finite, 2 wrong usage "
+    "or "
     "input, 3 the device or the compiler failed.\n"
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "
     "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC.";
@@ -142,7 +147,7 @@ static weft_status read_dt(ad_options *o, const char *text, weft_error *error) {
     if (!(o->dt > 0)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "a time step must be longer than 0");
         weft_error_place(error, "--dt", text, 1, 1);
-        weft_error_hint(error, "time runs forwards from t = 0; turn --velocity round to go back");
+        weft_error_hint(error, "time runs forwards from t = 0; reverse --velocity to go back");
     }
 done:
     return status;

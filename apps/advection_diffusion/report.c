@@ -95,7 +95,8 @@ weft_status ad_plan_print(ad_run *run, weft_error *error) {
     print_mesh(run);
     print_scheme(run);
     printf("\na time step\n%s", text.data && !text.failed ? text.data : "");
-    printf("\n%" PRId64 " launches recorded for one step with one turn of each loop, %s of device "
+    printf("\n%" PRId64
+           " launches recorded for one step with one iteration of each loop, %s of device "
            "memory\n",
            weft_device_launches(run->device),
            app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));

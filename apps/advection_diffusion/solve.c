@@ -24,7 +24,7 @@ static bool renews(const ad_run *run) {
     const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);
     if (change && options->reassemble == AD_REASSEMBLE_ONCE)
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
-                 "--reassemble once: the coefficients stay as they are at t = 0");
+                 "--reassemble once: the coefficients keep their values at t = 0");
     return options->reassemble == AD_REASSEMBLE_EVERY_STEP ||
            (change && options->reassemble == AD_REASSEMBLE_AUTO);
 }

@@ -47,7 +47,7 @@ weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *
             continue;
         n_first = made.n_rows++ == 0 ? n_row : n_first;
         if (n_row != n_first)
-            TRY(refuse(option, text, begin, "this row has another length than the first", hint,
+            TRY(refuse(option, text, begin, "this row and the first differ in length", hint,
                        error));
         n_row = 0;
         if (!*at)

@@ -69,7 +69,7 @@ weft_status app_condition_group(const weft_mesh *mesh, const app_condition *cond
     for (int g = 0; g < mesh->n_groups; ++g) {
         const char *name = mesh->groups[g].name;
         if (strncmp(name, condition->group, length) == 0 && name[length] == '=')
-            weft_error_hint(error, "a name with = stands in quotes: '\"%s\"=EXPR'", name);
+            weft_error_hint(error, "a name with = must be in quotes: '\"%s\"=EXPR'", name);
     }
     return status;
 }
@@ -215,8 +215,8 @@ done:
 static weft_status refuse_count(const char *option, const char *text, int n, int wanted,
                                 weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   "%d expression%s here, but the solution has %d component%s", n,
-                   n == 1 ? " stands" : "s stand", wanted, wanted == 1 ? "" : "s");
+                   "%d expression%s given, but the solution has %d component%s", n,
+                   n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
     weft_error_place(error, option, text, 1, 1);
     weft_error_hint(error, wanted == 1
                                ? "write one expression"

@@ -89,6 +89,7 @@ done:
 }
 
 void app_forecast_compare(const weft_device *device, size_t foreseen, const weft_monitor *monitor) {
-    weft_log(monitor, WEFT_LOG_INFO, "memory: %.3f MB were made at most, %.3f MB were foreseen",
+    weft_log(monitor, WEFT_LOG_INFO,
+             "memory: %.3f MB were allocated at most, %.3f MB were predicted",
              (double)weft_device_bytes_peak(device) * 1e-6, (double)foreseen * 1e-6);
 }

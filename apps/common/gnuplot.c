@@ -24,8 +24,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
     char program[4096], *arguments[] = {program, (char *)(uintptr_t)script, NULL};
     *drawn = false;
     if (!app_find_in_path("gnuplot", program, sizeof program)) {
-        weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is left to be drawn",
-                 script);
+        weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is not drawn", script);
         return WEFT_OK;
     }
     TRY(app_child_run(program, arguments, folder, NULL, NULL, &child, stopped, error));

@@ -73,7 +73,7 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
                                                                : WEFT_ORDERING_BISECTION,
                        monitor, mesh, made, error));
     if (options->reading.size > 0 && !ends_with(options->name, ".geo"))
-        weft_log(monitor, WEFT_LOG_WARNING, "--size changes nothing here: it is for .geo files");
+        weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
              "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",
              mesh->n_cells, mesh->n_nodes, mesh->n_boundary_facets);

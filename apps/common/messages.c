@@ -88,7 +88,7 @@ static weft_status find_level(const char *text, weft_log_level *out, weft_error 
             *out = (weft_log_level)i;
             return WEFT_OK;
         }
-    weft_error_set(error, WEFT_ERROR_USAGE, "'%s' is no log level", text);
+    weft_error_set(error, WEFT_ERROR_USAGE, "'%s' is not a log level", text);
     weft_error_place(error, "WEFT_LOG", text, 1, 1);
     const char *nearest = weft_nearest_name(text, level_names, 4);
     weft_error_hint(error,

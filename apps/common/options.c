@@ -278,8 +278,8 @@ weft_status app_parse_number(const char *option, const char *text, double low, d
     double value = 0;
     TRY(parse_part(option, text, &at, &value, error));
     if (*at) {
-        status = refuse_value(error, option, text, (size_t)(at - text),
-                              "this does not belong to a number");
+        status =
+            refuse_value(error, option, text, (size_t)(at - text), "this is not part of a number");
         weft_error_hint(error, "give one number, such as 0.01 or 1e-2");
     } else if (value < low || value > high) {
         status = refuse_value(error, option, text, 0, "this number is out of range");
@@ -359,8 +359,8 @@ static weft_status split_at(const char *option, const char *text, size_t at, con
     size_t before = strspn(text, " \t");
     if (before >= at || !rest[strspn(rest, " \t")]) {
         refuse_value(error, option, text, before >= at ? 0 : at + 1,
-                     before >= at ? "nothing stands before the separator"
-                                  : "nothing stands after the separator");
+                     before >= at ? "the text before the separator is empty"
+                                  : "the text after the separator is empty");
         weft_error_hint(error, "write %s %s", option, form);
         return WEFT_ERROR_USAGE;
     }
@@ -398,8 +398,8 @@ static weft_status split_quoted(const char *option, const char *text, const char
     if (!rest || *rest != '=' || rest == text + 2) {
         refuse_value(error, option, text, rest ? (size_t)(rest - text) : 0,
                      !rest              ? "this quote is not closed"
-                     : rest == text + 2 ? "nothing stands between the quotes"
-                                        : "expected '=' behind the name in quotes");
+                     : rest == text + 2 ? "the text between the quotes is empty"
+                                        : "expected '=' after the name in quotes");
         weft_error_hint(error, "write %s '\"NAME\"=...'; a quote in the name is written twice",
                         option);
         return WEFT_ERROR_USAGE;

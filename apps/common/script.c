@@ -81,7 +81,7 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
         free(*text);
         *text = NULL;
         status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "this file holds zero bytes, so it is no script");
+                                "this file contains zero bytes, so it is not a script");
         weft_error_place(error, name, NULL, 0, 0);
         weft_error_hint(error, "name a text file in the language of docs/language.md");
     }

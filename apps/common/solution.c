@@ -37,8 +37,8 @@ static const char *advice_on(const app_run_options *options, const weft_cg_resul
         break;
     }
     if (is_nearly_singular(cg))
-        return "the system is nearly singular, so that rounding leaves hardly a right digit: fix u "
-               "in more places, or bring the coefficients closer together";
+        return "the system is nearly singular, so rounding leaves hardly any correct digit: fix u "
+               "in more places, or use coefficients of more similar size";
     return options->jacobi ? "raise --tolerance"
                            : "try --preconditioner jacobi, or raise --tolerance";
 }
@@ -50,7 +50,7 @@ void app_cg_complain(const char *program, const app_run_options *options, const 
     fprintf(stderr, " (tolerance %g)\nhint: %s", options->tolerance,
             advice_on(options, cg, advice));
     if (options->output && !options->keep_unconverged)
-        fprintf(stderr, "; --keep-unconverged writes %s all the same", options->output);
+        fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);
 }
 
@@ -61,7 +61,7 @@ bool app_output_wanted(const app_run_options *options, bool converged,
     /* Half a solution must not stand where a whole one is expected, unless that is asked for. */
     weft_log(monitor, WEFT_LOG_WARNING,
              options->keep_unconverged ? "%s is written though the solution has not converged"
-                                       : "%s is not written, for the solution has not converged",
+                                       : "%s is not written because the solution has not converged",
              options->output);
     return options->keep_unconverged;
 }

@@ -117,7 +117,7 @@ static weft_status check_other_file(const geo_file *file, const geo_token *word,
         TRY(weft_error_set(file->error, WEFT_ERROR_MEMORY, "out of memory"));
     snprintf(options, length, "%s.opt", path);
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        TRY(refuse(file, word, "%s names what is not a regular file%s", ""));
+        TRY(refuse(file, word, "%s names something that is not a regular file%s", ""));
     if (path_ends_with(path, ".gz"))
         TRY(refuse(file, word, "%s runs gunzip for a compressed file%s", ""));
     /* a file that is missing is Gmsh's to report */
@@ -176,7 +176,7 @@ static weft_status check_commands(geo_file *file) {
     if (file->reader.broken) {
         weft_error_set(file->error, WEFT_ERROR_INPUT, "%s", file->reader.broken);
         weft_error_place(file->error, file->path, file->text, file->reader.hidden.line, 0);
-        weft_error_hint(file->error, "mend the file: Gmsh cannot read it either");
+        weft_error_hint(file->error, "repair the file: Gmsh cannot read it either");
         status = WEFT_ERROR_INPUT;
     } else if (file->reader.ambiguous && file->reader.hidden.kind == GEO_NAME) {
         file->reader.hidden.column = 0;
@@ -198,7 +198,7 @@ static weft_status check_file(const char *path, int depth, int *n_files, weft_er
                        "files include one another without end, or more than %d of them",
                        FILES_MOST);
         weft_error_place(error, path, NULL, 0, 0);
-        weft_error_hint(error, "take the Include or Merge of the file itself out");
+        weft_error_hint(error, "remove the Include or Merge of the file itself");
         return WEFT_ERROR_INPUT;
     }
     TRY(weft_file_read(path, &text, &length, error));

@@ -156,7 +156,7 @@ geo_token geo_next(geo_reader *r) {
     while (r->at < r->end) {
         char c = *r->at;
         if (c == '\0')
-            return fail(r, "a byte of value 0 is here: this is not a text");
+            return fail(r, "this file is not text: it contains a zero byte");
         if (c == '\r' && r->at + 1 < r->end && r->at[1] != '\n')
             r->ambiguous = true;
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f') {

@@ -32,7 +32,7 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
                     !is_geo   ? "the file is damaged: write it again"
                     : no_file ? "see that the file exists; where it is to be written, give "
                                 "--trust-geo: else a .geo file writes nothing"
-                              : "open the file in Gmsh to see the geometry, and mend it there");
+                              : "open the file in Gmsh to see the geometry, and repair it there");
     free(text);
 }
 

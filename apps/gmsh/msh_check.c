@@ -48,7 +48,9 @@ static weft_status check_format(msh_file *file) {
         if (file->cut)
             return msh_cut(file, "MeshFormat");
         if (one != 1 && !file->swapped)
-            return msh_error(file, NULL, 0, "$MeshFormat has no number 1: no binary file");
+            return msh_error(
+                file, NULL, 0,
+                "$MeshFormat does not contain the number 1, so the file is not binary");
     }
     TRY(file->binary ? msh_check_binary(file, "MeshFormat") : msh_check_ascii(file, "MeshFormat"));
 done:

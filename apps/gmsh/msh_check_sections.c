@@ -61,7 +61,7 @@ done:
 static weft_status type_error(msh_file *file, const char *line, size_t length, int64_t element,
                               int64_t type) {
     if (element >= 0)
-        msh_error(file, line, length, "element %lld has type %lld, which is no element type",
+        msh_error(file, line, length, "element %lld has type %lld, which is not an element type",
                   (long long)element, (long long)type);
     else
         msh_error(file, line, length, "elements of type %lld: there is no such element type",
@@ -114,7 +114,7 @@ static weft_status point_lines(msh_file *file, int64_t n, int width) {
         if (msh_reals(line, length) == width)
             continue;
         return file->at >= file->size ? msh_cut(file, "Nodes")
-                                      : msh_error(file, line, length, "this is no point");
+                                      : msh_error(file, line, length, "this is not a point");
     }
 done:
     return status;

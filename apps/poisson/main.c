@@ -71,10 +71,10 @@ void poisson_clear(poisson *run) {
 /* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
 static int report_outcome(const poisson *run) {
     static const app_cg_advice advice = {
-        .indefinite = "the operator is not positive definite: look for --diffusivity <= 0 and for "
+        .indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "
                       "ALPHA < 0 in --robin",
         .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
-        .nan = "a value is no number or too large: look at --diffusivity and ALPHA in --robin"};
+        .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in --robin"};
     if (run->is_null || run->cg.outcome == WEFT_CG_CONVERGED)
         return 0;
     app_cg_complain("poisson", &run->options->run, &run->cg, &advice);

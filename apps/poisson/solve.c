@@ -59,7 +59,7 @@ static weft_status measure_errors(poisson *run, weft_error *error) {
     run->h1_error = sqrt(squares[1]);
     if (!isfinite(squares[0]) || !isfinite(squares[1]))
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
-                 "--exact is not finite everywhere in the mesh, so there are no errors to tell");
+                 "--exact is not finite everywhere in the mesh, so no errors are printed");
 done:
     return status;
 }

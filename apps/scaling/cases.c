@@ -19,7 +19,7 @@ static weft_status find_app(const scaling_options *options, scaling_cases *out, 
     const char *name = scaling_app_at(options->app)->name;
     if (!find_program(name, out->program, sizeof out->program)) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the program %s is not there", name);
-        weft_error_hint(error, "it is looked for beside scaling and in PATH");
+        weft_error_hint(error, "it is searched next to scaling and in PATH");
         return WEFT_ERROR_UNSUPPORTED;
     }
     return scaling_file_hash(out->program, out->program_hash, error);
@@ -28,8 +28,8 @@ static weft_status find_app(const scaling_options *options, scaling_cases *out, 
 static weft_status add_device(const char *name, scaling_cases *out, weft_error *error) {
     for (int i = 0; i < out->devices.n; ++i)
         if (strcmp(out->devices.items[i], name) == 0) {
-            weft_error_set(error, WEFT_ERROR_USAGE, "the device %.40s is asked for twice", name);
-            weft_error_hint(error, "--device host with --threads N is the device host:N");
+            weft_error_set(error, WEFT_ERROR_USAGE, "the device %.40s is given twice", name);
+            weft_error_hint(error, "--device host with --threads N means the device host:N");
             return WEFT_ERROR_USAGE;
         }
     return scaling_list_append(&out->devices, name, error);

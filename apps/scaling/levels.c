@@ -42,7 +42,7 @@ static weft_status make_level(const char *mesh, const char *size, int refine, sc
     if (plain && !size)
         TRY(refuse_size(mesh, "no sizes are given", "add --sizes 32,64,128", error));
     if (!plain && !geo && size)
-        TRY(refuse_size(mesh, "--sizes change nothing here",
+        TRY(refuse_size(mesh, "--sizes has no effect here",
                         "they are for square, cube and FILE.geo; --refine 0..3 is for every mesh",
                         error));
     if (plain)
@@ -69,7 +69,7 @@ done:
 }
 
 static weft_status refuse_doubled(const scaling_level *level, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "%.400s is asked for twice", level->name);
+    weft_error_set(error, WEFT_ERROR_USAGE, "%.400s is given twice", level->name);
     weft_error_hint(error, "name each mesh and size once");
     return WEFT_ERROR_USAGE;
 }

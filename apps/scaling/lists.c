@@ -35,7 +35,7 @@ weft_status scaling_list_add(const char *option, const char *text, scaling_list 
         while (used && isspace((unsigned char)start[used - 1]))
             --used;
         if (used == 0)
-            TRY(refuse(option, text, at, "nothing stands here", error));
+            TRY(refuse(option, text, at, "this is empty", error));
         piece = strndup(start, used);
         if (!piece)
             TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));

@@ -53,7 +53,7 @@ done:
 }
 
 static void print_stopped(const scaling *run) {
-    fprintf(stderr, "scaling: stopped by %s, %d runs are left: the same command goes on\n",
+    fprintf(stderr, "scaling: stopped by %s, %d runs are left: the same command continues\n",
             run->stopped == SIGINT ? "Ctrl-C" : strsignal(run->stopped), run->results.n_missing);
 }
 

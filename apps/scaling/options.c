@@ -52,8 +52,7 @@ static const struct argp_option options_table[] = {
     {"warmup", KEY_WARMUP, "N", 0, "Runs before them that are not measured (default 1)", 0},
 
     {NULL, 0, NULL, 0, "Results:", 3},
-    {"out", KEY_OUT, "DIR", 0, "Directory of the study; an unfinished study there is continued",
-     0},
+    {"out", KEY_OUT, "DIR", 0, "Directory of the study; an unfinished study there is continued", 0},
     {"no-plots", KEY_NO_PLOTS, NULL, 0, "Write the gnuplot script, but do not run it", 0},
     {"quiet", KEY_QUIET, NULL, 0, "Print only errors", 0},
     {"verbose", KEY_VERBOSE, NULL, 0, "Print every run", 0},
@@ -63,11 +62,13 @@ static const char doc[] =
     "Run an application over mesh sizes, assemblies and devices, and report times and errors."
     "\v"
     "Options after -- are passed to the application: problem, tolerance and so on. Without them it "
-    "solves a problem with a known solution, so that errors and convergence orders can be reported; "
+    "solves a problem with a known solution, so that errors and convergence orders can be "
+    "reported; "
     "that of advection_diffusion is for the unit square and cube, with time steps proportional to "
     "the cell size.\n"
     "\n"
-    "DIR receives study.jsonl (one line per run), results.json, results.csv, report.md, plots.gp, and "
+    "DIR receives study.jsonl (one line per run), results.json, results.csv, report.md, plots.gp, "
+    "and "
     "plots as SVG and PNG if gnuplot is installed. The same command continues a study that was "
     "interrupted by Ctrl-C or killed.\n"
     "\n"
@@ -212,9 +213,10 @@ static weft_status check_arguments(const scaling_options *o, weft_error *error) 
             const char *rest = o->arguments[i] + length;
             if (strncmp(o->arguments[i], ours[k], length) != 0 || (*rest && *rest != '='))
                 continue;
-            weft_error_set(error, WEFT_ERROR_USAGE, "%s cannot be given to the app behind --",
-                           ours[k]);
-            weft_error_hint(error, "a study sets it for each run; --help shows its own options");
+            weft_error_set(error, WEFT_ERROR_USAGE,
+                           "%s cannot be given to the application after --", ours[k]);
+            weft_error_hint(error,
+                            "the study sets it for each run; --help shows the options of scaling");
             return WEFT_ERROR_USAGE;
         }
     return WEFT_OK;

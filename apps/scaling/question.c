@@ -131,7 +131,7 @@ weft_status scaling_question_compare(const char *path, const json_t *before, con
     weft_error_set(error, WEFT_ERROR_USAGE, "this folder holds another study; it differs in: %s",
                    text.data && !text.failed ? text.data : "its options");
     weft_error_place(error, path, NULL, 0, 0);
-    weft_error_hint(error, "give these as they were there, or another folder by --out");
+    weft_error_hint(error, "give the same options as for that study, or another folder by --out");
     weft_text_free(&text);
     return WEFT_ERROR_USAGE;
 }

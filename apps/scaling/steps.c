@@ -64,8 +64,8 @@ weft_status scaling_steps_check(const scaling_options *options, const scaling_ca
     if (!options->fit_dt)
         return WEFT_OK;
     if (!app->default_velocity || !cases->own_problem) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "--fit-dt changes nothing here");
-        weft_error_hint(error, "it is for advection_diffusion with a problem of yours behind --");
+        weft_error_set(error, WEFT_ERROR_USAGE, "--fit-dt has no effect here");
+        weft_error_hint(error, "it is for advection_diffusion with a problem given after --");
         return WEFT_ERROR_USAGE;
     }
     TRY(find_number(cases, "--dt", &number, error));

@@ -52,7 +52,7 @@ static weft_status open_locked(scaling_study *study, weft_error *error) {
         return fail_file(study, "open", error);
     if (flock(study->file, LOCK_EX | LOCK_NB) == 0)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "another process is at work on this study");
+    weft_error_set(error, WEFT_ERROR_USAGE, "another process is working on this study");
     weft_error_place(error, study->path, NULL, 0, 0);
     weft_error_hint(error, "wait until it is done, or give another folder by --out");
     return WEFT_ERROR_USAGE;
@@ -82,16 +82,16 @@ static weft_status refuse_line(const scaling_study *study, int line, const char 
     weft_error_set(error, WEFT_ERROR_INPUT, "%s", why);
     weft_error_place(error, study->path, NULL, line, 1);
     if (line > 1)
-        weft_error_hint(error, "remove this line: its run is then done again");
+        weft_error_hint(error, "remove this line: its run is then repeated");
     else
-        weft_error_hint(error, "this file is no study's; give another folder by --out");
+        weft_error_hint(error, "this is not the file of a study; give another folder by --out");
     return WEFT_ERROR_INPUT;
 }
 
 static weft_status read_question(scaling_study *study, const json_t *line, weft_error *error) {
     const json_t *before = json_object_get(line, "question");
     if (!before || !json_is_integer(json_object_get(line, "weft_scaling")))
-        return refuse_line(study, 1, "this is no study of Weft's", error);
+        return refuse_line(study, 1, "this is not a study of Weft", error);
     if (json_integer_value(json_object_get(line, "weft_scaling")) != FORMAT)
         return refuse_line(study, 1, "this study has the format of another version", error);
     return scaling_question_compare(study->path, before, study->question, error);
@@ -112,7 +112,7 @@ static weft_status read_record(scaling_study *study, const scaling_cases *cases,
     if (!name || !json_is_integer(round) || json_integer_value(round) < 0 ||
         json_integer_value(round) >= study->rounds ||
         (!json_is_object(json_object_get(line, "result")) && !json_object_get(line, "error")))
-        return refuse_line(study, number, "this line is no record of a run", error);
+        return refuse_line(study, number, "this line is not the record of a run", error);
     for (int i = 0; i < study->n_cases; ++i)
         if (strcmp(cases->cases[i].name, name) == 0) {
             place_record(study, i, (int)json_integer_value(round), line);

@@ -70,7 +70,7 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
     TRY(weft_symmetry_measure(run->symmetry, &run->asymmetry, error));
     if (isnan(run->asymmetry)) {
         status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "the local matrix '%s' has entries that are no finite numbers",
+                                "the local matrix '%s' has entries that are not finite numbers",
                                 run->script.matrix);
         weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
         weft_error_place(error, run->options->script, NULL, 0, 0);

@@ -27,7 +27,7 @@ done:
 static weft_status refuse_uniform(const solve_binding *binding, const char *text,
                                   weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   "this input is one number for all, and '%.60s' is no number", text);
+                   "this input is a single number, and '%.60s' is not a number", text);
     weft_error_place(error, binding->origin, binding->value, 1, 1);
     weft_error_hint(error, "write a number; what varies in space is an input over nodes or cells");
     return WEFT_ERROR_USAGE;
@@ -83,8 +83,8 @@ static int count(const weft_name_info *info) {
 static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
                                 weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   "%d expression%s here, but this input has %d components", n,
-                   n == 1 ? " stands" : "s stand", wanted);
+                   "%d expression%s given, but this input has %d components", n,
+                   n == 1 ? " is" : "s are", wanted);
     weft_error_place(error, binding->origin, binding->value, 1, 1);
     weft_error_hint(error, "write one for each, with commas between them; matrices row by row");
     return WEFT_ERROR_USAGE;
@@ -189,9 +189,10 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
     const int c = run->components;
     if (!info->over || strcmp(info->over, "nodes") != 0 || count(info) != c ||
         info->rank != (c > 1)) {
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "the input u has not the shape of the solution, %d component%s a node", c,
-                       c == 1 ? "" : "s");
+        weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "the input u does not have the shape of the solution, %d component%s per node", c,
+            c == 1 ? "" : "s");
         weft_error_place(error, run->options->script, NULL, 0, 0);
         if (c == 1)
             weft_error_hint(error, "write input u : real over nodes;");

@@ -83,7 +83,7 @@ static const app_cg_advice linear_advice = {
     .indefinite = "the matrix is not positive definite: look at the signs in the script, at "
                   "coefficients <= 0, and at ALPHA < 0 in --robin",
     .breakdown = "look at the coefficients, or try --preconditioner none",
-    .nan = "a value is no number or too large: look at --input and --define"};
+    .nan = "a value is not a number or too large: look at --input and --define"};
 
 static const char *newton_advice(const weft_cg_result *cg) {
     switch (cg->outcome) {
@@ -91,12 +91,14 @@ static const char *newton_advice(const weft_cg_result *cg) {
         return "take more --load-steps or --newton-iterations; where the residuals fall no more, "
                "raise --newton-tolerance, or look whether K is the derivative of r";
     case WEFT_CG_INDEFINITE:
-        return "the tangent is not positive definite there, as where a part buckles: take smaller "
+        return "the tangent is not positive definite there, for example because a part buckles: "
+               "take smaller "
                "loads or more --load-steps";
     case WEFT_CG_MAX_ITERATIONS:
         return "raise --max-iterations or --tolerance";
     case WEFT_CG_NAN:
-        return "a value is no number or too large: take more --load-steps, or look at --input and "
+        return "a value is not a number or too large: take more --load-steps, or look at --input "
+               "and "
                "--define";
     default:
         return "the tangent is nearly singular there: take smaller loads or more --load-steps, or "
@@ -113,14 +115,14 @@ static int report_newton(const solve *run) {
     if (run->cg.outcome != WEFT_CG_CONVERGED)
         fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->cg.outcome));
     if (last && isnan(last->residual))
-        fprintf(stderr, "the residual is no number");
+        fprintf(stderr, "the residual is not a number");
     else
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
     fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
             last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
             newton_advice(&run->cg));
     if (options->output && !options->keep_unconverged)
-        fprintf(stderr, "; --keep-unconverged writes %s all the same", options->output);
+        fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);
     return 1;
 }

@@ -46,7 +46,7 @@ static weft_status measure_components(solve *run, weft_error *error) {
     run->h1_error = sqrt(h1);
     if (!isfinite(l2) || !isfinite(h1))
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
-                 "--exact is not finite everywhere in the mesh, so there are no errors to tell");
+                 "--exact is not finite everywhere in the mesh, so no errors are printed");
 done:
     return status;
 }

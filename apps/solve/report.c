@@ -71,7 +71,7 @@ static void print_newton(const solve *run) {
 static void print_head(const solve *run) {
     app_messages_clear(run->messages);
     app_mesh_print(run->mesh, &run->mesh_made);
-    printf("script      %s: matrix %s, vector %s, %d component%s a node\n", run->options->script,
+    printf("script      %s: matrix %s, vector %s, %d component%s per node\n", run->options->script,
            run->script.matrix, run->script.vector ? run->script.vector : "none", run->components,
            run->components == 1 ? "" : "s");
     app_plan_print(&run->context, run->assembly, "");

@@ -98,9 +98,9 @@ static weft_status check_options(const solve *run, weft_error *error) {
                               WEFT_FORM_PARAMETERS - 1);
     for (int i = 0; i < options->sets.n; ++i)
         if (run->script.has_d && strcmp(options->sets.list[i].name, "d") == 0) {
-            weft_error_set(error, WEFT_ERROR_USAGE, "the dimension d is the mesh's");
+            weft_error_set(error, WEFT_ERROR_USAGE, "the dimension d is given by the mesh");
             weft_error_place(error, "--param", NULL, 0, 0);
-            weft_error_hint(error, "leave --param d out, and give a mesh of that dimension");
+            weft_error_hint(error, "omit --param d, and give a mesh of that dimension");
             return WEFT_ERROR_USAGE;
         }
     return WEFT_OK;
@@ -189,8 +189,8 @@ static weft_status check_names(const solve *run, weft_error *error) {
         if (find(compilation, taken[i], &info) && !(i == 0 && run->script.action))
             return refuse(run,
                           "give it another name: v, y and A are among those that stand in "
-                          "what solve puts behind a script",
-                          error, "the name '%s' is taken here", taken[i]);
+                          "the statements that solve appends to a script",
+                          error, "the name '%s' is reserved", taken[i]);
     for (size_t i = 0; i < 2; ++i)
         if (!find(compilation, i ? "nodes" : "cells", &info) || info.kind != WEFT_NAME_INDEX)
             return refuse(run, "write index cells, nodes;", error,
@@ -212,7 +212,7 @@ static weft_status check_dofs(const solve *run, weft_error *error) {
     if (dofs.width == width)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this script is for cells of %d nodes, and those of the mesh have %d",
+                   "this script is for cells of %d nodes, but the cells of the mesh have %d",
                    dofs.width, width);
     weft_error_place(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "with parameter d = 2; and nodes[d + 1] it serves triangles and "
@@ -228,17 +228,17 @@ static weft_status check_matrix(solve *run, weft_error *error) {
         "row i*c + k for component k of node i";
     if (!find(run->script.compilation, run->script.matrix, &K) || K.sparse)
         return refuse(run, "write K = ...; without A[dofs,dofs] +=, which solve does itself", error,
-                      "'%s' is no local matrix", run->script.matrix);
+                      "'%s' is not a local matrix", run->script.matrix);
     if (!is_text(K.over, "cells") || K.rank != 2 || K.sizes[0] != K.sizes[1] ||
         K.sizes[0] % width != 0)
-        return refuse(run, hint, error, "'%s' has not the shape of a local matrix",
+        return refuse(run, hint, error, "'%s' does not have the shape of a local matrix",
                       run->script.matrix);
     run->components = K.sizes[0] / width;
     run->n_dofs = run->mesh->n_nodes * run->components;
     if (run->components <= SOLVE_COMPONENTS_MAX && run->n_dofs <= INT32_MAX)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                          "%d components a node and %lld in all: at most %d and 2^31 - 1 can be",
+                          "%d components per node and %lld in all: at most %d and 2^31 - 1 can be",
                           run->components, (long long)run->n_dofs, SOLVE_COMPONENTS_MAX);
 }
 
@@ -253,9 +253,10 @@ static weft_status check_vector(const solve *run, weft_error *error) {
                       (b.rank == 0 ? c == 1 : b.rank == 1 && b.sizes[0] == c && c > 1);
     if (fine)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "'%s' has not the shape of a vector: the matrix has %d component%s a node", name,
-                   c, c == 1 ? "" : "s");
+    weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "'%s' does not have the shape of a vector: the matrix has %d component%s per node", name, c,
+        c == 1 ? "" : "s");
     weft_error_place(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error,
                     c == 1 ? "write %s[dofs] += ...; of a real[n] for the n nodes of a cell"
@@ -279,7 +280,7 @@ static weft_status check_action(const solve *run, weft_error *error) {
                 : refuse(run,
                          "with c components, v is real[c] over nodes and Kv real[n,c] over cells; "
                          "with one, real and real[n]",
-                         error, "'%s' has not the shape of K v", "Kv");
+                         error, "'%s' does not have the shape of K v", "Kv");
 }
 
 static weft_status check_sum(const solve *run, weft_error *error) {
@@ -287,8 +288,8 @@ static weft_status check_sum(const solve *run, weft_error *error) {
     if (!run->options->sum || (find(run->script.compilation, run->options->sum, &sum) &&
                                is_text(sum.over, "cells") && sum.rank == 0 && !sum.sparse))
         return WEFT_OK;
-    return refuse(run, "a number for each cell can be summed", error, "'%s' is no real over cells",
-                  run->options->sum);
+    return refuse(run, "a number for each cell can be summed", error,
+                  "'%s' is not a real over cells", run->options->sum);
 }
 
 weft_status solve_script_fit(solve *run, weft_error *error) {

@@ -61,7 +61,7 @@ static weft_status read_seconds(const drawing *d, const json_t *object, const ch
     const json_t *value = json_object_get(object, key);
     *out = json_number_value(value);
     if (!json_is_number(value) || !(*out > 0) || !isfinite((double)instances / *out))
-        return refuse_key(d, where, key, "is no number of seconds above 0", error);
+        return refuse_key(d, where, key, "is not a positive number of seconds", error);
     return WEFT_OK;
 }
 
@@ -121,7 +121,8 @@ static weft_status read_covers(drawing *d, const json_t *list, const char *where
     weft_status status = WEFT_OK;
     one->n = (int)json_array_size(list);
     if (!json_is_array(list) || one->n == 0)
-        return refuse_key(d, where, "covers", "holds no covers: there is nothing to draw", error);
+        return refuse_key(d, where, "covers", "contains no covers: there is nothing to plot",
+                          error);
     one->covers = weft_arena_alloc(d->arena, (size_t)one->n, sizeof *one->covers);
     if (!one->covers)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
@@ -152,11 +153,11 @@ static weft_status read_case(drawing *d, const json_t *item, int index, weft_err
                        .instances = json_integer_value(json_object_get(item, "instances")),
                        .unfused = NAN};
     if (!one->script)
-        TRY(refuse_key(d, where, "script", "is no name", error));
+        TRY(refuse_key(d, where, "script", "is not a name", error));
     if (!one->type)
-        TRY(refuse_key(d, where, "type", "is no name", error));
+        TRY(refuse_key(d, where, "type", "is not a name", error));
     if (one->instances < 1)
-        TRY(refuse_key(d, where, "instances", "is no whole number above 0", error));
+        TRY(refuse_key(d, where, "instances", "is not a positive whole number", error));
     if (unfused && !json_is_null(unfused))
         TRY(read_seconds(d, item, where, "unfused_seconds", one->instances, &one->unfused, error));
     TRY(read_covers(d, json_object_get(item, "covers"), where, one, error));
@@ -186,7 +187,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
         TRY(refuse(d, "", "this holds no \"device\" and list of \"scripts\"", error));
     d->n = (int)json_array_size(scripts);
     if (d->n == 0)
-        TRY(refuse(d, "scripts", "is empty: there is nothing to draw", error));
+        TRY(refuse(d, "scripts", "is empty: there is nothing to plot", error));
     d->cases = weft_arena_alloc(d->arena, (size_t)d->n, sizeof *d->cases);
     if (!d->cases)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
@@ -342,7 +343,7 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
         return weft_error_set(error, WEFT_ERROR_USAGE, "--plot FILE and --out DIR go together");
     if (options->check || options->json || options->n_arguments > 0 || options->n_devices > 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "--plot measures nothing: give it a file and --out DIR alone");
+                              "--plot measures nothing: give it only a file and --out DIR");
     TRY(read_drawing(&d, error));
     if (mkdir(d.out, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));
@@ -356,7 +357,7 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
         TRY(draw(&d, &d.cases[i], error));
     }
     if (d.n_undrawn > 0)
-        printf("where gnuplot is, draw by: cd %s && gnuplot *.gp\n", d.out);
+        printf("to plot where gnuplot is installed: cd %s && gnuplot *.gp\n", d.out);
 done:
     json_decref(d.root);
     return status;

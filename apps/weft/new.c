@@ -13,7 +13,8 @@ static const struct argp_option table[] = {{0}};
 static const char doc[] =
     "Write a working template: NAME.kernel.c, an elementary function, or NAME.weft, a script."
     "\v"
-    "Existing files are kept. The script calls the function of NAME.kernel.c if that file is in the "
+    "Existing files are kept. The script calls the function of NAME.kernel.c if that file is in "
+    "the "
     "current directory; otherwise it calls shipped functions, and solve can run it.\n"
     "\n"
     "Examples:\n"
@@ -99,7 +100,7 @@ static weft_status check_name(const char *name, weft_error *error) {
     for (const char *c = name; *c; ++c)
         fine = fine && (isalnum((unsigned char)*c) || *c == '_') && !((unsigned char)*c & 0x80);
     if (!fine)
-        return refuse(name, "it is no identifier",
+        return refuse(name, "it is not an identifier",
                       "a name is a letter, then letters, digits and _, at most 48 in all; the "
                       "file's ending is added",
                       error);
@@ -275,8 +276,8 @@ static weft_status make_file(bool is_function, const char *name, weft_error *err
             "  weft new script %-19s a script that calls it\n",
             name);
     else if (uses_own)
-        printf("  weft compile %s --kernels .\n  weft compile %s --kernels . --print source\n", file,
-               file);
+        printf("  weft compile %s --kernels .\n  weft compile %s --kernels . --print source\n",
+               file, file);
     else
         printf("  solve %s --mesh square:32\n  weft compile %s --print source\n", file, file);
 done:

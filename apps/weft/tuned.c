@@ -85,10 +85,9 @@ void weft_tool_tune_told(const weft_tool_tuned *t, const weft_compile_options *o
                  weft_measured_costs_size(t->costs));
     if (options->cover)
         weft_log(&messages->monitor, WEFT_LOG_INFO,
-                 recalled
-                     ? "the cover that a search found best is used"
-                     : "the cover that a search found best is no longer among those looked at: "
-                       "the best predicted one is used");
+                 recalled ? "the stored best cover is used"
+                          : "the stored best cover is no longer among the candidates: "
+                            "the cover predicted best is used");
 }
 
 void weft_tool_tune_explain(const weft_compile_options *options,

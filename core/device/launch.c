@@ -28,7 +28,7 @@ static weft_status check_arguments(const weft_device *device, const weft_launch 
     for (int i = 0; i < launch->n_arguments; ++i)
         if (!launch->arguments[i] || launch->arguments[i]->device != device)
             return weft_error_set(error, WEFT_ERROR_USAGE,
-                                  "launch of %s: argument %d is no memory of this device",
+                                  "launch of %s: argument %d is not memory of this device",
                                   launch->kernel, i);
     return WEFT_OK;
 }

@@ -55,7 +55,7 @@ weft_status weft_recording_while(weft_device *device, weft_memory *flag, weft_er
         return status;
     if (!flag || flag->device != device || flag->bytes < sizeof(uint32_t))
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "weft_recording_while: its flag is no memory of this device with at "
+                              "weft_recording_while: its flag is not memory of this device with at "
                               "least 4 bytes");
     return device->table->recording->loop(device, flag, error);
 }

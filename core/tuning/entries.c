@@ -41,7 +41,7 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
         row[6].real = times[i].seconds;
         row[7].number = now;
         if (!is_time(times[i].seconds))
-            status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g s is no time",
+            status = weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g s is not a time",
                                     times[i].routine, times[i].seconds);
     }
     if (status == WEFT_OK)
@@ -77,7 +77,7 @@ done:
 weft_status weft_tuning_set(weft_tuning *tuning, const char *device, const char *name, double value,
                             weft_error *error) {
     if (!isfinite(value))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g is no number", name, value);
+        return weft_error_set(error, WEFT_ERROR_USAGE, "%s: %g is not a number", name, value);
     const tuning_value row[] = {
         {.text = device}, {.text = name}, {.real = value}, {.number = (int64_t)time(NULL)}};
     return weft_tuning_put(tuning, TUNING_NUMBERS, row, 1, error);

@@ -201,7 +201,7 @@ static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], 
     hid_t group = H5Gopen2(file, "Weft/Checkpoint", H5P_DEFAULT);
     bool whole = true, no_room = false;
     if (group < 0)
-        return refuse(path, "this is no checkpoint",
+        return refuse(path, "this is not a checkpoint",
                       "give a file that --checkpoint wrote; --output writes results", error);
     for (int i = 0; i < NOTES; ++i) {
         if (!no_room)
@@ -266,7 +266,7 @@ static weft_status read_apart(void *user, int out, weft_error *error) {
     weft_hdf5_silence();
     hid_t file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
-        status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, "this is no whole checkpoint", error);
+        status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, "this checkpoint is incomplete", error);
         if (status == WEFT_ERROR_INPUT)
             weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
                                    "--checkpoint wrote");

@@ -13,8 +13,8 @@ static weft_status parse_n(const char *name, const char *digits, int64_t *n, wef
     errno = 0;
     long long value = strtoll(digits, &end, 10);
     if (strspn(digits, "0123456789") != strlen(digits) || end == digits || errno != 0) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "`%s`: `%s` is no number of cells a side", name,
-                       digits);
+        weft_error_set(error, WEFT_ERROR_USAGE, "`%s`: `%s` is not a number of cells per side",
+                       name, digits);
         weft_error_hint(error, "write a whole number from 1 on, such as square:32 or cube:16");
         return WEFT_ERROR_USAGE;
     }

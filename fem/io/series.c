@@ -63,7 +63,7 @@ weft_status weft_series_lock(int file, const char *path, weft_error *error) {
 
 static weft_status refuse_other(const weft_series *s, const weft_series_found *found,
                                 weft_error *error) {
-    const char *why = !found->is_series ? "it is no series of Weft's"
+    const char *why = !found->is_series ? "it is not a series of Weft"
                       : strcmp(found->mesh, s->mesh_hash) != 0
                           ? "it is the series of another mesh"
                           : "it is the series of other options";

@@ -77,7 +77,7 @@ static weft_status open_file(weft_vtkhdf_reader *r) {
         return weft_vtkhdf_damaged(r, "HDF5 did not start");
     r->file = H5Fopen(r->path, H5F_ACC_RDONLY, r->access);
     if (r->file < 0)
-        return weft_vtkhdf_damaged(r, "this is no whole HDF5 file");
+        return weft_vtkhdf_damaged(r, "this HDF5 file is incomplete");
     if (!exists(r, "VTKHDF"))
         return refuse(r, "save it from ParaView as VTKHDF, or give the .msh or .geo file",
                       "this is an HDF5 file, and has no group VTKHDF");

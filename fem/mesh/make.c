@@ -80,8 +80,8 @@ static weft_status check_coordinates(const weft_mesh_data *data, const char *sou
     if (bad == 0)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "%s: %lld node%s a coordinate that is no finite number (first: node %lld at",
-                   source, (long long)bad, bad == 1 ? " has" : "s have", (long long)first + 1);
+                   "%s: %lld node%s a coordinate that is not finite (first: node %lld at", source,
+                   (long long)bad, bad == 1 ? " has" : "s have", (long long)first + 1);
     for (int k = 0; k < d; ++k)
         weft_error_append(error, " %g", data->x[first * d + k]);
     weft_error_append(error, ")");

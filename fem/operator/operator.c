@@ -24,7 +24,7 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                   (long long)weft_connectivity_to(forms[i].dofs));
         if (weft_form_components(&forms[i]) != weft_form_components(&forms[0]))
             return weft_error_set(error, WEFT_ERROR_SHAPE,
-                                  "the forms %s and %s have %d and %d components a node",
+                                  "the forms %s and %s have %d and %d components per node",
                                   forms[0].name, forms[i].name, weft_form_components(&forms[0]),
                                   weft_form_components(&forms[i]));
     }

@@ -183,7 +183,7 @@ static weft_status read_apply(flow_builder *b, weft_flow_steps *steps, int i, in
     step.v = flow_name_find(b->flow, v->name);
     if (step.v < 0 || b->flow->names[step.v].index_set == UNIFORM) {
         status = weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,
-                               "'%s' is no list that '%s' could be applied to", v->name,
+                               "'%s' is not a list that '%s' can be applied to", v->name,
                                script->operators[step.op].name);
         goto done;
     }

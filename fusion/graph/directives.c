@@ -83,7 +83,7 @@ weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_st
     TRY(weft_script_integer(builder->script, statement->variant, &variant, error));
     if (call == NULL) {
         status = weft_error_at(error, WEFT_ERROR_TYPE, place,
-                               "only the call of a function has variants, and '%s' is no call",
+                               "only the call of a function has variants, and '%s' is not a call",
                                statement->name);
         weft_error_hint(error, "give the call that is meant a statement of its own: "
                                "NAME = FUNCTION(...) using variant N;");

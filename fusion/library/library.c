@@ -122,7 +122,8 @@ static weft_status add_file(weft_library *library, const char *path, weft_error 
     size_t length = 0;
     TRY(weft_file_read(path, &text, &length, error));
     if (strlen(text) != length) {
-        status = weft_error_set(error, WEFT_ERROR_SYNTAX, "this is no text: it has a zero byte");
+        status =
+            weft_error_set(error, WEFT_ERROR_SYNTAX, "this is not text: it contains a zero byte");
         weft_error_place(error, path, NULL, 0, 0);
         goto done;
     }

@@ -134,7 +134,7 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
                           found->kind == SCRIPT_ACCUMULATED);
     if (list && found->loop >= 0) {
         weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
-                      "'%s' is made inside a loop and cannot be returned", result->name);
+                      "'%s' is computed inside a loop and cannot be returned", result->name);
         weft_error_hint(parser->error, "make it before the loop and update it there");
         return WEFT_ERROR_TYPE;
     }
@@ -149,8 +149,8 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
     for (int i = 0; i < parser->n_names; ++i)
         if (parser->names[i].kind == SCRIPT_ASSIGNED || parser->names[i].kind == SCRIPT_ACCUMULATED)
             names[n++] = parser->names[i].name;
-    weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place, "'%s' is returned and never made",
-                  result->name);
+    weft_error_at(parser->error, WEFT_ERROR_TYPE, result->place,
+                  "'%s' is returned but never computed", result->name);
     script_suggest(parser->error, result->name, names, n, "the results of this script are");
     return WEFT_ERROR_TYPE;
 }

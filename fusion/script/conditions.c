@@ -51,8 +51,9 @@ bool script_at_comparison(const script_parser *parser) {
 
 void script_hint_condition(const script_parser *parser) {
     if (script_at_comparison(parser) || script_at(parser, "and"))
-        weft_error_hint(parser->error, "a condition stands in select(a < b, x, y): x where a < b, "
-                                       "else y");
+        weft_error_hint(parser->error,
+                        "a condition is allowed only in select(a < b, x, y): x where a < b, "
+                        "else y");
 }
 
 /* comparison: sum ('<' | '>' | '<=' | '>=') sum */

@@ -61,12 +61,12 @@ static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) 
                 script_unexpected(parser, "'{' before the statements that are to share a kernel");
             if (token->kind == TOKEN_NAME)
                 script_suggest(parser->error, token->text, choice_words, FUSE_CHOICES,
-                               "before it may stand");
+                               "the words before '{' are");
             goto done;
         }
         if (fuse->choices[choice] != NULL)
             TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
-                              "'%s' stands here twice", token->text));
+                              "'%s' is listed twice", token->text));
         TRY(parse_choice(parser, "a number", &fuse->choices[choice]));
     }
 done:
@@ -91,7 +91,7 @@ weft_status script_parse_fuse(script_parser *parser) {
     const int first = script->n_statements;
     if (parser->fuse > 0)
         return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
-                             "'fuse' stands inside another one");
+                             "a fuse block must not contain another one");
     TRY(parse_choices(parser, &fuse));
     TRY(script_expect(parser, "{", "before the statements that are to share a kernel"));
     SCRIPT_APPEND(parser, script->fuses, script->n_fuses, fuse);
@@ -105,7 +105,8 @@ weft_status script_parse_fuse(script_parser *parser) {
         }
         if (script_at(parser, "repeat") || script_at(parser, "split"))
             TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
-                              "'%s' stands outside 'fuse'", script_token(parser)->text));
+                              "'%s' is not allowed inside a fuse block",
+                              script_token(parser)->text));
         TRY(script_parse_statement(parser));
     }
     if (script->n_statements == first)

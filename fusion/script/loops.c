@@ -59,7 +59,7 @@ weft_status script_parse_repeat(script_parser *parser) {
     TRY(script_expect(parser, "at", form));
     TRY(script_expect(parser, "most", form));
     TRY(script_parse_expression(parser, &most));
-    TRY(script_expect(parser, "while", "and a condition after the number of turns"));
+    TRY(script_expect(parser, "while", "and a condition after the number of iterations"));
     TRY(script_expect(parser, "(", "before the condition"));
     TRY(script_parse_condition(parser, &condition));
     TRY(script_expect(parser, ")", "after the condition"));
@@ -174,7 +174,7 @@ weft_status script_check_applies(const script_parser *parser) {
             const weft_node *apply = find_call(parts[k], "apply");
             if (apply)
                 TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, apply->place,
-                                  "a loop is asked for uniform values, not for lists"));
+                                  "the condition of a loop takes uniform values, not lists"));
         }
     }
 done:

@@ -77,7 +77,8 @@ weft_status script_declare(script_parser *parser, const weft_token *token, scrip
     if (parser->n_names >= WEFT_NAMES_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                              "more than %d names in one script", WEFT_NAMES_MAX);
-    script_name *names = weft_array_room(parser->arena, parser->names, parser->n_names, sizeof *names);
+    script_name *names =
+        weft_array_room(parser->arena, parser->names, parser->n_names, sizeof *names);
     if (!names)
         return script_no_memory(parser->error);
     names[parser->n_names++] = (script_name){token->text, kind, token->place, parser->loop};

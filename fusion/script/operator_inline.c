@@ -179,7 +179,7 @@ static weft_status check_written(const operator_writer *w, const written_operato
         reads |= strcmp(script->inputs[i].name, "v") == 0;
         if (strcmp(script->inputs[i].name, "y") == 0)
             return weft_error_at(error, WEFT_ERROR_TYPE, script->inputs[i].place,
-                                 "the script of operator '%s' makes y: it is no input", name);
+                                 "the script of operator '%s' makes y: it is not an input", name);
     }
     for (int i = 0; i < script->n_statements; ++i) {
         makes |= strcmp(script->statements[i].name, "y") == 0;

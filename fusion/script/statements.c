@@ -355,7 +355,7 @@ weft_status script_parse_statement(script_parser *parser) {
         for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
             if (script_at(parser, statements[i].word))
                 return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, script_token(parser)->place,
-                                     "'%s' stands outside loops", statements[i].word);
+                                     "'%s' must be outside loops", statements[i].word);
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; ++i)
         if (script_accept(parser, statements[i].word))
             return statements[i].parse(parser);

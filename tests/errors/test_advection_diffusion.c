@@ -48,7 +48,7 @@ static const bad_case cases[] = {
     {NULL, {SQUARE, "--velocity=1"}, {"--velocity", "1 expressions", "2 dimensions", "EXPR,EXPR"}},
     {NULL, {SQUARE, "--velocity=1,2,3"}, {"--velocity", "3 expressions", "2 dimensions"}},
     {NULL, {"--mesh=cube:2", TIME, "--velocity=1,2"}, {"2 expressions", "3 dimensions"}},
-    {NULL, {SQUARE, "--diffusivity=1,2;3"}, {"--diffusivity:1:5", "another length"}},
+    {NULL, {SQUARE, "--diffusivity=1,2;3"}, {"--diffusivity:1:5", "differ in length"}},
     {NULL, {SQUARE, "--diffusivity=1,2"}, {"2 expressions", "'E11,E12;E21,E22'"}},
     {NULL, {SQUARE, "--diffusivity=1,0,0;0,1,0;0,0,1"}, {"9 expressions", "2 dimensions"}},
     {NULL, {SQUARE, "--velocity=1,z"}, {"--velocity:1:1", "'z' is not defined", "2 dimensions"}},
@@ -87,10 +87,10 @@ static const bad_case cases[] = {
     /* restarts */
     {NULL,
      {SQUARE, "--diffusivity=1", "--restart=@/none.vtkhdf"},
-     {"none.vtkhdf", "no whole checkpoint"}},
+     {"none.vtkhdf", "this checkpoint is incomplete"}},
     {NULL,
      {SQUARE, "--diffusivity=1", "--restart=@/text.vtkhdf"},
-     {"text.vtkhdf", "no whole checkpoint"}},
+     {"text.vtkhdf", "this checkpoint is incomplete"}},
     {NULL,
      {"--mesh=square:3", TIME, "--diffusivity=1", "--restart=@/good.vtkhdf"},
      {"good.vtkhdf", "another mesh", "hint:"}},
@@ -102,7 +102,7 @@ static const bad_case cases[] = {
      {"after step 1", "raise --steps"}},
     {NULL,
      {SQUARE, "--diffusivity=1", "--restart=@/result.vtkhdf"},
-     {"this is no checkpoint", "hint:"}},
+     {"this is not a checkpoint", "hint:"}},
 };
 
 /* A checkpoint and a result of one step on a mesh of 2 by 2. */
@@ -188,7 +188,7 @@ static void warnings(void **state) {
          0},
         {{NULL,
           {"--mesh=square:8", "--velocity=t,0", "--reassemble=once", "--dt=0.1", "--steps=1"},
-          {"warning: --reassemble once: the coefficients stay as they are at t = 0"}},
+          {"warning: --reassemble once: the coefficients keep their values at t = 0"}},
          0}};
     char *folder = test_folder_make();
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {

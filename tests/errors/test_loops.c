@@ -6,7 +6,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +63,7 @@ static void loops(void **state) {
             "                                   ^\n"
             "hint: a < b < c is written a < b and b < c");
     refused(HEAD "repeat at most 10 while (s > 0) { return s; }", NULL,
-            "t.weft:3:35: error: 'return' stands outside loops\n"
+            "t.weft:3:35: error: 'return' must be outside loops\n"
             "    repeat at most 10 while (s > 0) { return s; }\n"
             "                                      ^");
 }
@@ -77,7 +76,7 @@ static void names_in_loops(void **state) {
             "                                      ^\n"
             "hint: its next value in a loop is an update: update y = ...");
     refused(HEAD "repeat at most 10 while (s > 0) { y = 3*x; update s = sum(y); }\nreturn y;", NULL,
-            "t.weft:4:8: error: 'y' is made inside a loop and cannot be returned\n"
+            "t.weft:4:8: error: 'y' is computed inside a loop and cannot be returned\n"
             "    return y;\n"
             "           ^\n"
             "hint: make it before the loop and update it there");

@@ -6,7 +6,6 @@
 #include "fem/weft_fem.h"
 #include "test_support.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +46,18 @@ static const bad_mesh files[] = {
     {"missing.vtkhdf", "error: cannot read missing.vtkhdf" MISSING},
     {"empty.msh", "error: empty.msh is empty\n"
                   "hint: write it again: whatever wrote it stopped before its first byte"},
-    {"text.vtkhdf", "error: text.vtkhdf: this is no whole HDF5 file: file signature not found\n"
+    {"text.vtkhdf", "error: text.vtkhdf: this HDF5 file is incomplete: file signature not found\n"
                     "hint: write the file again: it is damaged or cut short"}};
 
 static const bad_mesh msh_files[] = {
     {"unknown_type.msh",
-     "unknown_type.msh:18: error: element 2 has type 77, which is no element type\n"
+     "unknown_type.msh:18: error: element 2 has type 77, which is not an element type\n"
      "    2 77 2 1 1 1 3 4" TYPES},
     {"unknown_type_4.msh",
      "unknown_type_4.msh:16: error: elements of type 99: there is no such element type\n"
      "    2 1 99 1" TYPES},
     {"quadrangle.msh", "quadrangle.msh: error: it has 1 quadrangles (type 3)" RECOMBINE},
-    {"nan.msh", "error: nan.msh: 1 node has a coordinate that is no finite number (first: node 2 "
+    {"nan.msh", "error: nan.msh: 1 node has a coordinate that is not finite (first: node 2 "
                 "at nan 0)\n"
                 "hint: the file is damaged, or the geometry divides by zero: write it again"},
     {"flat.msh", "error: flat.msh: 1 cell has no area (first: cell 2, nodes 1 3 3, near 0 0)\n"
@@ -73,7 +72,7 @@ static const bad_mesh msh_files[] = {
                   "hint: for a body, add its volume: Surface Loop(1) = {...}; Volume(1) = {1}; and "
                   "Physical Volume(\"domain\") = {1}; a flat mesh goes into the plane z = 0"},
     {"no_node.msh", "no_node.msh: error: Gmsh: Wrong node index 9" DAMAGED},
-    {"no_point.msh", "no_point.msh:11: error: this is no point\n    2 1,0 0 0" DAMAGED},
+    {"no_point.msh", "no_point.msh:11: error: this is not a point\n    2 1,0 0 0" DAMAGED},
     {"short_element.msh",
      "short_element.msh:18: error: this element has too few or too many numbers\n"
      "    2 2 2 1 1 1 3" DAMAGED},
@@ -88,7 +87,7 @@ static const bad_mesh msh_files[] = {
                       "$MeshFormat\n"
                       "hint: Weft reads MSH 2 and 4.1 as text and binary, and MSH 1 (which starts "
                       "with $NOD) and 4.0 as text; a geometry is named .geo"},
-    {"long_point.msh", "long_point.msh:22: error: this is no point\n"
+    {"long_point.msh", "long_point.msh:22: error: this is not a point\n"
                        "    11 0.6479062500000000 0.3749999999997427 166666669405 "
                        "0.6437499999999021 0" DAMAGED},
     {"negative_node.msh", "negative_node.msh:32: error: $Elements names node or element -1, and "
@@ -105,9 +104,9 @@ static const bad_mesh msh_files[] = {
 
 static const bad_mesh geo_files[] = {
     {"syntax.geo", "syntax.geo:3: error: Gmsh: syntax error (;)\n    Line(1) = {1, 2;\n"
-                   "hint: open the file in Gmsh to see the geometry, and mend it there"},
+                   "hint: open the file in Gmsh to see the geometry, and repair it there"},
     {"no_point.geo", "no_point.geo: error: Gmsh: Unknown control point 7 in GEO curve 1\n"
-                     "hint: open the file in Gmsh to see the geometry, and mend it there"},
+                     "hint: open the file in Gmsh to see the geometry, and repair it there"},
     {"curves.geo", "curves.geo: error: the geometry has no surface and no volume\n"
                    "hint: close its curves: Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};"},
     {"order2.geo", "order2.geo: error: it has 2 triangles of 6 nodes (type 9), and Weft takes "

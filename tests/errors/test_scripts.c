@@ -6,7 +6,6 @@
 #include "fusion/weft_compile.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,13 +90,14 @@ static void wishes(void **state) {
            "a kernel, found 'a'\n"
            "    fuse a, b;\n"
            "         ^\n"
-           "hint: before it may stand block, threads, iterations");
+           "hint: the words before '{' are block, threads, iterations");
     SYNTAX("split a;", "bad.weft:1:7: error: expected ';' after 'split', found 'a'\n"
                        "    split a;\n"
                        "          ^");
-    SYNTAX(OVER "fuse { a = x;\nsplit; }", "bad.weft:3:1: error: 'split' stands outside 'fuse'\n"
-                                           "    split; }\n"
-                                           "    ^");
+    SYNTAX(OVER "fuse { a = x;\nsplit; }",
+           "bad.weft:3:1: error: 'split' is not allowed inside a fuse block\n"
+           "    split; }\n"
+           "    ^");
     TYPE(OVER "fuse { }", "bad.weft:2:1: error: there is no statement in this block\n"
                           "    fuse { }\n"
                           "    ^");
@@ -195,12 +195,12 @@ static void names_twice(void **state) {
 static void returns(void **state) {
     (void)state;
     TYPE("stiffness = 1;\nreturn stifness;",
-         "bad.weft:2:8: error: 'stifness' is returned and never made\n"
+         "bad.weft:2:8: error: 'stifness' is returned but never computed\n"
          "    return stifness;\n"
          "           ^\n"
          "hint: did you mean 'stiffness'?");
     TYPE("K = 1;\nb = 2;\nreturn matrix;",
-         "bad.weft:3:8: error: 'matrix' is returned and never made\n"
+         "bad.weft:3:8: error: 'matrix' is returned but never computed\n"
          "    return matrix;\n"
          "           ^\n"
          "hint: the results of this script are K, b");

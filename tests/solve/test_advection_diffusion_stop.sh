@@ -28,7 +28,7 @@ stop() {
         exit 1
     fi
     grep -q "stopped by .* after step" error
-    grep -q -- "--restart c.vtkhdf goes on from here" error
+    grep -q -- "continue with --restart c.vtkhdf" error
     grep -q '"outcome": "stopped"' j.json
     grep -q 'timestep="0"' s.pvd
 }

@@ -62,10 +62,10 @@ expect() {
     fi
     echo "ok: $words"
 }
-expect "a name with = stands in quotes: '\"a=b\"=EXPR'" "$poisson" --mesh names.geo --dirichlet a=1
+expect "a name with = must be in quotes: '\"a=b\"=EXPR'" "$poisson" --mesh names.geo --dirichlet a=1
 expect "this quote is not closed" "$poisson" --mesh square:2 --dirichlet '"a=1'
-expect "expected '=' behind the name" "$poisson" --mesh square:2 --dirichlet '"a"1'
-expect "nothing stands between the quotes" "$poisson" --mesh square:2 --dirichlet '""=1'
+expect "expected '=' after the name" "$poisson" --mesh square:2 --dirichlet '"a"1'
+expect "the text between the quotes is empty" "$poisson" --mesh square:2 --dirichlet '""=1'
 expect "$long" "$poisson" --mesh square:2 --dirichlet "$long=1"
 write_geo "\"n$long\""
 expect "the name of a group has more than 255 bytes" "$poisson" --mesh names.geo --dirichlet a=1

@@ -122,7 +122,7 @@ for pair in INT:130 TERM:143 HUP:129; do
     code=0
     wait $pid || code=$?
     [ $code = "${pair#*:}" ] || fail "SIG${pair%:*}: exit $code: $(cat err)"
-    grep -q "16 runs are left: the same command goes on" err || fail "what is said: $(cat err)"
+    grep -q "16 runs are left: the same command continues" err || fail "what is said: $(cat err)"
     grep -q '"complete": false' stopped/results.json || fail "the results of a stopped study"
     grep -q 'Not complete: 16 runs' stopped/report.md || fail "the report of a stopped study"
 done
@@ -185,7 +185,7 @@ NAP=0.2 bin/scaling --out shared "${ask[@]}" >/dev/null 2>&1 &
 pid=$!
 for _ in {1..600}; do [ -s shared/study.jsonl ] && break; sleep 0.01; done
 study 2 shared "${ask[@]}"
-grep -q "another process is at work on this study" err || fail "$(cat err)"
+grep -q "another process is working on this study" err || fail "$(cat err)"
 kill $pid
 wait $pid 2>/dev/null
 
@@ -214,7 +214,7 @@ cp kept bin/poisson
 cp -r whole damaged
 sed -i '3s/round/ruond/' damaged/study.jsonl
 study 2 damaged "${ask[@]}"
-grep -q "damaged/study.jsonl:3:1: error: this line is no record of a run" err || fail "$(cat err)"
+grep -q "damaged/study.jsonl:3:1: error: this line is not the record of a run" err || fail "$(cat err)"
 sed -i '3s/.*/{/' damaged/study.jsonl
 study 2 damaged "${ask[@]}"
 grep -q "damaged/study.jsonl:3:1: error: this line is no JSON" err || fail "$(cat err)"

@@ -124,17 +124,17 @@ refused "this is no JSON" "$(file "$(covers "1 1e999")")"
 refused 'no "device" and list of "scripts"' '[1]'
 refused 'no "device" and list of "scripts"' '{"device": "d", "scripts": 3}'
 refused "scripts is empty" '{"device": "d", "scripts": []}'
-refused "scripts[0].script is no name" '{"device": "d", "scripts": [7]}'
-refused "scripts[0].type is no name" '{"device": "d", "scripts": [{"script": "s"}]}'
-refused "scripts[0].instances is no whole number above 0" "$(file "$(covers "1 1")" 0)"
-refused "scripts[0].instances is no whole number above 0" "$(file "$(covers "1 1")" '"many"')"
-refused "scripts[0].unfused_seconds is no number of seconds above 0" "$(file "$(covers "1 1")" 10 -1)"
-refused "scripts[0].covers holds no covers" "$(file '[]')"
-refused "scripts[0].covers holds no covers" "$(file '{}')"
-refused "scripts[0].covers[1].measured_seconds is no number of seconds above 0" "$(file "$(covers "1 1" "1 0")")"
-refused "scripts[0].covers[1].predicted_seconds is no number of seconds above 0" "$(file "$(covers "1 1" "null 1")")"
-refused "scripts[0].covers[0].measured_seconds is no number of seconds above 0" "$(file "$(covers "1 1e-320")")"
-refused "scripts[0].covers[0].predicted_seconds is no number" "$(file '[[]]')"
+refused "scripts[0].script is not a name" '{"device": "d", "scripts": [7]}'
+refused "scripts[0].type is not a name" '{"device": "d", "scripts": [{"script": "s"}]}'
+refused "scripts[0].instances is not a positive whole number" "$(file "$(covers "1 1")" 0)"
+refused "scripts[0].instances is not a positive whole number" "$(file "$(covers "1 1")" '"many"')"
+refused "scripts[0].unfused_seconds is not a positive number of seconds" "$(file "$(covers "1 1")" 10 -1)"
+refused "scripts[0].covers contains no covers" "$(file '[]')"
+refused "scripts[0].covers contains no covers" "$(file '{}')"
+refused "scripts[0].covers[1].measured_seconds is not a positive number of seconds" "$(file "$(covers "1 1" "1 0")")"
+refused "scripts[0].covers[1].predicted_seconds is not a positive number of seconds" "$(file "$(covers "1 1" "null 1")")"
+refused "scripts[0].covers[0].measured_seconds is not a positive number of seconds" "$(file "$(covers "1 1e-320")")"
+refused "scripts[0].covers[0].predicted_seconds is not a positive number" "$(file '[[]]')"
 expect 2 "nowhere.json" "$weft" calibrate --plot nowhere.json --out never
 expect 2 "cannot make this folder" "$weft" calibrate --plot good.json --out nowhere/never
 expect 2 "bad.json" "$weft" calibrate --plot good.json --out bad.json

@@ -41,7 +41,7 @@ y = mvmul(P, x);
 return y;
 SCRIPT
 expect 0 "the best" "$weft" compile "$scratch/my.weft" --device host:1 --tune 3 --print cover
-expect 0 "the cover that a search found best is used" \
+expect 0 "the stored best cover is used" \
     env WEFT_LOG=info "$weft" compile "$scratch/my.weft" --device host:1 --print cover
 expect 0 "1 winners" "$weft" tuning list
 

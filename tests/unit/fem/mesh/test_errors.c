@@ -39,14 +39,14 @@ static void test_not_finite(void **state) {
     weft_mesh_data data = good_data(2);
     data.x[2 * 1] = NAN;
     assert_refused(&data, WEFT_ERROR_INPUT,
-                   "error: m.msh: 1 node has a coordinate that is no finite number (first: node 2 "
+                   "error: m.msh: 1 node has a coordinate that is not finite (first: node 2 "
                    "at nan 0)\n"
                    "hint: the file is damaged, or the geometry divides by zero: write it again");
     data = good_data(3);
     data.x[3 * 2 + 2] = INFINITY;
     data.x[3 * 5] = -INFINITY;
     assert_refused(&data, WEFT_ERROR_INPUT,
-                   "error: m.msh: 2 nodes have a coordinate that is no finite number (first: node "
+                   "error: m.msh: 2 nodes have a coordinate that is not finite (first: node "
                    "3 at 0 1 inf)\n"
                    "hint: the file is damaged, or the geometry divides by zero: write it again");
 }

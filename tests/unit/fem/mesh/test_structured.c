@@ -109,14 +109,15 @@ static void test_refused(void **state) {
                          "hint: N of square:N (2 N^2 triangles) is from 1 to 46339"},
         {"cube:1290", "error: cube:1290 has 2^31 nodes or more\n"
                       "hint: N of cube:N (6 N^3 tetrahedra) is from 1 to 1289"},
-        {"square:abc", "error: `square:abc`: `abc` is no number of cells a side\n"
+        {"square:abc", "error: `square:abc`: `abc` is not a number of cells per side\n"
                        "hint: write a whole number from 1 on, such as square:32 or cube:16"},
-        {"square:-3", "error: `square:-3`: `-3` is no number of cells a side\n"
+        {"square:-3", "error: `square:-3`: `-3` is not a number of cells per side\n"
                       "hint: write a whole number from 1 on, such as square:32 or cube:16"},
-        {"cube:", "error: `cube:`: `` is no number of cells a side\n"
+        {"cube:", "error: `cube:`: `` is not a number of cells per side\n"
                   "hint: write a whole number from 1 on, such as square:32 or cube:16"},
         {"cube:99999999999999999999",
-         "error: `cube:99999999999999999999`: `99999999999999999999` is no number of cells a side\n"
+         "error: `cube:99999999999999999999`: `99999999999999999999` is not a number of cells per "
+         "side\n"
          "hint: write a whole number from 1 on, such as square:32 or cube:16"},
         {"mesh.vtu", "error: `mesh.vtu` is not a mesh that Weft reads\n" FORMATS},
         {"mesh.inp", "error: `mesh.inp` is not a mesh that Weft reads\n"

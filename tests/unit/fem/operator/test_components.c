@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Operators with several components a node: linear elasticity with a modulus that varies, and
+/* Operators with several components per node: linear elasticity with a modulus that varies, and
  * springs on one component of a side, on a distorted mesh, by every assembly and plan, against the
  * dense matrix that this file assembles from the elasticity tensor. And the solution of a system
  * with constrained components against elimination. */
@@ -234,7 +234,7 @@ static void components_must_agree(void **state) {
         weft_operator_make(&f.context, WEFT_ASSEMBLY_LMA, system.forms, 2, &op, &error),
         WEFT_ERROR_SHAPE);
     assert_string_equal(error.message,
-                        "the forms elasticity and robin_component have 2 and 1 components a node");
+                        "the forms elasticity and robin_component have 2 and 1 components per node");
     fixture_free(&f);
 }
 

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-
 #define FUNCTION(name, flops)                                                                      \
     "//@ function " name "(x: real[n]) -> y: real[n]\n//@ kind map\n//@ flops " flops              \
     "\n//@ source none\n//@ threads 1\nfor (int i = 0; i < n; ++i) y(i) = x(i);\n"
@@ -140,7 +139,7 @@ static void test_directory(void **state) {
     assert_int_equal(error.line, 3);
     test_file_write(two, "//@ func\0tion", 13);
     assert_int_equal(weft_library_add_directory(f->library, folder, &error), WEFT_ERROR_SYNTAX);
-    assert_string_equal(error.message, "this is no text: it has a zero byte");
+    assert_string_equal(error.message, "this is not text: it contains a zero byte");
     test_folder_remove(&folder);
     free(below);
     free(one);

@@ -152,11 +152,11 @@ static void wrong_variants(void **state) {
             30, "'mmul' has no variant -1 here",
             "it has 0 (1 thread), 1 (3 threads) and 2 (9 threads)");
     refused("null", HEAD "y = 2*x using variant 0;\nreturn y;\n", NULL, 5, 23,
-            "only the call of a function has variants, and 'y' is no call",
+            "only the call of a function has variants, and 'y' is not a call",
             "give the call that is meant a statement of its own: NAME = FUNCTION(...) using "
             "variant N;");
     refused("null", HEAD "y = 2*mvmul(A, x) using variant 0;\nreturn y;\n", NULL, 5, 33,
-            "only the call of a function has variants, and 'y' is no call",
+            "only the call of a function has variants, and 'y' is not a call",
             "give the call that is meant a statement of its own: NAME = FUNCTION(...) using "
             "variant N;");
     /* equal calls are one */
@@ -293,7 +293,7 @@ static void wrong_blocks(void **state) {
             "expected '{' before the statements that are to share a kernel, found 'blok'",
             "did you mean 'block'?");
     refused("null:h200", HEAD "fuse block 32 block 32 " BODY, NULL, 5, 15,
-            "'block' stands here twice", "");
+            "'block' is listed twice", "");
     refused("null:h200", HEAD "fuse block { M = mmul(A, B); } return M;", NULL, 5, 12,
             "expected a number, found '{'", "");
     refused("null:h200", HEAD "fuse block -32 " BODY, NULL, 5, 12, "expected a number, found '-'",
