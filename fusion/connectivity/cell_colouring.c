@@ -80,13 +80,6 @@ static void colour_rest(colouring *c) {
     c->n_cells[c->n_colours++] = c->n_waiting;
 }
 
-static weft_status no_memory(const weft_connectivity *connectivity, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the colours of %lld cells",
-                   (long long)connectivity->n_from);
-    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
-    return WEFT_ERROR_MEMORY;
-}
-
 /* From the colour of each cell to the cells of each colour, ascending. */
 static weft_status colours_fill(const weft_connectivity *connectivity, const colouring *c,
                                 weft_cell_colours *made, weft_error *error) {
@@ -96,7 +89,7 @@ static weft_status colours_fill(const weft_connectivity *connectivity, const col
     made->start = calloc((size_t)c->n_colours + 1, sizeof *made->start);
     made->order = calloc((size_t)c->n_colours + 1, sizeof(weft_memory *));
     if (!order || !made->start || !made->order) {
-        status = no_memory(connectivity, error);
+        status = weft_cells_no_memory("colours", connectivity->n_from, error);
         goto done;
     }
     made->n_colours = c->n_colours;
@@ -135,7 +128,7 @@ static weft_status colours_make(const weft_connectivity *connectivity, weft_cell
     c.masks = calloc((size_t)c.n_to + 1, sizeof *c.masks);
     c.colours = malloc(((size_t)c.n + 1) * sizeof *c.colours);
     if (!made || !c.masks || !c.colours) {
-        status = no_memory(connectivity, error);
+        status = weft_cells_no_memory("colours", connectivity->n_from, error);
         goto done;
     }
     memset(c.colours, 0xff, (size_t)c.n * sizeof *c.colours); /* WAITS */

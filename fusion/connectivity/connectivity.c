@@ -1,9 +1,8 @@
+/* A connectivity, and what programs of one lane count share of it: interleaved and transposed. */
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/private.h"
-#include "fusion/connectivity/vertex_patches.h"
 #include "fusion/weft_program.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@ struct weft_connectivity_form {
     weft_connectivity_form *next;
 };
 
-static weft_status no_memory(weft_error *error, const char *what, int64_t n) {
+weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the %s of %lld cells", what,
                    (long long)n);
     weft_error_hint(error, "use a coarser mesh or a machine with more memory");
@@ -80,14 +79,11 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
     }
     made = calloc(1, sizeof *made);
     if (!made) {
-        status = no_memory(error, "connectivity", n_from);
+        status = weft_cells_no_memory("connectivity", n_from, error);
         goto done;
     }
-    *made = (weft_connectivity){.device = device,
-                                .indices = indices,
-                                .n_from = n_from,
-                                .n_to = n_to,
-                                .width = width};
+    *made = (weft_connectivity){
+        .device = device, .indices = indices, .n_from = n_from, .n_to = n_to, .width = width};
     *out = made;
 done:
     return status;
@@ -106,15 +102,10 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
         free(form);
         form = next;
     }
-    while ((*connectivity)->stars) {
-        weft_stars *next = (*connectivity)->stars->next;
-        weft_stars_free(&(*connectivity)->stars);
-        (*connectivity)->stars = next;
-    }
-    while ((*connectivity)->edge_stars) {
-        weft_edge_stars *next = (*connectivity)->edge_stars->next;
-        weft_edge_stars_free(&(*connectivity)->edge_stars);
-        (*connectivity)->edge_stars = next;
+    while ((*connectivity)->patches) {
+        weft_patches *next = (*connectivity)->patches->next;
+        weft_patches_free(&(*connectivity)->patches);
+        (*connectivity)->patches = next;
     }
     weft_cell_colours_free(&(*connectivity)->colours);
     free(*connectivity);
@@ -152,28 +143,38 @@ static weft_connectivity_form *form_find(weft_connectivity *connectivity, int la
     return form;
 }
 
-/* Device memory and the array to fill, not zeroed: the memory itself where the host can use it. */
-static weft_status array_make(weft_device *device, size_t count, size_t size, const char *what,
-                              int64_t n, weft_memory **memory, void **array, weft_error *error) {
+weft_status weft_upload_make(weft_device *device, size_t count, size_t size, const char *what,
+                             int64_t n, weft_upload *out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        return no_memory(error, what, n);
-    TRY(weft_memory_make_unset(device, bytes, memory, error));
-    *array = weft_memory_host(*memory);
-    if (!*array && !(*array = weft_array_make_unset(bytes)))
-        status = no_memory(error, what, n);
+        return weft_cells_no_memory(what, n, error);
+    TRY(weft_memory_make_unset(device, bytes, &out->memory, error));
+    out->array = weft_memory_host(out->memory);
+    if (!out->array && !(out->array = weft_array_make_unset(bytes)))
+        status = weft_cells_no_memory(what, n, error);
 done:
     return status;
 }
 
-static weft_status array_finish(weft_memory *memory, void *array, weft_error *error) {
+weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (array && array != weft_memory_host(memory)) {
-        status = weft_memory_write(memory, 0, array, weft_memory_bytes(memory), error);
-        free(array);
-    }
+    if (upload->memory && upload->array != weft_memory_host(upload->memory))
+        TRY(weft_memory_write(upload->memory, 0, upload->array, weft_memory_bytes(upload->memory),
+                              error));
+    *out = upload->memory;
+    if (upload->memory && upload->array != weft_memory_host(upload->memory))
+        free(upload->array);
+    *upload = (weft_upload){0};
+done:
     return status;
+}
+
+void weft_upload_free(weft_upload *upload) {
+    if (!upload->memory || upload->array != weft_memory_host(upload->memory))
+        free(upload->array);
+    weft_memory_free(&upload->memory);
+    upload->array = NULL;
 }
 
 typedef struct interleaving {
@@ -202,30 +203,24 @@ static void interleave_task(void *user, int64_t task) {
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
                                           weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_memory *memory = NULL;
-    void *array = NULL;
+    static const char what[] = "interleaved connectivity";
+    weft_upload made = {0};
     int64_t n = connectivity->n_from, n_blocks = (n + lanes - 1) / lanes;
-    int width = connectivity->width;
     weft_connectivity_form *form = form_find(connectivity, lanes);
     if (!form)
-        return no_memory(error, "connectivity", n);
+        return weft_cells_no_memory(what, n, error);
     if (!form->interleaved) {
-        TRY(array_make(connectivity->device, (size_t)(n_blocks * lanes) * (size_t)width,
-                       sizeof(int32_t), "interleaved connectivity", n, &memory, &array, error));
-        interleaving in = {connectivity, array, n_blocks, lanes};
+        TRY(weft_upload_make(connectivity->device,
+                             (size_t)(n_blocks * lanes) * (size_t)connectivity->width,
+                             sizeof(int32_t), what, n, &made, error));
+        interleaving in = {connectivity, made.array, n_blocks, lanes};
         TRY(weft_device_for(connectivity->device, (n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS,
                             interleave_task, &in, error));
-        status = array_finish(memory, array, error);
-        array = NULL;
-        if (status != WEFT_OK)
-            goto done;
-        form->interleaved = memory;
-        memory = NULL;
+        TRY(weft_upload_send(&made, &form->interleaved, error));
     }
     *out = form->interleaved;
 done:
-    (void)array_finish(memory, array, NULL);
-    weft_memory_free(&memory);
+    weft_upload_free(&made);
     return status;
 }
 
@@ -330,12 +325,12 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
                                          weft_memory **start, weft_memory **positions,
                                          weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_memory *start_memory = NULL, *position_memory = NULL;
-    void *start_array = NULL, *position_array = NULL;
+    static const char what[] = "transposed connectivity";
+    weft_upload starts = {0}, places = {0};
     int64_t n = connectivity->n_from, n_places = n * connectivity->width;
     weft_connectivity_form *form = form_find(connectivity, lanes);
     if (!form)
-        return no_memory(error, "transposed connectivity", n);
+        return weft_cells_no_memory(what, n, error);
     if (!form->positions) {
         if (n_places + (int64_t)lanes * connectivity->width > (int64_t)UINT32_MAX) {
             status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -344,31 +339,20 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
             weft_error_hint(error, "use the assembly lma in place of lma-gather");
             goto done;
         }
-        TRY(array_make(connectivity->device, (size_t)connectivity->n_to + 1, sizeof(int64_t),
-                       "transposed connectivity", n, &start_memory, &start_array, error));
-        TRY(array_make(connectivity->device, (size_t)n_places, sizeof(uint32_t),
-                       "transposed connectivity", n, &position_memory, &position_array, error));
-        TRY(transpose(connectivity, lanes, start_array, position_array, error));
-        status = array_finish(start_memory, start_array, error);
-        start_array = NULL;
-        if (status == WEFT_OK)
-            status = array_finish(position_memory, position_array, error);
-        else
-            (void)array_finish(position_memory, position_array, NULL);
-        position_array = NULL;
-        if (status != WEFT_OK)
-            goto done;
-        form->start = start_memory;
-        form->positions = position_memory;
-        start_memory = position_memory = NULL;
+        TRY(weft_upload_make(connectivity->device, (size_t)connectivity->n_to + 1, sizeof(int64_t),
+                             what, n, &starts, error));
+        TRY(weft_upload_make(connectivity->device, (size_t)n_places, sizeof(uint32_t), what, n,
+                             &places, error));
+        TRY(transpose(connectivity, lanes, starts.array, places.array, error));
+        if (!form->start)
+            TRY(weft_upload_send(&starts, &form->start, error));
+        TRY(weft_upload_send(&places, &form->positions, error));
     }
     *start = form->start;
     *positions = form->positions;
 done:
-    (void)array_finish(start_memory, start_array, NULL);
-    (void)array_finish(position_memory, position_array, NULL);
-    weft_memory_free(&start_memory);
-    weft_memory_free(&position_memory);
+    weft_upload_free(&starts);
+    weft_upload_free(&places);
     return status;
 }
 
@@ -377,7 +361,7 @@ weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lane
     weft_status status = WEFT_OK;
     weft_connectivity_form *form = form_find(connectivity, lanes);
     if (!form)
-        return no_memory(error, "schedule", connectivity->n_from);
+        return weft_cells_no_memory("schedule", connectivity->n_from, error);
     if (!form->schedule)
         TRY(weft_schedule_make(connectivity, lanes, &form->schedule, error));
     *out = form->schedule;

@@ -2,6 +2,7 @@
  * node at the same time, words. */
 #include "core/weft_core.h"
 #include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ typedef struct bank_use {
 } bank_use;
 
 typedef struct edge_work {
-    const weft_star_source_cells *source;
+    const weft_patch_source *source;
     weft_edge_star_scratch *scratch;
     int n_cells, n_rows;
     int32_t *local;
@@ -43,14 +44,6 @@ static void work_free(edge_work *work) {
     free(work->rows);
     free(work->next);
     free(work->given);
-}
-
-void weft_edge_star_patch_free(weft_edge_star_patch *patch) {
-    free(patch->halo);
-    free(patch->warps);
-    free(patch->words);
-    free(patch->cells);
-    *patch = (weft_edge_star_patch){0};
 }
 
 static weft_status no_memory(weft_error *error) {
@@ -232,17 +225,17 @@ static int row_warp(int row, int n_warps) {
     return row / n_warps % 2 ? n_warps - 1 - place : place;
 }
 
-static weft_status size_warps(const edge_work *work, int n_warps, weft_edge_star_patch *out,
-                              weft_error *error) {
-    out->warps = calloc(2 * (size_t)n_warps, sizeof *out->warps);
-    if (!out->warps)
+static weft_status size_warps(const edge_work *work, weft_patch *out, weft_error *error) {
+    const int n_warps = work->source->n_warps;
+    out->rows = calloc(2 * (size_t)n_warps, sizeof *out->rows);
+    if (!out->rows)
         return no_memory(error);
     for (int w = 0; w < n_warps; ++w) {
-        out->warps[2 * w] = (uint32_t)out->n_pairs;
+        out->rows[2 * w] = (uint32_t)out->n_units;
         for (int r = 0; r < work->n_rows; ++r)
             if (row_warp(r, n_warps) == w) {
-                ++out->warps[2 * w + 1];
-                out->n_pairs += count_pairs(&work->rows[r]);
+                ++out->rows[2 * w + 1];
+                out->n_units += count_pairs(&work->rows[r]);
             }
     }
     return WEFT_OK;
@@ -273,7 +266,7 @@ static int32_t lane_cell(const edge_work *work, const edge_row *row, int lane, i
 }
 
 static void write_row(const edge_work *work, const edge_row *row, int32_t first_pair,
-                      const int32_t *numbers, weft_edge_star_patch *out) {
+                      const int32_t *numbers, weft_patch *out) {
     for (int i = 0; i < 2 * count_pairs(row); ++i)
         for (int lane = 0; lane < LANES; ++lane) {
             const size_t pair = (size_t)(first_pair + i / 2);
@@ -285,9 +278,10 @@ static void write_row(const edge_work *work, const edge_row *row, int32_t first_
         }
 }
 
-static weft_status write_words(const edge_work *work, int n_warps, const int32_t *numbers,
-                               weft_edge_star_patch *out, weft_error *error) {
-    const size_t n_words = (size_t)out->n_pairs * 2 * LANES;
+static weft_status write_words(const edge_work *work, const int32_t *numbers, weft_patch *out,
+                               weft_error *error) {
+    const size_t n_words = (size_t)out->n_units * 2 * LANES;
+    const int n_warps = work->source->n_warps;
     out->words = malloc((n_words + 1) * sizeof *out->words);
     if (work->source->with_cells)
         out->cells = malloc((n_words + 1) * sizeof *out->cells);
@@ -303,27 +297,27 @@ static weft_status write_words(const edge_work *work, int n_warps, const int32_t
     return WEFT_OK;
 }
 
-weft_status weft_edge_star_patch_make(const weft_star_source_cells *source, int64_t patch,
-                                      int n_warps, weft_edge_star_scratch *scratch,
-                                      weft_edge_star_patch *out, weft_error *error) {
+weft_status weft_edge_patch_make(const weft_patch_source *source, int64_t patch,
+                                 weft_patch_scratch *scratch, weft_patch *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_edge_star_patch made = {0};
+    weft_patch made = {0};
     edge_work work = {.source = source,
-                      .scratch = scratch,
+                      .scratch = &scratch->edge,
                       .n_cells = (int)(source->start[patch + 1] - source->start[patch])};
-    TRY(weft_star_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
+    TRY(weft_patch_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
     TRY(check_cells(&work, error));
-    if (!weft_edge_stars_cover(scratch, work.local, work.n_cells, source->nodes + made.n_halo)) {
+    if (!weft_edge_stars_cover(work.scratch, work.local, work.n_cells,
+                               source->nodes + made.n_halo)) {
         status = no_memory(error);
         goto done;
     }
     TRY(make_rows(&work, error));
-    TRY(size_warps(&work, n_warps, &made, error));
-    TRY(write_words(&work, n_warps, source->list + source->start[patch], &made, error));
+    TRY(size_warps(&work, &made, error));
+    TRY(write_words(&work, source->list + source->start[patch], &made, error));
     *out = made;
-    made = (weft_edge_star_patch){0};
+    made = (weft_patch){0};
 done:
-    weft_edge_star_patch_free(&made);
+    weft_patch_free(&made);
     work_free(&work);
     return status;
 }

@@ -29,8 +29,8 @@
 #define EDGE_STAR_INTERNAL_H
 
 #include "core/weft_core.h"
+#include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/vertex_patches.h"
-#include "fusion/weft_program.h"
 
 #define WEFT_EDGE_STAR_CELLS 8 /* of an edge star, at most */
 #define WEFT_EDGE_STAR_AHEAD 4 /* pairs that are read past the last one of a patch */
@@ -65,51 +65,18 @@ void weft_edge_star_scratch_free(weft_edge_star_scratch *scratch);
 bool weft_edge_stars_cover(weft_edge_star_scratch *scratch, const int32_t *local, int n_cells,
                            int n_local);
 
-/* ---- one patch (fusion/connectivity/edge_patch.c) ---- */
-
-typedef struct weft_edge_star_patch {
-    int n_halo, n_pairs;
-    int32_t *halo;   /* [n_halo] ascending */
-    uint32_t *warps; /* [warps][2] first pair, number of rows */
-    uint16_t *words; /* [n_pairs][lane][2] */
-    int32_t *cells;  /* [n_pairs][2][lane] that the word's vertex completes; NULL: not wanted */
-} weft_edge_star_patch;
-void weft_edge_star_patch_free(weft_edge_star_patch *patch);
-
-/** Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch,
- *          a vertex twice in a cell */
-weft_status weft_edge_star_patch_make(const weft_star_source_cells *source, int64_t patch,
-                                      int n_warps, weft_edge_star_scratch *scratch,
-                                      weft_edge_star_patch *out, weft_error *error);
-
-/* ---- all patches (fusion/connectivity/edge_patches.c) ---- */
-
-typedef struct weft_edge_stars weft_edge_stars;
-struct weft_edge_stars {
-    int nodes, n_warps; /* of a patch, of a thread block */
-    int64_t n_nodes, n_patches, n_pairs, n_halo;
-    int most_local; /* nodes in and round a patch, at most */
-    bool with_cells;
-    weft_memory *halo_start; /* [n_patches + 1] int64_t */
-    weft_memory *halo;       /* int32_t */
-    weft_memory *warps;      /* [n_patches][warp][2] uint32_t */
-    weft_memory *words;      /* [n_pairs + WEFT_EDGE_STAR_AHEAD][lane][2] uint16_t */
-    weft_memory *cells;      /* [n_pairs][2][lane] int32_t, or NULL */
-    weft_edge_stars *next;
+/** See fusion/connectivity/patches.h. */
+struct weft_patch_scratch {
+    weft_star_scratch vertex;
+    weft_edge_star_scratch edge;
 };
 
-/** connectivity  width 4
- *  nodes         of a patch, at most 4096
- *  n_warps       of a thread block
- *  Errors  WEFT_ERROR_UNSUPPORTED (the width; see weft_edge_star_patch_make), WEFT_ERROR_MEMORY,
- *          WEFT_ERROR_DEVICE */
-weft_status weft_edge_stars_make(weft_device *device, const weft_connectivity *connectivity,
-                                 int nodes, int n_warps, bool with_cells, weft_edge_stars **out,
-                                 weft_error *error);
-void weft_edge_stars_free(weft_edge_stars **stars);
-/** The same, kept with the connectivity. Borrowed. (fusion/connectivity/patch_cache.c) */
-weft_status weft_connectivity_edge_stars(weft_connectivity *connectivity, int nodes, int n_warps,
-                                         bool with_cells, const weft_edge_stars **out,
-                                         weft_error *error);
+/* ---- one patch (fusion/connectivity/edge_patch.c) ---- */
+
+/** One pair of words per unit; rows: [warp][2] first pair, number of rows. words:
+ *  [n_units][lane][2]; cells: [n_units][2][lane], that the word's vertex completes.
+ *  Errors  as weft_patch_local; WEFT_ERROR_UNSUPPORTED: a vertex twice in a cell */
+weft_status weft_edge_patch_make(const weft_patch_source *source, int64_t patch,
+                                 weft_patch_scratch *scratch, weft_patch *out, weft_error *error);
 
 #endif

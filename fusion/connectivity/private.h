@@ -1,12 +1,10 @@
-/* What fusion/connectivity/connectivity.c, fusion/connectivity/chunk_colouring.c and fusion/connectivity/cell_colouring.c share, and programs of the last. Not
- * installed. */
+/** What the files of this folder share: the connectivity itself and device memory that the host fills. */
 #ifndef WEFT_CONNECTIVITY_INTERNAL_H
 #define WEFT_CONNECTIVITY_INTERNAL_H
 
 #include "core/weft_core.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/connectivity/edge_patches.h"
-#include "fusion/connectivity/vertex_patches.h"
+#include "fusion/connectivity/patches.h"
 #include "fusion/weft_program.h"
 
 typedef struct weft_connectivity_form weft_connectivity_form;
@@ -17,10 +15,25 @@ struct weft_connectivity {
     int64_t n_from, n_to;
     int width;
     weft_connectivity_form *forms; /* each of these: NULL until it is asked for */
-    weft_stars *stars;
-    weft_edge_stars *edge_stars;
+    weft_patches *patches;
     weft_cell_colours *colours;
 };
+
+/** MEMORY error: no memory for the `what` ("stars") of n cells. */
+weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error);
+
+/** Device memory that the host fills; array is the memory itself where the host can use it. Start
+ *  from {0}. Nothing is zeroed. */
+typedef struct weft_upload {
+    weft_memory *memory;
+    void *array;
+} weft_upload;
+/** what, n: for the message, as above. */
+weft_status weft_upload_make(weft_device *device, size_t count, size_t size, const char *what,
+                             int64_t n, weft_upload *out, weft_error *error);
+/** The memory, filled, goes to *out; of an upload that was not made, NULL. */
+weft_status weft_upload_send(weft_upload *upload, weft_memory **out, weft_error *error);
+void weft_upload_free(weft_upload *upload);
 
 /** The order in which blocks of `lanes` instances may store through a connectivity: chunks of
  *  consecutive blocks, coloured so that two chunks of a colour share no target.

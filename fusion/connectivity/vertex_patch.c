@@ -1,5 +1,7 @@
 /* The stars of one patch: local numbers, links, words in rows of lanes. */
 #include "core/weft_core.h"
+#include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>
@@ -10,7 +12,7 @@ static const int turned[2][4][4] = {{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}},
                                     {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 0, 1, 3}, {3, 0, 2, 1}}};
 
 typedef struct patch_work {
-    const weft_star_source_cells *source;
+    const weft_patch_source *source;
     int64_t first;
     int n_cells, n_corners;
     const int32_t *cells;  /* numbers */
@@ -30,15 +32,6 @@ static void work_free(patch_work *work) {
     free(work->words);
     free(work->word_cells);
     free(work->word_start);
-}
-
-void weft_star_patch_free(weft_star_patch *patch) {
-    free(patch->halo);
-    free(patch->order);
-    free(patch->rows);
-    free(patch->words);
-    free(patch->cells);
-    *patch = (weft_star_patch){0};
 }
 
 static weft_status no_memory(weft_error *error) {
@@ -155,7 +148,7 @@ static int count_groups(int n_words) {
 }
 
 /* Where each warp starts. A row has one group at least, which its first words are read from. */
-static weft_status size_rows(const patch_work *work, const uint16_t *sorted, weft_star_patch *out,
+static weft_status size_rows(const patch_work *work, const uint16_t *sorted, weft_patch *out,
                              weft_error *error) {
     const int nodes = work->source->nodes;
     const int n_warps = weft_star_warps(nodes);
@@ -163,7 +156,7 @@ static weft_status size_rows(const patch_work *work, const uint16_t *sorted, wef
     if (!out->rows)
         return no_memory(error);
     for (int w = 0; w < n_warps; ++w) {
-        out->rows[4 * w] = (uint32_t)out->n_groups;
+        out->rows[4 * w] = (uint32_t)out->n_units;
         for (int turn = 0; turn < weft_star_turns(nodes); ++turn) {
             const int n_words = count_words(work, sorted[row_first(nodes, w, turn)]);
             if (n_words > UINT16_MAX)
@@ -171,7 +164,7 @@ static weft_status size_rows(const patch_work *work, const uint16_t *sorted, wef
                                       "a node has %d words of cells round it: too many for stars",
                                       n_words);
             out->rows[4 * w + 1 + turn / 2] |= (uint32_t)n_words << 16 * (turn % 2);
-            out->n_groups += count_groups(n_words);
+            out->n_units += count_groups(n_words);
         }
     }
     return WEFT_OK;
@@ -183,7 +176,7 @@ typedef struct star_row {
     size_t first_group;
 } star_row;
 
-static void write_row(const patch_work *work, const star_row *row, weft_star_patch *out) {
+static void write_row(const patch_work *work, const star_row *row, weft_patch *out) {
     for (int lane = 0; lane < WEFT_STAR_LANES; ++lane) {
         const int node = row->nodes[lane], n = count_words(work, node);
         const int at = work->word_start[node];
@@ -202,14 +195,14 @@ static void write_row(const patch_work *work, const star_row *row, weft_star_pat
     }
 }
 
-static weft_status write_rows(const patch_work *work, const uint16_t *sorted, weft_star_patch *out,
+static weft_status write_rows(const patch_work *work, const uint16_t *sorted, weft_patch *out,
                               weft_error *error) {
     const int nodes = work->source->nodes;
     const size_t group = WEFT_STAR_GROUP * WEFT_STAR_LANES;
-    out->words = malloc((size_t)out->n_groups * group * sizeof *out->words);
+    out->words = malloc((size_t)out->n_units * group * sizeof *out->words);
     out->order = malloc((size_t)nodes * sizeof *out->order);
     if (work->source->with_cells)
-        out->cells = calloc((size_t)out->n_groups * group, sizeof *out->cells);
+        out->cells = calloc((size_t)out->n_units * group, sizeof *out->cells);
     if (!out->words || !out->order || (work->source->with_cells && !out->cells))
         return no_memory(error);
     for (int w = 0; w < weft_star_warps(nodes); ++w) {
@@ -224,25 +217,25 @@ static weft_status write_rows(const patch_work *work, const uint16_t *sorted, we
     return WEFT_OK;
 }
 
-weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t patch,
-                                 weft_star_scratch *scratch, weft_star_patch *out,
-                                 weft_error *error) {
+weft_status weft_vertex_patch_make(const weft_patch_source *source, int64_t patch,
+                                   weft_patch_scratch *scratch, weft_patch *out,
+                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_star_patch made = {0};
+    weft_patch made = {0};
     uint16_t *sorted = NULL;
     patch_work work = {.source = source,
                        .n_cells = (int)(source->start[patch + 1] - source->start[patch]),
                        .cells = source->list + source->start[patch]};
-    TRY(weft_star_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
+    TRY(weft_patch_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
     TRY(list_corners(&work, error));
-    TRY(order_stars(&work, scratch, error));
+    TRY(order_stars(&work, &scratch->vertex, error));
     TRY(sort_nodes(&work, &sorted, error));
     TRY(size_rows(&work, sorted, &made, error));
     TRY(write_rows(&work, sorted, &made, error));
     *out = made;
-    made = (weft_star_patch){0};
+    made = (weft_patch){0};
 done:
-    weft_star_patch_free(&made);
+    weft_patch_free(&made);
     work_free(&work);
     free(sorted);
     return status;

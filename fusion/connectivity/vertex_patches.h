@@ -19,7 +19,7 @@
 #define STAR_INTERNAL_H
 
 #include "core/weft_core.h"
-#include "fusion/weft_program.h"
+#include "fusion/connectivity/patches.h"
 
 #define WEFT_STAR_LANES 32 /* nodes that walk their stars side by side: a row */
 #define WEFT_STAR_TURNS                                                                            \
@@ -64,84 +64,14 @@ int weft_star_order(weft_star_scratch *scratch, const weft_star_link *links, int
 
 /* ---- one patch (fusion/connectivity/vertex_patch.c) ---- */
 
-typedef struct weft_star_patch {
-    int n_halo, n_groups;
-    int32_t *halo;   /* [n_halo] ascending */
-    uint16_t *order; /* [thread][turn] local number of the node */
-    uint32_t *rows;  /* [warp][4] first group; words of turns 0 and 1, 2 and 3 (16 bits each; 0
-                        where there is no such turn); 0 */
-    uint16_t *words; /* [n_groups][lane][WEFT_STAR_GROUP] */
-    int32_t *cells;  /* [n_groups][WEFT_STAR_GROUP][lane]; NULL: not wanted */
-} weft_star_patch;
-void weft_star_patch_free(weft_star_patch *patch);
-
-/** What patches are made from. cells of patch i are list[start[i]] ... list[start[i + 1] - 1]. */
-typedef struct weft_star_source_cells {
-    const int32_t *indices, *list;
-    const int64_t *start;
-    int64_t n_to;
-    int width, nodes;
-    bool with_cells;
-} weft_star_source_cells;
-
 /** Warps that walk a patch's stars of vertices. */
 int weft_star_warps(int nodes);
 
-/** Fill source's list and start: the cells that touch each of n_patches patches, ascending. Both go
- *  to the caller, who frees them. (fusion/connectivity/patch_cells.c)
- *  Errors  WEFT_ERROR_MEMORY; what device tasks give */
-weft_status weft_star_sort_cells(weft_device *device, weft_star_source_cells *source,
-                                 int64_t n_from, int64_t n_patches, int32_t **list, int64_t **start,
-                                 weft_error *error);
-
-/** The local numbers of a patch's cells, [cells][width], and the nodes of its halo; the caller
- *  frees both. (fusion/connectivity/patch_numbering.c)
- *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch */
-weft_status weft_star_local(const weft_star_source_cells *source, int64_t patch, int32_t **local,
-                            int32_t **halo, int *n_halo, weft_error *error);
-
-/** Errors  as weft_star_local */
-weft_status weft_star_patch_make(const weft_star_source_cells *source, int64_t patch,
-                                 weft_star_scratch *scratch, weft_star_patch *out,
-                                 weft_error *error);
-
-/* ---- memory of all patches (fusion/connectivity/patch_memory.c) ---- */
-
-/** MEMORY error: no memory for the `what` ("stars") of n cells. */
-weft_status weft_star_no_memory(const char *what, int64_t n, weft_error *error);
-/** A memory, and the array to fill: the memory itself where the host can use it. */
-weft_status weft_star_place(weft_device *device, const char *what, size_t count, size_t size,
-                            weft_memory **memory, void **array, weft_error *error);
-/** What was filled beside its memory goes there. */
-weft_status weft_star_send(weft_memory *memory, void *array, weft_error *error);
-void weft_star_drop(weft_memory *memory, void *array);
-
-/* ---- all patches (fusion/connectivity/vertex_patches.c) ---- */
-
-typedef struct weft_stars weft_stars;
-struct weft_stars {
-    int nodes, width; /* a patch; a cell */
-    int64_t n_nodes, n_patches, n_groups, n_halo;
-    int most_local; /* nodes in and round a patch, at most */
-    bool with_cells;
-    weft_memory *halo_start; /* [n_patches + 1] int64_t */
-    weft_memory *halo;       /* int32_t */
-    weft_memory *order;      /* [n_patches][thread][turn] uint16_t */
-    weft_memory *rows;       /* [n_patches][warp][4] uint32_t */
-    weft_memory *words;      /* [n_groups][lane][4] uint16_t */
-    weft_memory *cells;      /* [n_groups][4][lane] int32_t, or NULL */
-    weft_stars *next;
-};
-
-/** connectivity  width 3 or 4
- *  nodes         of a patch: a multiple of 128, at most 4096
- *  Errors  WEFT_ERROR_UNSUPPORTED (the width; a patch with too many nodes round it),
- *          WEFT_ERROR_MEMORY, WEFT_ERROR_DEVICE */
-weft_status weft_stars_make(weft_device *device, const weft_connectivity *connectivity, int nodes,
-                            bool with_cells, weft_stars **out, weft_error *error);
-void weft_stars_free(weft_stars **stars);
-/** The same, kept with the connectivity. Borrowed. (fusion/connectivity/patch_cache.c) */
-weft_status weft_connectivity_stars(weft_connectivity *connectivity, int nodes, bool with_cells,
-                                    const weft_stars **out, weft_error *error);
+/** One group of words per unit; rows: [warp][4] first group; words of iterations 0 and 1, 2 and 3
+ *  (16 bits each; 0 where there is no such iteration); 0. words: [n_units][lane][WEFT_STAR_GROUP];
+ *  cells: [n_units][WEFT_STAR_GROUP][lane].
+ *  Errors  as weft_patch_local */
+weft_status weft_vertex_patch_make(const weft_patch_source *source, int64_t patch,
+                                   weft_patch_scratch *scratch, weft_patch *out, weft_error *error);
 
 #endif

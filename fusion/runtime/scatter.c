@@ -4,7 +4,7 @@
 #include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/connectivity/edge_patches.h"
+#include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/vertex_patches.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/patches.h"
@@ -62,36 +62,26 @@ static bool stars_read_cells(const weft_program_segment *p, int map, int part) {
     return with_cells;
 }
 
-static weft_status program_stars(const weft_program_segment *p, int map, const weft_stars **out,
-                                 weft_error *error) {
-    const bool with_cells = stars_read_cells(p, map, WEFT_STAR_ARGUMENTS - 1);
-    return weft_connectivity_stars(p->maps[map], weft_star_nodes(&p->segment->options), with_cells,
-                                   out, error);
-}
-
-static weft_status program_edge_stars(const weft_program_segment *p, int map,
-                                      const weft_edge_stars **out, weft_error *error) {
-    const int cells = WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1;
-    return weft_connectivity_edge_stars(p->maps[map], weft_star_nodes(&p->segment->options),
-                                        WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
-                                        stars_read_cells(p, map, cells), out, error);
+static weft_status program_patches(const weft_program_segment *p, int map, weft_patch_kind kind,
+                                   const weft_patches **out, weft_error *error) {
+    const int cells = kind == PATCH_EDGE ? WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS - 1
+                                         : WEFT_STAR_ARGUMENTS - 1;
+    const weft_patch_options options = {.kind = kind,
+                                        .nodes = weft_star_nodes(&p->segment->options),
+                                        .n_warps = WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
+                                        .with_cells = stars_read_cells(p, map, cells)};
+    return weft_connectivity_patches(p->maps[map], &options, out, error);
 }
 
 weft_status weft_program_star_argument(const weft_program_segment *p, const weft_argument *argument,
                                        weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_stars *stars = NULL;
-    const weft_edge_stars *edges = NULL;
-    if (argument->part >= WEFT_STAR_ARGUMENTS) {
-        TRY(program_edge_stars(p, argument->index, &edges, error));
-        weft_memory *const memories[WEFT_EDGE_STAR_ARGUMENTS] = {
-            edges->halo_start, edges->halo, edges->warps, edges->words, edges->cells};
-        *out = memories[argument->part - WEFT_STAR_ARGUMENTS];
-        goto done;
-    }
-    TRY(program_stars(p, argument->index, &stars, error));
-    weft_memory *const memories[WEFT_STAR_ARGUMENTS] = {
-        stars->halo_start, stars->halo, stars->order, stars->rows, stars->words, stars->cells};
+    const weft_patch_kind kind = argument->part < WEFT_STAR_ARGUMENTS ? PATCH_VERTEX : PATCH_EDGE;
+    const weft_patches *made = NULL;
+    TRY(program_patches(p, argument->index, kind, &made, error));
+    weft_memory *const memories[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
+        made->halo_start, made->halo, made->order, made->rows,  made->words, made->cells,
+        made->halo_start, made->halo, made->rows,  made->words, made->cells};
     *out = memories[argument->part];
 done:
     return status;
@@ -103,27 +93,25 @@ weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_pl
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
     const weft_star_source star = weft_star_source_of(graph, kernel);
-    const weft_stars *stars = NULL;
-    const weft_edge_stars *edges = NULL;
-    if (kernel->kind == KERNEL_EDGE_PATCH)
-        TRY(program_edge_stars(p, star.accumulation->map, &edges, error));
-    else
-        TRY(program_stars(p, star.accumulation->map, &stars, error));
-    const int most_local = edges ? edges->most_local : stars->most_local;
-    const size_t bytes = weft_star_source_shared(
-        graph, &star, most_local, p->segment->options.single ? sizeof(float) : sizeof(double));
+    const weft_patches *made = NULL;
+    TRY(program_patches(p, star.accumulation->map,
+                        kernel->kind == KERNEL_EDGE_PATCH ? PATCH_EDGE : PATCH_VERTEX, &made,
+                        error));
+    const size_t bytes =
+        weft_star_source_shared(graph, &star, made->most_local,
+                                p->segment->options.single ? sizeof(float) : sizeof(double));
     if (bytes > p->segment->limits.onchip_bytes) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "%d nodes in and round a patch of %d need %zu bytes of shared memory, %s "
                        "has %zu a block",
-                       most_local, star.nodes, bytes, p->segment->limits.name,
+                       made->most_local, star.nodes, bytes, p->segment->limits.name,
                        p->segment->limits.onchip_bytes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    launch->n_instances = edges ? edges->n_nodes : stars->n_nodes;
+    launch->n_instances = made->n_nodes;
     launch->block_threads = star.threads;
-    launch->n_blocks = edges ? edges->n_patches : stars->n_patches;
+    launch->n_blocks = made->n_patches;
     launch->shared_bytes = (int)bytes;
 done:
     return status;

@@ -74,16 +74,15 @@ static void plain_product(const weft_mesh *mesh, const star_case *c, const doubl
 }
 
 typedef struct star_data {
-    const weft_edge_stars *edges;
-    const weft_stars *stars;
+    const weft_patches *edges;
+    const weft_patches *stars;
     double *x, *v, *y, *k;
 } star_data;
 
 static void *argument(const weft_graph *graph, const star_data *data, const weft_argument *a) {
     if (a->kind == ARGUMENT_STAR && data->edges) {
         weft_memory *const memories[] = {data->edges->halo_start, data->edges->halo,
-                                         data->edges->warps, data->edges->words,
-                                         data->edges->cells};
+                                         data->edges->rows, data->edges->words, data->edges->cells};
         return weft_memory_host(memories[a->part - WEFT_STAR_ARGUMENTS]);
     }
     if (a->kind == ARGUMENT_STAR) {
@@ -177,12 +176,16 @@ static void check(weft_library *library, weft_device *host, const star_case *c,
     double *expected = calloc(n, sizeof *expected), *first = calloc(n, sizeof *first), most = 0;
     assert_true(data.v && data.y && data.k && expected && first);
     if (c->scatter == WEFT_SCATTER_STARS && c->d == 3)
-        assert_int_equal(weft_connectivity_edge_stars(cells, way->nodes,
-                                                      WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES,
-                                                      true, &data.edges, &error),
+        assert_int_equal(weft_connectivity_patches(
+                             cells,
+                             &(weft_patch_options){PATCH_EDGE, way->nodes,
+                                                   WEFT_EDGE_STAR_THREADS / WEFT_STAR_LANES, true},
+                             &data.edges, &error),
                          WEFT_OK);
     else
-        assert_int_equal(weft_connectivity_stars(cells, way->nodes, true, &data.stars, &error),
+        assert_int_equal(weft_connectivity_patches(
+                             cells, &(weft_patch_options){PATCH_VERTEX, way->nodes, 0, true},
+                             &data.stars, &error),
                          WEFT_OK);
     for (int64_t t = 0; t < mesh->n_cells; ++t)
         data.k[t] = 1 + (double)t; /* one number an instance: interleaved is plain */

@@ -1,5 +1,6 @@
 /* labels: full */
 /* Stars, and what is applied in loops, made with their n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/edge_patches.h"
@@ -7,9 +8,7 @@
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "allocation.h"
 #include "test_support.h"
-
 
 #include <stdlib.h>
 
@@ -24,10 +23,11 @@ static weft_status use_stars(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const star_case *c = user;
     weft_connectivity *connectivity = NULL;
-    const weft_stars *stars = NULL;
+    const weft_patches *stars = NULL;
     TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, c->mesh->dimension + 1,
                                c->mesh->n_nodes, &connectivity, error));
-    TRY(weft_connectivity_stars(connectivity, 128, true, &stars, error));
+    TRY(weft_connectivity_patches(connectivity, &(weft_patch_options){PATCH_VERTEX, 128, 0, true},
+                                  &stars, error));
 done:
     weft_connectivity_free(&connectivity);
     return status;
@@ -37,10 +37,11 @@ static weft_status use_edge_stars(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const star_case *c = user;
     weft_connectivity *connectivity = NULL;
-    const weft_edge_stars *stars = NULL;
+    const weft_patches *stars = NULL;
     TRY(weft_connectivity_make(c->device, c->mesh->cells, c->mesh->n_cells, 4, c->mesh->n_nodes,
                                &connectivity, error));
-    TRY(weft_connectivity_edge_stars(connectivity, 128, 4, true, &stars, error));
+    TRY(weft_connectivity_patches(connectivity, &(weft_patch_options){PATCH_EDGE, 128, 4, true},
+                                  &stars, error));
 done:
     weft_connectivity_free(&connectivity);
     return status;

@@ -9,7 +9,6 @@
 #include "fusion/weft_program.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,7 @@ typedef struct walked {
 } walked;
 
 typedef struct walker {
-    const weft_edge_stars *stars;
+    const weft_patches *stars;
     const int32_t *cells; /* [n_cells][4] */
     int64_t n_cells, patch;
     uint8_t *seen; /* [n_cells] in this patch */
@@ -37,14 +36,14 @@ static const void *host(const weft_memory *memory) {
 }
 
 static int32_t global(const walker *w, int local) {
-    const weft_edge_stars *stars = w->stars;
+    const weft_patches *stars = w->stars;
     const int64_t *start = host(stars->halo_start);
-    if (local < stars->nodes) {
-        assert_true(w->patch * stars->nodes + local < stars->n_nodes);
-        return (int32_t)(w->patch * stars->nodes + local);
+    if (local < stars->options.nodes) {
+        assert_true(w->patch * stars->options.nodes + local < stars->n_nodes);
+        return (int32_t)(w->patch * stars->options.nodes + local);
     }
-    assert_true(start[w->patch] + local - stars->nodes < start[w->patch + 1]);
-    return ((const int32_t *)host(stars->halo))[start[w->patch] + local - stars->nodes];
+    assert_true(start[w->patch] + local - stars->options.nodes < start[w->patch + 1]);
+    return ((const int32_t *)host(stars->halo))[start[w->patch] + local - stars->options.nodes];
 }
 
 static int word_of(const walker *w, int64_t pair, int lane, int i) {
@@ -91,7 +90,7 @@ static void check_gives(const walker *w, int64_t pair, int first, int last) {
         for (int lane = 0; lane < LANES; ++lane) {
             const int word = word_of(w, pair, lane, i);
             const int local = word & EDGE_LOCAL;
-            if ((word & EDGE_SKIP) || local >= w->stars->nodes)
+            if ((word & EDGE_SKIP) || local >= w->stars->options.nodes)
                 continue;
             assert_int_equal(given[local], 0);
             given[local] = 1;
@@ -115,21 +114,21 @@ static int64_t walk_row(walker *w, int64_t pair) {
 }
 
 static void walk_patch(walker *w) {
-    const weft_edge_stars *stars = w->stars;
-    const uint32_t *warps = host(stars->warps);
+    const weft_patches *stars = w->stars;
+    const uint32_t *warps = host(stars->rows);
     int64_t n_seen = w->out.n_cells, n_touching = 0;
     memset(w->seen, 0, (size_t)w->n_cells);
-    for (int i = 0; i < stars->n_warps; ++i) {
-        const uint32_t *warp = warps + 2 * (w->patch * stars->n_warps + i);
+    for (int i = 0; i < stars->options.n_warps; ++i) {
+        const uint32_t *warp = warps + 2 * (w->patch * stars->options.n_warps + i);
         int64_t pair = warp[0];
         for (uint32_t row = 0; row < warp[1]; ++row)
             pair = walk_row(w, pair);
-        assert_true(pair <= stars->n_pairs);
+        assert_true(pair <= stars->n_units);
     }
     for (int64_t cell = 0; cell < w->n_cells; ++cell) {
         bool touches = false;
         for (int k = 0; k < 4; ++k)
-            touches |= w->cells[4 * cell + k] / stars->nodes == w->patch;
+            touches |= w->cells[4 * cell + k] / stars->options.nodes == w->patch;
         n_touching += touches;
         assert_true(!touches || w->seen[cell]);
     }
@@ -140,15 +139,19 @@ static walked check(const int32_t *cells, int64_t n_cells, int64_t n_nodes, int 
                     int n_warps) {
     weft_device *device = NULL;
     weft_connectivity *connectivity = NULL;
-    const weft_edge_stars *stars = NULL, *again = NULL;
+    const weft_patches *stars = NULL, *again = NULL;
     weft_error error = {0};
     assert_int_equal(weft_device_open("host:2", NULL, &device, &error), WEFT_OK);
     assert_int_equal(
         weft_connectivity_make(device, cells, n_cells, 4, n_nodes, &connectivity, &error), WEFT_OK);
     assert_int_equal(
-        weft_connectivity_edge_stars(connectivity, nodes, n_warps, true, &stars, &error), WEFT_OK);
+        weft_connectivity_patches(
+            connectivity, &(weft_patch_options){PATCH_EDGE, nodes, n_warps, true}, &stars, &error),
+        WEFT_OK);
     assert_int_equal(
-        weft_connectivity_edge_stars(connectivity, nodes, n_warps, false, &again, &error), WEFT_OK);
+        weft_connectivity_patches(
+            connectivity, &(weft_patch_options){PATCH_EDGE, nodes, n_warps, false}, &again, &error),
+        WEFT_OK);
     assert_ptr_equal(stars, again);
     walker w = {
         .stars = stars, .cells = cells, .n_cells = n_cells, .seen = malloc((size_t)n_cells + 1)};
@@ -258,11 +261,13 @@ static void anything(void **state) {
 static void refuse(weft_device *device, const int32_t *cells, int64_t n, int width, int nodes,
                    const char *message) {
     weft_connectivity *connectivity = NULL;
-    const weft_edge_stars *stars = NULL;
+    const weft_patches *stars = NULL;
     weft_error error = {0};
     assert_int_equal(weft_connectivity_make(device, cells, n, width, 20010, &connectivity, &error),
                      WEFT_OK);
-    assert_int_equal(weft_connectivity_edge_stars(connectivity, nodes, 8, false, &stars, &error),
+    assert_int_equal(weft_connectivity_patches(connectivity,
+                                               &(weft_patch_options){PATCH_EDGE, nodes, 8, false},
+                                               &stars, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, message));
     assert_null(stars);

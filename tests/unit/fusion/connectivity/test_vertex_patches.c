@@ -8,7 +8,6 @@
 #include "fusion/weft_program.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,26 +45,27 @@ static int compare_visits(const void *a, const void *b) {
     return memcmp(a, b, sizeof(visit));
 }
 
-static int32_t global(const weft_stars *stars, int64_t patch, int local) {
+static int32_t global(const weft_patches *stars, int64_t patch, int local) {
     const int64_t *start = host(stars->halo_start);
     const int32_t *halo = host(stars->halo);
-    if (local < stars->nodes) {
-        assert_true(patch * stars->nodes + local < stars->n_nodes);
-        return (int32_t)(patch * stars->nodes + local);
+    if (local < stars->options.nodes) {
+        assert_true(patch * stars->options.nodes + local < stars->n_nodes);
+        return (int32_t)(patch * stars->options.nodes + local);
     }
-    assert_true(local - stars->nodes < start[patch + 1] - start[patch]);
-    return halo[start[patch] + local - stars->nodes];
+    assert_true(local - stars->options.nodes < start[patch + 1] - start[patch]);
+    return halo[start[patch] + local - stars->options.nodes];
 }
 
 /* The words of one slot, as the head of fusion/connectivity/vertex_patches.h says. */
-static void walk_slot(const weft_stars *stars, int64_t patch, int slot, walked *out) {
-    const int turns = weft_star_turns(stars->nodes), n_warps = weft_star_warps(stars->nodes);
+static void walk_slot(const weft_patches *stars, int64_t patch, int slot, walked *out) {
+    const int turns = weft_star_turns(stars->options.nodes),
+              n_warps = weft_star_warps(stars->options.nodes);
     const int turn = slot % turns, thread = slot / turns;
     const uint32_t *row =
         (const uint32_t *)host(stars->rows) + 4 * (patch * n_warps + thread / WEFT_STAR_LANES);
     const uint16_t *words = host(stars->words);
     const int32_t *cells = host(stars->cells);
-    const int node = ((const uint16_t *)host(stars->order))[patch * stars->nodes + slot];
+    const int node = ((const uint16_t *)host(stars->order))[patch * stars->options.nodes + slot];
     const int lane = thread % WEFT_STAR_LANES, width = stars->width;
     uint32_t start = row[0], length = 0;
     for (int t = 0; t <= turn; ++t) {
@@ -73,8 +73,8 @@ static void walk_slot(const weft_stars *stars, int64_t patch, int slot, walked *
         length = row[1 + t / 2] >> 16 * (t % 2) & 65535;
     }
     int32_t p = 0, q = 0, r = 0;
-    if (patch * stars->nodes + node < stars->n_nodes)
-        ++out->seen[patch * stars->nodes + node];
+    if (patch * stars->options.nodes + node < stars->n_nodes)
+        ++out->seen[patch * stars->options.nodes + node];
     for (uint32_t i = 0; i < length; ++i) {
         const uint32_t group = start + i / WEFT_STAR_GROUP, j = i % WEFT_STAR_GROUP;
         const int word = words[(group * WEFT_STAR_LANES + (uint32_t)lane) * WEFT_STAR_GROUP + j];
@@ -169,15 +169,15 @@ static void check_product(const walked *w, const int32_t *indices, int64_t n_cel
     free(y);
 }
 
-static void check_halo(const weft_stars *stars) {
+static void check_halo(const weft_patches *stars) {
     const int64_t *start = host(stars->halo_start);
     const int32_t *halo = host(stars->halo);
     for (int64_t p = 0; p < stars->n_patches; ++p)
         for (int64_t i = start[p]; i < start[p + 1]; ++i) {
             assert_true(halo[i] >= 0 && halo[i] < stars->n_nodes);
-            assert_true(halo[i] / stars->nodes != p);
+            assert_true(halo[i] / stars->options.nodes != p);
             assert_true(i == start[p] || halo[i - 1] < halo[i]);
-            assert_true(start[p + 1] - start[p] + stars->nodes <= stars->most_local);
+            assert_true(start[p + 1] - start[p] + stars->options.nodes <= stars->most_local);
         }
     assert_int_equal(start[stars->n_patches], stars->n_halo);
 }
@@ -187,15 +187,21 @@ static walked check(const int32_t *indices, int64_t n_cells, int width, int64_t 
                     int nodes) {
     weft_device *device = NULL;
     weft_connectivity *connectivity = NULL;
-    const weft_stars *stars = NULL, *again = NULL;
+    const weft_patches *stars = NULL, *again = NULL;
     weft_error error = {0};
     walked w = {0};
     assert_int_equal(weft_device_open("host:2", NULL, &device, &error), WEFT_OK);
     assert_int_equal(
         weft_connectivity_make(device, indices, n_cells, width, n_nodes, &connectivity, &error),
         WEFT_OK);
-    assert_int_equal(weft_connectivity_stars(connectivity, nodes, true, &stars, &error), WEFT_OK);
-    assert_int_equal(weft_connectivity_stars(connectivity, nodes, false, &again, &error), WEFT_OK);
+    assert_int_equal(weft_connectivity_patches(connectivity,
+                                               &(weft_patch_options){PATCH_VERTEX, nodes, 0, true},
+                                               &stars, &error),
+                     WEFT_OK);
+    assert_int_equal(weft_connectivity_patches(connectivity,
+                                               &(weft_patch_options){PATCH_VERTEX, nodes, 0, false},
+                                               &again, &error),
+                     WEFT_OK);
     assert_ptr_equal(stars, again);
     check_halo(stars);
     w.visits = calloc((size_t)(n_cells * width) + 1, sizeof *w.visits);
@@ -343,7 +349,7 @@ static void refused(void **state) {
     (void)state;
     weft_device *device = NULL;
     weft_connectivity *connectivity = NULL;
-    const weft_stars *stars = NULL;
+    const weft_patches *stars = NULL;
     weft_error error = {0};
     enum { N = 20000 };
     int32_t *cells = calloc(3 * N, sizeof *cells);
@@ -352,7 +358,9 @@ static void refused(void **state) {
         cells[2 * i + 1] = 1;
     assert_int_equal(weft_connectivity_make(device, cells, N, 2, N, &connectivity, &error),
                      WEFT_OK);
-    assert_int_equal(weft_connectivity_stars(connectivity, 512, false, &stars, &error),
+    assert_int_equal(weft_connectivity_patches(connectivity,
+                                               &(weft_patch_options){PATCH_VERTEX, 512, 0, false},
+                                               &stars, &error),
                      WEFT_ERROR_UNSUPPORTED);
     weft_connectivity_free(&connectivity);
     /* a hub with more neighbours than local numbers */
@@ -363,10 +371,14 @@ static void refused(void **state) {
     }
     assert_int_equal(weft_connectivity_make(device, cells, N, 3, N + 2, &connectivity, &error),
                      WEFT_OK);
-    assert_int_equal(weft_connectivity_stars(connectivity, 512, false, &stars, &error),
+    assert_int_equal(weft_connectivity_patches(connectivity,
+                                               &(weft_patch_options){PATCH_VERTEX, 512, 0, false},
+                                               &stars, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "nodes touch a patch of 512"));
-    assert_int_equal(weft_connectivity_stars(connectivity, 500, false, &stars, &error),
+    assert_int_equal(weft_connectivity_patches(connectivity,
+                                               &(weft_patch_options){PATCH_VERTEX, 500, 0, false},
+                                               &stars, &error),
                      WEFT_ERROR_UNSUPPORTED);
     assert_null(stars);
     weft_connectivity_free(&connectivity);
