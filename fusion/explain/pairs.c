@@ -6,6 +6,7 @@
 #include "fusion/library/library.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/segment.h"
@@ -221,6 +222,9 @@ void explain_pair(const explanation *e, const weft_call *a, const weft_call *b) 
     case SPLIT_PATH:
         weft_text_add(out, "not fused: what lies between them is in another kernel");
         explain_passing(e, a, b);
+        break;
+    case SPLIT_PRODUCT:
+        weft_text_add(out, "not fused: the kernel of an operator's product does not take both");
         break;
     case SPLIT_NOTHING:
         weft_text_add(out, "not fused: they share no data, 0 B would be spared");

@@ -9,6 +9,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
+#include "fusion/plan/legality.h"
 #include "fusion/weft_compile.h"
 
 #include <string.h>
@@ -34,32 +35,6 @@ bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_ca
     return false;
 }
 
-bool weft_call_accumulates(const weft_graph *graph, int call) {
-    for (int i = 0; i < graph->n_accumulations; ++i)
-        if (graph->accumulations[i].call == call)
-            return true;
-    return false;
-}
-
-static bool loads_through_map(const weft_call *call) {
-    for (int i = 0; i < call->n_operands; ++i)
-        if (call->operands[i].map >= 0)
-            return true;
-    return false;
-}
-
-/* One rows call a kernel, and neither accumulating stores nor loads through maps beside it. */
-static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
-    int n_rows = 0, n_accumulating = 0;
-    for (int i = 0; i < graph->n_calls; ++i)
-        if (group[i] == a || group[i] == b) {
-            n_rows += graph->calls[i].routine != NULL;
-            n_accumulating +=
-                weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
-        }
-    return n_rows == 0 || (n_rows == 1 && n_accumulating == 0);
-}
-
 int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion) {
     for (int i = 0; i < fusion->n_calls; ++i)
         if (graph->calls[fusion->calls[i]].routine != NULL)
@@ -73,6 +48,14 @@ int weft_fusion_folded(const weft_graph *graph, const weft_fusion *fusion) {
         if (graph->calls[fusion->calls[i]].result == graph->calls[rows].operands[0].datum)
             return fusion->calls[i];
     return -1;
+}
+
+static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
+    uint64_t set[WEFT_CALLS_MAX / 64] = {0};
+    for (int i = 0; i < graph->n_calls; ++i)
+        if (group[i] == a || group[i] == b)
+            weft_set_add(set, i);
+    return weft_fusion_fits(graph, set);
 }
 
 /* Connected components by sharing, within one level and index set. group[i] is the lowest call of
@@ -104,75 +87,45 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
     }
 }
 
-bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
-    int rows = -1, n_rows = 0, n_accumulating = 0;
-    for (int i = 0; i < graph->n_calls; ++i)
-        if (weft_set_has(set, i)) {
-            n_accumulating +=
-                weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
-            if (graph->calls[i].routine != NULL) {
-                rows = i;
-                ++n_rows;
-            }
-        }
-    if (rows < 0)
-        return true;
-    const int folded = graph->data[graph->calls[rows].operands[0].datum].producer;
-    if (n_rows > 1 || n_accumulating > 0)
-        return false;
-    if (folded < 0 || !weft_set_has(set, folded))
-        return true;
-    for (int k = 0; k < graph->calls[folded].n_operands; ++k) {
-        const int datum = graph->calls[folded].operands[k].datum;
-        const int producer = graph->data[datum].producer;
-        if (producer >= 0 && weft_set_has(set, producer))
-            return false;
-        /* other blocks still read what an update in the kernel would overwrite */
-        for (int i = 0; i < graph->n_calls; ++i)
-            if (i != folded && weft_set_has(set, i) &&
-                graph->data[graph->calls[i].result].storage == datum)
-                return false;
-    }
-    return true;
-}
-
-static weft_status fusion_add(weft_arena *arena, const weft_graph *graph, weft_fusions *made,
-                              const uint64_t *set, weft_error *error) {
-    weft_fusion *grown =
-        weft_array_grow(arena, made->list, made->n, &made->capacity, sizeof *grown);
-    if (grown == NULL)
-        return weft_no_memory(error);
-    made->list = grown;
-    weft_fusion *one = &made->list[made->n];
+static int count(const weft_graph *graph, const uint64_t *set) {
     int n = 0;
     for (int i = 0; i < graph->n_calls; ++i)
         n += weft_set_has(set, i);
-    *one = (weft_fusion){.n_calls = 0};
-    one->calls = weft_arena_alloc(arena, (size_t)n, sizeof *one->calls);
-    if (one->calls == NULL)
-        return weft_no_memory(error);
-    for (int i = 0; i < graph->n_calls; ++i)
-        if (weft_set_has(set, i)) {
-            one->calls[one->n_calls++] = i;
-            one->index_set = graph->calls[i].index_set;
-            if (one->level < made->level[i])
-                one->level = made->level[i];
-            one->crosses |= made->level[i] != made->level[one->calls[0]];
-        }
-    ++made->n;
-    return WEFT_OK;
+    return n;
 }
 
-static bool is_listed(const weft_fusions *made, const uint64_t *set, int n_calls) {
-    for (int i = 0; i < made->n; ++i) {
-        const weft_fusion *one = &made->list[i];
-        bool same = one->n_calls == n_calls;
-        for (int k = 0; same && k < n_calls; ++k)
-            same = weft_set_has(set, one->calls[k]);
-        if (same)
+bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, const uint64_t *set) {
+    const int n = count(graph, set);
+    for (int i = 0; i < fusions->n; ++i) {
+        const weft_fusion *one = &fusions->list[i];
+        int k = 0;
+        while (k < one->n_calls && weft_set_has(set, one->calls[k]))
+            ++k;
+        if (k == n && one->n_calls == n)
             return true;
     }
     return false;
+}
+
+weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fusions *fusions,
+                             const uint64_t *set, weft_error *error) {
+    weft_fusion one = {.n_calls = count(graph, set)};
+    weft_fusion *grown =
+        weft_array_grow(arena, fusions->list, fusions->n, &fusions->capacity, sizeof *grown);
+    one.calls = weft_arena_alloc(arena, (size_t)one.n_calls, sizeof *one.calls);
+    if (grown == NULL || one.calls == NULL)
+        return weft_no_memory(error);
+    for (int i = 0, n = 0; i < graph->n_calls; ++i)
+        if (weft_set_has(set, i)) {
+            one.calls[n++] = i;
+            one.index_set = graph->calls[i].index_set;
+            if (one.level < fusions->level[i])
+                one.level = fusions->level[i];
+            one.crosses |= fusions->level[i] != fusions->level[one.calls[0]];
+        }
+    fusions->list = grown;
+    fusions->list[fusions->n++] = one;
+    return WEFT_OK;
 }
 
 /* The maximal ones of each level, of whatever size. */
@@ -187,8 +140,8 @@ static weft_status add_groups(weft_arena *arena, const weft_graph *graph, weft_f
                 weft_set_add(set, k);
                 ++n;
             }
-        if (n > 1 && (max_fusion == 0 || n <= max_fusion) && !is_listed(made, set, n))
-            TRY(fusion_add(arena, graph, made, set, error));
+        if (n > 1 && (max_fusion == 0 || n <= max_fusion) && !weft_fusions_have(graph, made, set))
+            TRY(weft_fusions_add(arena, graph, made, set, error));
     }
 done:
     return status;
@@ -204,7 +157,7 @@ typedef struct collector {
 
 static weft_status collect(void *user, const uint64_t *set) {
     const collector *c = user;
-    return fusion_add(c->arena, c->graph, c->made, set, c->error);
+    return weft_fusions_add(c->arena, c->graph, c->made, set, c->error);
 }
 
 /* All up to max_fusion calls; where those are too many, up to the size that is not. */
@@ -247,7 +200,7 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
     for (int i = 0; i < graph->n_calls; ++i) {
         uint64_t set[WEFT_CALLS_MAX / 64] = {0};
         weft_set_add(set, i);
-        TRY(fusion_add(arena, graph, made, set, error));
+        TRY(weft_fusions_add(arena, graph, made, set, error));
     }
     TRY(add_subgraphs(arena, graph, made, options->max_fusion, error));
     TRY(add_groups(arena, graph, made, group, options->max_fusion, error));

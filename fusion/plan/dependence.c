@@ -3,12 +3,13 @@
  * other instances of u have made: through a connectivity, a sum over all, an accumulated list. A
  * path with a barrier edge in it, or over another index set, keeps its ends apart whatever else is
  * fused. */
+#include "fusion/plan/dependence.h"
 #include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
-#include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
+#include "fusion/plan/legality.h"
 
 static uint64_t *row(uint64_t *matrix, const weft_relations *r, int call) {
     return matrix + (size_t)call * (size_t)r->words;
@@ -22,32 +23,11 @@ static void edge(weft_relations *r, int from, int to, bool barrier) {
     }
 }
 
-/* Can a rows call compute this operand's maker anew at every row that it reads, as far as that
- * depends on the two alone? (weft_fusion_fits sees to the rest.) */
-static bool may_fold(const weft_graph *graph, int call, int rows) {
-    const weft_call *made = &graph->calls[call];
-    const weft_datum *result = &graph->data[made->result];
-    if (made->arithmetic == NULL || made->reduction != NULL || result->shape.rank != 0 ||
-        made->index_set != graph->calls[rows].index_set ||
-        (result->storage >= 0 && !graph->is_loop_body))
-        return false;
-    for (int k = 0; k < made->n_operands; ++k)
-        if (made->operands[k].map >= 0)
-            return false;
-    return !weft_call_accumulates(graph, call);
-}
-
 static void operand_edges(const weft_graph *graph, weft_relations *r, const weft_call *call,
                           const weft_operand *operand) {
     const weft_datum *datum = &graph->data[operand->datum];
-    if (datum->producer >= 0) {
-        bool barrier =
-            (operand->map >= 0 && !weft_planted("barrier_skipped")) ||
-            (graph->calls[datum->producer].reduction != NULL && !weft_planted("sum_unfinished"));
-        if (call->routine != NULL && datum->index_set != UNIFORM)
-            barrier |= !may_fold(graph, datum->producer, call->id);
-        edge(r, datum->producer, call->id, barrier);
-    }
+    if (datum->producer >= 0)
+        edge(r, datum->producer, call->id, weft_operand_needs_barrier(graph, call, operand));
     for (int k = 0; k < graph->n_accumulations; ++k)
         if (graph->accumulations[k].target == operand->datum &&
             graph->accumulations[k].call != call->id && !weft_planted("target_incomplete"))

@@ -55,11 +55,7 @@ weft_status weft_relations_make(weft_arena *arena, const weft_graph *graph, weft
 bool weft_relations_convex(const weft_relations *r, const uint64_t *set);
 
 /** fusion/plan/candidates.c: does fusing two calls spare traffic: one uses the other's result, or both read the
- *  same datum or map, or accumulate through one? Does a call accumulate? */
+ *  same datum or map, or accumulate through one? */
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b);
-bool weft_call_accumulates(const weft_graph *graph, int call);
-/** fusion/plan/candidates.c: does a set that is convex and not barred keep the rules of rows calls: one a kernel,
- * no accumulating store beside it, and what it folds in made of what is complete before? */
-bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set);
 
 #endif

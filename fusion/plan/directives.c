@@ -9,6 +9,7 @@
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/segment.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
@@ -43,70 +44,24 @@ static weft_status refuse(const weft_graph *graph, weft_place place, int a, int 
     return WEFT_ERROR_TYPE;
 }
 
-/* Two that no kernel shares, or a call that lies between. */
 static weft_status check_block(const weft_segment *c, weft_place place, const uint64_t *set,
                                weft_error *error) {
     const weft_graph *graph = c->graph;
-    const weft_relations *r = c->fusions->relations;
-    for (int i = 0; i < graph->n_calls; ++i)
-        for (int k = 0; k < i; ++k) {
-            if (!weft_set_has(set, i) || !weft_set_has(set, k))
-                continue;
-            if (graph->calls[i].index_set != graph->calls[k].index_set)
-                return refuse(graph, place, k, i, "they are over different index sets", "", error);
-            if (weft_set_has(weft_relations_apart(r, k), i))
-                return refuse(graph, place, k, i, "there is a global barrier between them", "",
-                              error);
-        }
-    for (int i = 0; i < graph->n_calls; ++i) {
-        int before = -1;
-        for (int k = 0; k < graph->n_calls; ++k)
-            if (weft_set_has(set, k) && weft_set_has(weft_relations_after(r, k), i))
-                before = k;
-        for (int k = 0; k < graph->n_calls && before >= 0 && !weft_set_has(set, i); ++k)
-            if (weft_set_has(set, k) && weft_set_has(weft_relations_after(r, i), k))
-                return refuse(graph, place, before, k, "between them is, outside of the block, ",
-                              graph->data[graph->calls[i].result].name, error);
-    }
-    if (!weft_fusion_fits(graph, set))
+    int a = -1, b = -1, outside = -1;
+    switch (weft_set_split(graph, c->fusions->relations, set, &a, &b, &outside)) {
+    case SPLIT_INDEX_SET:
+        return refuse(graph, place, a, b, "they are over different index sets", "", error);
+    case SPLIT_BARRIER:
+        return refuse(graph, place, a, b, "there is a global barrier between them", "", error);
+    case SPLIT_PATH:
+        return refuse(graph, place, a, b, "between them is, outside of the block, ",
+                      graph->data[graph->calls[outside].result].name, error);
+    case SPLIT_PRODUCT:
         return weft_error_at(error, WEFT_ERROR_TYPE, place,
                              "an operator's product takes not all of these into its kernel");
-    return WEFT_OK;
-}
-
-static bool is_listed(const weft_fusions *fusions, const uint64_t *set, int n) {
-    for (int i = 0; i < fusions->n; ++i) {
-        bool same = fusions->list[i].n_calls == n;
-        for (int k = 0; same && k < n; ++k)
-            same = weft_set_has(set, fusions->list[i].calls[k]);
-        if (same)
-            return true;
+    default:
+        return WEFT_OK;
     }
-    return false;
-}
-
-static weft_status candidate_add(weft_segment *c, const uint64_t *set, int n, weft_error *error) {
-    weft_fusions *fusions = c->fusions;
-    weft_fusion *grown =
-        weft_array_grow(c->arena, fusions->list, fusions->n, &fusions->capacity, sizeof *grown);
-    if (grown == NULL)
-        return weft_no_memory(error);
-    fusions->list = grown;
-    weft_fusion *one = &grown[fusions->n];
-    *one = (weft_fusion){.n_calls = 0};
-    one->calls = weft_arena_alloc(c->arena, (size_t)n, sizeof *one->calls);
-    if (one->calls == NULL)
-        return weft_no_memory(error);
-    for (int i = 0; i < c->graph->n_calls; ++i)
-        if (weft_set_has(set, i)) {
-            one->calls[one->n_calls++] = i;
-            one->index_set = c->graph->calls[i].index_set;
-            if (one->level < fusions->level[i])
-                one->level = fusions->level[i];
-            one->crosses |= fusions->level[i] != fusions->level[one->calls[0]];
-        }
-    ++fusions->n;
-    return WEFT_OK;
 }
 
 weft_status weft_wishes_add(weft_segment *c, weft_error *error) {
@@ -121,8 +76,8 @@ weft_status weft_wishes_add(weft_segment *c, weft_error *error) {
         if (n < 2)
             continue;
         TRY(check_block(c, c->graph->fuses[fuse - 1].place, set, error));
-        if (!is_listed(c->fusions, set, n))
-            TRY(candidate_add(c, set, n, error));
+        if (!weft_fusions_have(c->graph, c->fusions, set))
+            TRY(weft_fusions_add(c->arena, c->graph, c->fusions, set, error));
     }
 done:
     return status;

@@ -6,6 +6,7 @@
 #include "core/weft_core.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/fusions.h"
 
 enum { WORDS_MAX = WEFT_CALLS_MAX / 64, VISITS_PER_CANDIDATE = 20 };

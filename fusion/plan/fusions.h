@@ -6,15 +6,6 @@
 #include "fusion/graph/graph.h"
 #include "fusion/weft_compile.h"
 
-/** Why two calls may not be in one kernel. */
-typedef enum weft_split_reason {
-    SPLIT_NONE,      /* they may */
-    SPLIT_INDEX_SET, /* they range over different index sets */
-    SPLIT_BARRIER,   /* an accumulated list lies between them */
-    SPLIT_PATH,      /* a path between them leaves the kernel (not convex) */
-    SPLIT_NOTHING    /* they could, but share no data: no traffic would be spared */
-} weft_split_reason;
-
 typedef struct weft_fusion {
     int *calls; /* ascending */
     int n_calls;
@@ -52,14 +43,15 @@ enum {
 weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
                               const weft_compile_options *options, weft_fusions **out,
                               weft_error *error);
+/** Is a set of calls listed? List it: one that is legal (fusion/plan/legality.h) and not listed. */
+bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, const uint64_t *set);
+weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fusions *fusions,
+                             const uint64_t *set, weft_error *error);
 /** fusion/plan/enumerate.c: call `found` with each connected, convex, fitting set of 2 to max_calls calls.
  * Ends early, counts->stopped, past WEFT_FUSION_CANDIDATES. */
 weft_status weft_fusion_sets(const weft_graph *graph, const weft_relations *relations,
                              int max_calls, weft_fusion_counts *counts,
                              weft_status (*found)(void *user, const uint64_t *set), void *user);
-/** SPLIT_NONE, or why; *through gets the datum or call in the way, or -1. */
-weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
-                                    int b, int *through);
 /** fusion/plan/levels.c: how many global barriers come before each call. */
 void weft_levels_make(const weft_graph *graph, int *level);
 /** The call that the rows call of this fusion folds in, or -1; the rows call, or -1. */

@@ -1,5 +1,6 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
 #include "fusion/plan/implementations.h"
+#include "fusion/plan/legality.h"
 #include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"

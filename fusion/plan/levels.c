@@ -4,6 +4,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/library/library.h"
 #include "fusion/plan/fusions.h"
+#include "fusion/plan/legality.h"
 
 /* Is the list that this call updates the one that another reads at other rows, as an operand of
  * what it computes there? */
@@ -16,24 +17,15 @@ static bool updates_operand_of(const weft_graph *graph, const weft_call *update,
     return false;
 }
 
-/* May a call be computed anew at every row that the rows routine reads its result at? Then both
- * share a kernel. level [n_calls]: of its operands' producers. */
-static bool call_folds(const weft_graph *graph, const int *level, int call, int rows) {
+/* Is what a product would compute at every row that it reads made of what is complete before it? An
+ * update with a lower number than the product got its level before this was known. */
+static bool is_complete_before(const weft_graph *graph, const int *level, int call, int rows) {
     const weft_call *made = &graph->calls[call];
-    const weft_datum *result = &graph->data[made->result];
-    if (made->arithmetic == NULL || made->reduction != NULL || result->shape.rank != 0 ||
-        made->index_set != graph->calls[rows].index_set ||
-        (result->storage >= 0 && !graph->is_loop_body))
-        return false;
     for (int k = 0; k < made->n_operands; ++k) {
-        const weft_operand *operand = &made->operands[k];
-        const int producer = graph->data[operand->datum].producer;
-        if (operand->map >= 0 || (producer >= 0 && level[producer] >= level[call]))
+        const int producer = graph->data[made->operands[k].datum].producer;
+        if (producer >= 0 && level[producer] >= level[call])
             return false;
     }
-    for (int i = 0; i < graph->n_accumulations; ++i)
-        if (graph->accumulations[i].call == call)
-            return false;
     for (int i = 0; i < rows; ++i)
         if (i != call && updates_operand_of(graph, &graph->calls[i], made))
             return false;
@@ -53,15 +45,16 @@ static bool reads_around(const weft_graph *graph, const int *level, const weft_c
     return false;
 }
 
-/* Does a reader of this operand need a barrier behind its producer? What a rows call can compute
- * anew wherever it reads it needs none. */
+/* Does a reader of this operand need a barrier behind its producer, as the levels are? */
 static bool needs_barrier(const weft_graph *graph, const int *level, const weft_call *reader,
                           const weft_operand *operand) {
     const int producer = graph->data[operand->datum].producer;
+    if (weft_operand_needs_barrier(graph, reader, operand))
+        return true;
     if (producer < 0 || graph->data[operand->datum].index_set == UNIFORM)
-        return operand->map >= 0 || (producer >= 0 && graph->calls[producer].reduction != NULL);
+        return false;
     if (reader->routine != NULL)
-        return !call_folds(graph, level, producer, reader->id);
+        return !is_complete_before(graph, level, producer, reader->id);
     return reads_around(graph, level, reader, operand);
 }
 

@@ -13,6 +13,7 @@
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
@@ -283,37 +284,27 @@ static weft_status refuse_pair(const forcing *f, int kernel, int a, int b) {
                       : "");
 }
 
-/* One that lies on a path out of the kernel and back. */
-static int between(const forcing *f, const uint64_t *set) {
-    const weft_relations *r = f->c->fusions->relations;
-    for (int i = 0; i < f->graph->n_calls; ++i) {
-        bool follows = false;
-        for (int k = 0; k < f->graph->n_calls && !weft_set_has(set, i); ++k)
-            follows |= weft_set_has(set, k) && weft_set_has(weft_relations_after(r, k), i);
-        if (follows && weft_set_meets(weft_relations_after(r, i), set, r->words))
-            return i;
-    }
-    return 0;
-}
-
 static weft_status check_kernel(const forcing *f, int kernel) {
     const weft_relations *r = f->c->fusions->relations;
     uint64_t set[WEFT_CALLS_MAX / 64];
+    int a = -1, b = -1, outside = -1;
     set_of(f, kernel, set);
-    for (int i = 0; i < f->graph->n_calls; ++i)
-        for (int k = 0; k < i; ++k)
-            if (weft_set_has(set, i) && weft_set_has(set, k) &&
-                weft_set_has(weft_relations_apart(r, k), i))
-                return refuse_pair(f, kernel, k, i);
-    if (!weft_relations_convex(r, set))
+    switch (weft_set_split(f->graph, r, set, &a, &b, &outside)) {
+    case SPLIT_INDEX_SET:
+    case SPLIT_BARRIER:
+        return refuse_pair(f, kernel, a, b);
+    case SPLIT_PATH:
         return refuse(f, "put it into that kernel too, or cut the kernel there",
                       "what kernel %d computes depends on itself by way of '%s', which is in "
                       "kernel %d",
-                      kernel, f->names[between(f, set)], f->kernel[between(f, set)]);
-    if (!weft_fusion_fits(f->graph, set))
+                      kernel, f->names[outside], f->kernel[outside]);
+    case SPLIT_PRODUCT:
         return refuse(f, "docs/compiler.md, Fusions, has the rules of operators",
                       "kernel %d has an operator's product with calls that it cannot take in",
                       kernel);
+    default:
+        break;
+    }
     for (int i = 0; i < f->graph->n_calls; ++i)
         for (int k = 0; k < f->graph->n_calls; ++k)
             if (f->kernel[i] == kernel && f->kernel[k] < kernel &&

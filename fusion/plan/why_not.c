@@ -1,7 +1,7 @@
 /* Why two calls share no kernel. */
 #include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
+#include "fusion/plan/legality.h"
 
 /* The datum that has to be complete between a and b, or -1: one that leads from a to b, or with
  * `any` one that keeps b at its level whatever a has to do with it. */
@@ -12,8 +12,7 @@ static int barrier_between(const weft_graph *graph, const weft_fusions *fusions,
         const weft_operand *operand = &graph->calls[b].operands[i];
         const int producer = graph->data[operand->datum].producer;
         if (producer >= 0 && (producer == a || (any && level[producer] >= level[a])) &&
-            (operand->map >= 0 || graph->calls[producer].reduction != NULL ||
-             graph->calls[b].routine != NULL))
+            weft_operand_needs_barrier(graph, &graph->calls[b], operand))
             return operand->datum;
         for (int k = 0; k < graph->n_accumulations; ++k)
             if (graph->accumulations[k].target == operand->datum &&
@@ -44,10 +43,6 @@ static bool are_candidates(const weft_fusions *fusions, int a, int b) {
     return false;
 }
 
-static bool path_between(const weft_fusions *fusions, int a, int b) {
-    return weft_set_has(weft_relations_after(fusions->relations, a), b);
-}
-
 weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions *fusions, int a,
                                     int b, int *through) {
     *through = -1;
@@ -68,8 +63,12 @@ weft_split_reason weft_fusion_split(const weft_graph *graph, const weft_fusions 
             *through = barrier_between(graph, fusions, low, high, true);
         return SPLIT_BARRIER;
     }
-    if (!weft_set_has(weft_relations_apart(fusions->relations, a), b) &&
-        path_between(fusions, a, b))
-        return SPLIT_PATH;
-    return SPLIT_NOTHING;
+    uint64_t pair[WEFT_CALLS_MAX / 64] = {0};
+    weft_set_add(pair, a);
+    weft_set_add(pair, b);
+    if (weft_set_has(weft_relations_apart(fusions->relations, a), b))
+        return SPLIT_NOTHING;
+    if (!weft_fusion_fits(graph, pair)) /* no larger set does either */
+        return SPLIT_PRODUCT;
+    return weft_set_has(weft_relations_after(fusions->relations, a), b) ? SPLIT_PATH : SPLIT_NOTHING;
 }

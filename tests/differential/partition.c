@@ -7,6 +7,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"

@@ -22,6 +22,7 @@
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/fusions.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
