@@ -134,8 +134,8 @@ static weft_status measure_unfused(checker *c, const weft_fragment *fragments, i
     weft_search_result result;
     const weft_search_options how = {.most = 10, .instances = instances};
     options.plan = WEFT_PLAN_UNFUSED;
-    TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena, &result,
-                           error));
+    const weft_search_script script = {c->library, fragments, n, &options};
+    TRY(weft_search_covers(c->device, &script, &how, c->arena, &result, error));
     c->unfused = result.n_measured > 0 ? result.trials[result.best].measured : NAN;
 done:
     return status;
@@ -156,8 +156,8 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                      .spread = c->options->tune > 0 ? 0 : 20,
                                      .all = true,
                                      .instances = one->instances};
-    TRY(weft_search_covers(c->device, c->library, fragments, n, &options, &how, c->arena,
-                           &one->result, error));
+    const weft_search_script script = {c->library, fragments, n, &options};
+    TRY(weft_search_covers(c->device, &script, &how, c->arena, &one->result, error));
     TRY(measure_unfused(c, fragments, n, options, one->instances, error));
     ++c->n;
     TRY(print_case(c, name, one, error));

@@ -32,8 +32,8 @@ static weft_status search(weft_tool_tuned *t, weft_device *device, const weft_li
     weft_status status = WEFT_OK;
     weft_search_result result;
     const weft_search_options how = {.most = most, .instances = options->instances};
-    TRY(weft_search_covers(device, library, scripts->fragments, scripts->n, options, &how, t->arena,
-                           &result, error));
+    const weft_search_script script = {library, scripts->fragments, scripts->n, options};
+    TRY(weft_search_covers(device, &script, &how, t->arena, &result, error));
     print_trials(&result);
     const weft_search_trial *best = &result.trials[result.best];
     const weft_tuning_winner winner = {t->script, size_class_of(options), best->cover,

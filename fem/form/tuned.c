@@ -73,8 +73,8 @@ static weft_status search(const weft_context *context, const char *script,
     const struct weft_context_tuning *t = context->tuning;
     weft_search_result result;
     const weft_search_options how = {.most = t->most, .instances = options->instances};
-    status = weft_search_covers(context->device, context->library, fragments, n_fragments, options,
-                                &how, arena, &result, error);
+    const weft_search_script searched = {context->library, fragments, n_fragments, options};
+    status = weft_search_covers(context->device, &searched, &how, arena, &result, error);
     if (status == WEFT_ERROR_UNSUPPORTED)
         return WEFT_OK;
     TRY(status);

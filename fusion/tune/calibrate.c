@@ -18,7 +18,6 @@ typedef struct calibration {
     const weft_routine_set *routines;
     weft_tuning *tuning;
     const weft_limits *limits;
-    const weft_monitor *monitor;
     weft_calibration_options options;
     const char *device;
     weft_tuning_time *known; /* in the database's order */
@@ -69,8 +68,9 @@ static weft_status measure_point(calibration *c, int i, const weft_tuning_point 
     double seconds = 0;
     status = c->options.measure(c->options.user, routine, at, &seconds, error);
     if (status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_COMPILER) {
-        weft_log(c->monitor, status == WEFT_ERROR_COMPILER ? WEFT_LOG_WARNING : WEFT_LOG_DEBUG,
-                 "left out: %s", error ? error->message : routine->name);
+        weft_log(c->options.monitor,
+                 status == WEFT_ERROR_COMPILER ? WEFT_LOG_WARNING : WEFT_LOG_DEBUG, "left out: %s",
+                 error ? error->message : routine->name);
         c->unsupported[i] = true;
         ++c->result->n_unsupported;
         return WEFT_OK;
@@ -115,15 +115,16 @@ static weft_status measure_level(calibration *c, int level, weft_calibration_poi
             if (!c->unsupported[i] && !*out_of_time)
                 TRY(measure_point(c, i, &points[k].at, error));
         }
-        weft_progress(c->monitor, "calibrate", (double)c->done, (double)c->result->n_points);
+        weft_progress(c->options.monitor, "calibrate", (double)c->done,
+                      (double)c->result->n_points);
     }
 done:
     return status;
 }
 
-weft_status weft_calibrate_run(const weft_limits *limits, const weft_monitor *monitor,
-                               const char *device, const weft_routine_set *routines,
-                               weft_tuning *tuning, const weft_calibration_options *options,
+weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
+                               const weft_routine_set *routines, weft_tuning *tuning,
+                               const weft_calibration_options *options,
                                weft_calibration_result *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
@@ -139,7 +140,6 @@ weft_status weft_calibrate_run(const weft_limits *limits, const weft_monitor *mo
     c->routines = routines;
     c->tuning = tuning;
     c->limits = limits;
-    c->monitor = monitor;
     c->options = *options;
     c->device = device;
     c->result = out;

@@ -377,8 +377,9 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
         TRY(measure_launch(&b, error));
         TRY(weft_tuning_set(tuning, identity, "launch seconds", b.launch_seconds, error));
     }
-    TRY(weft_calibrate_run(limits, weft_device_monitor(device), identity, routines, tuning, &with,
-                           out, error));
+    if (!with.monitor)
+        with.monitor = weft_device_monitor(device);
+    TRY(weft_calibrate_run(limits, identity, routines, tuning, &with, out, error));
 done:
     bench_clear(&b);
     return status;

@@ -68,15 +68,14 @@ done:
 }
 
 /* The script, once, and the search for its covers. */
-static weft_status start(searcher *s, const weft_library *library, const weft_fragment *fragments,
-                         int n_fragments, const weft_compile_options *options, weft_error *error) {
+static weft_status start(searcher *s, const weft_search_script *script, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compile_options own = *options;
+    weft_compile_options own = *script->options;
     own.alternative = 0;
     own.cover = NULL;
     own.instances = s->how.instances;
-    TRY(weft_compile(library, weft_device_limits(s->device), fragments, n_fragments, &own,
-                     &s->script, error));
+    TRY(weft_compile(script->library, weft_device_limits(s->device), script->fragments,
+                     script->n_fragments, &own, &s->script, error));
     const weft_segment *segment = weft_compilation_only(s->script);
     if (!segment) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -207,10 +206,9 @@ done:
     return status;
 }
 
-weft_status weft_search_covers(weft_device *device, const weft_library *library,
-                               const weft_fragment *fragments, int n_fragments,
-                               const weft_compile_options *options, const weft_search_options *how,
-                               weft_arena *arena, weft_search_result *out, weft_error *error) {
+weft_status weft_search_covers(weft_device *device, const weft_search_script *script,
+                               const weft_search_options *how, weft_arena *arena,
+                               weft_search_result *out, weft_error *error) {
     weft_status status = WEFT_OK;
     searcher s = {.device = device, .how = *how, .arena = arena, .out = out};
     *out = (weft_search_result){0};
@@ -220,7 +218,7 @@ weft_status weft_search_covers(weft_device *device, const weft_library *library,
         weft_arena_alloc(arena, (size_t)(how->most + how->spread) + 1, sizeof *out->trials);
     if (!out->trials)
         return weft_no_memory(error);
-    TRY(start(&s, library, fragments, n_fragments, options, error));
+    TRY(start(&s, script, error));
     TRY(try_covers(&s, how->most, error));
     if (how->spread > 0 && out->n == how->most) {
         TRY(spread_queue(&s, error));

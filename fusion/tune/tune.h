@@ -46,6 +46,7 @@ int weft_calibration_points(const weft_limits *limits, const weft_cost_routine *
 typedef struct weft_calibration_options {
     double seconds; /* stop when they have passed; 0: 300 */
     bool again;     /* measure what is known anew */
+    const weft_monitor *monitor; /* told of the progress; NULL: the device's */
     /* what measures and what tells the time; NULL: the device and weft_clock. For tests. A measure
      * may answer WEFT_ERROR_UNSUPPORTED: the routine cannot be measured. */
     weft_status (*measure)(void *user, const weft_cost_routine *routine,
@@ -104,14 +105,21 @@ typedef struct weft_search_options {
     void *user;
 } weft_search_options;
 
+/** What is searched: as weft_compile takes it. Borrowed. */
+typedef struct weft_search_script {
+    const weft_library *library;
+    const weft_fragment *fragments;
+    int n_fragments;
+    const weft_compile_options *options;
+} weft_search_script;
+
 /** Compile (several at once) and measure the best covers of a script, in the order of their
  *  predictions, until what is left cannot win: a cover whose prediction, were it as much too high
  * as the worst so far and a quarter more, is above the best time. Errors  WEFT_ERROR_UNSUPPORTED:
  * the script has loops or operators; those of compiling and running */
-weft_status weft_search_covers(weft_device *device, const weft_library *library,
-                               const weft_fragment *fragments, int n_fragments,
-                               const weft_compile_options *options, const weft_search_options *how,
-                               weft_arena *arena, weft_search_result *out, weft_error *error);
+weft_status weft_search_covers(weft_device *device, const weft_search_script *script,
+                               const weft_search_options *how, weft_arena *arena,
+                               weft_search_result *out, weft_error *error);
 
 /** Seconds of a launch of each kernel of a plan, [weft_compilation_kernels], over the instances
  * that it was made for, measured on the device. Errors  as weft_search_covers */

@@ -67,8 +67,8 @@ static weft_status use_search(void *user, weft_error *error) {
     const weft_search_options how = {.most = 12, .all = true, .measure = predicted};
     const weft_fragment fragment = {"script.weft", with->text};
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_search_covers(with->device, with->library, &fragment, 1, &options, &how, arena,
-                           &result, error));
+    const weft_search_script script = {with->library, &fragment, 1, &options};
+    TRY(weft_search_covers(with->device, &script, &how, arena, &result, error));
     if (result.n_measured < 2)
         status = weft_error_set(error, WEFT_ERROR_INTERNAL, "%d covers", result.n_measured);
 done:

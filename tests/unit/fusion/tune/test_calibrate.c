@@ -94,7 +94,7 @@ static weft_calibration_result run(tuning_place *place, const weft_routine_set *
                                               .clock = fake_clock,
                                               .user = f};
     weft_status status =
-        weft_calibrate_run(&limits, NULL, device, set, tuning, &options, &result, &error);
+        weft_calibrate_run(&limits, device, set, tuning, &options, &result, &error);
     if (status != expected)
         fail_msg("%s: %s", weft_status_name(status), error.message);
     weft_tuning_close(&tuning);
