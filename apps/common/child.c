@@ -87,9 +87,8 @@ static char *read_back(FILE *file) {
 }
 
 /* What it prints goes into files without names, so that it never waits for us. */
-weft_status app_child_run(const char *program, char *const *arguments, const char *folder,
-                          void (*tick)(void *user), void *user, app_child *out, int *stopped,
-                          weft_error *error) {
+weft_status app_child_run(char *const *arguments, const char *folder, void (*tick)(void *user),
+                          void *user, app_child *out, int *stopped, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (app_child){0};
     FILE *output = tmpfile(), *messages = tmpfile();
@@ -100,10 +99,10 @@ weft_status app_child_run(const char *program, char *const *arguments, const cha
     const pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        become(program, arguments, folder, fileno(output), fileno(messages), parent);
+        become(arguments[0], arguments, folder, fileno(output), fileno(messages), parent);
     if (pid < 0) {
-        status =
-            weft_error_set(error, WEFT_ERROR_IO, "cannot start %s: %s", program, strerror(errno));
+        status = weft_error_set(error, WEFT_ERROR_IO, "cannot start %s: %s", arguments[0],
+                                strerror(errno));
         goto done;
     }
     out->exit_code = wait_for(pid, tick, user, stopped);

@@ -27,7 +27,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
         weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is not drawn", script);
         return WEFT_OK;
     }
-    TRY(app_child_run(program, arguments, folder, NULL, NULL, &child, stopped, error));
+    TRY(app_child_run(arguments, folder, NULL, NULL, &child, stopped, error));
     *drawn = child.exit_code == 0 && !*stopped;
     if (child.exit_code != 0 && !*stopped)
         weft_log(monitor, WEFT_LOG_WARNING, "gnuplot failed on %s/%s: %.600s", folder, script,

@@ -205,21 +205,22 @@ static error_t take_option(int key, char *text, struct argp_state *state) {
     return in->status == WEFT_OK ? 0 : EINVAL;
 }
 
-weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
-                              int argc, char **argv, app_option_reader read, void *user,
-                              weft_error *error) {
+weft_status app_options_parse(const struct argp *argp, int argc, char **argv,
+                              app_option_reader read, void *user, weft_error *error) {
     weft_status status = WEFT_OK;
+    const struct argp_option *options = argp->options;
     /* glibc's argp leaks two bytes in --help where a table has no options. */
     const struct argp_option *table = is_last(options) ? NULL : options;
-    const struct argp argp = {table, take_option, usage, doc, NULL, NULL, NULL};
+    const struct argp taken = {
+        .options = table, .parser = take_option, .args_doc = argp->args_doc, .doc = argp->doc};
     reading in = {read, user, error, WEFT_OK, options};
     int asked = 0;
     TRY(check_all(options, argc, argv, &asked, error));
     if (asked != 0) {
-        TRY(app_help_print(&argp, asked, argv[0], error));
+        TRY(app_help_print(&taken, asked, argv[0], error));
         exit(0);
     }
-    if (argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, &in) != 0)
+    if (argp_parse(&taken, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, &in) != 0)
         status = in.status != WEFT_OK
                      ? in.status
                      : weft_error_set(error, WEFT_ERROR_USAGE, "the options are not understood");

@@ -54,13 +54,12 @@ weft_status app_options_check(const struct argp_option *options, int argc, char 
  * has none, and may be kept: it is argv's. Where the table names two values, as "CALL CALL", it is
  * called once for each. */
 typedef weft_status (*app_option_reader)(void *user, int key, const char *text, weft_error *error);
-/** app_options_check, then each option in its turn to `read`. usage and doc are argp's; --help,
- *  --usage and --version print and exit.
+/** app_options_check, then each option in its turn to `read`. Of argp the options, args_doc and doc
+ *  count; --help, --usage and --version print and exit.
  *  Errors  WEFT_ERROR_USAGE, and those of read, which end it; WEFT_ERROR_IO: --help and the like
  *          cannot be printed */
-weft_status app_options_parse(const struct argp_option *options, const char *usage, const char *doc,
-                              int argc, char **argv, app_option_reader read, void *user,
-                              weft_error *error);
+weft_status app_options_parse(const struct argp *argp, int argc, char **argv, app_option_reader read,
+                              void *user, weft_error *error);
 /** An earlier name of the option in the table's entry before it: accepted, but not listed. */
 #define APP_HIDDEN_ALIAS(name) {name, 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0}
 /** --help, --usage and --version, which every program has; ends with a zero entry. (apps/common/help.c) */
@@ -138,11 +137,11 @@ typedef struct app_child {
     double seconds;
     char *output, *error; /* stdout and stderr, terminated, malloc'd */
 } app_child;
-/** Run a program in a folder (NULL: this one) and wait; it is ended with this process. *stopped is
- * the signal by which the user stopped it, else as it was: without app_signals_block they end us.
- * tick(user) is called some times a second.
+/** Run the program arguments[0], a path, in a folder (NULL: this one) and wait; it is ended with this
+ * process. *stopped is the signal by which the user stopped it, else as it was: without
+ * app_signals_block they end us. tick(user) is called some times a second.
  * Errors  WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
-weft_status app_child_run(const char *program, char *const *arguments, const char *folder,
+weft_status app_child_run(char *const *arguments, const char *folder,
                           void (*tick)(void *user), void *user, app_child *out, int *stopped,
                           weft_error *error);
 void app_child_clear(app_child *child);

@@ -64,7 +64,8 @@ static weft_status read_option(void *user, int key, const char *text, weft_error
 weft_status poisson_options_read(int argc, char **argv, poisson_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (poisson_options){.run = app_run_options_default(), .source = "1"};
-    TRY(app_options_parse(options_table, NULL, doc, argc, argv, read_option, out, error));
+    const struct argp argp = {.options = options_table, .doc = doc};
+    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
     if (!out->run.mesh.name) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no mesh is given");
         weft_error_hint(error,

@@ -256,8 +256,9 @@ weft_status scaling_options_read(int argc, char **argv, scaling_options *out, we
         ++own;
     out->n_arguments = own < argc ? argc - own - 1 : 0;
     out->arguments = argv + argc - out->n_arguments;
-    TRY(app_options_parse(options_table, "-- OPTION OF THE APP...", doc, own, argv, read_option,
-                          out, error));
+    const struct argp argp = {
+        .options = options_table, .args_doc = "-- OPTION OF THE APP...", .doc = doc};
+    TRY(app_options_parse(&argp, own, argv, read_option, out, error));
     TRY(check(out, error));
     TRY(set_defaults(out, error));
 done:

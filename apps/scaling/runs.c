@@ -123,8 +123,7 @@ static weft_status run_one(const scaling_cases *cases, scaling_study *study,
     if (!command)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     scaling_progress_draw(progress);
-    TRY(app_child_run(cases->program, command, NULL, scaling_progress_draw, progress, &child,
-                      stopped, error));
+    TRY(app_child_run(command, NULL, scaling_progress_draw, progress, &child, stopped, error));
     if (*stopped)
         goto done;
     json_t *record = make_record(&cases->cases[index], progress->round, &child);

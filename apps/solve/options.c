@@ -210,7 +210,9 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                            .newton_tolerance = 1e-10,
                            .newton_iterations = 25,
                            .load_steps = 1};
-    TRY(app_options_parse(options_table, "SCRIPT.weft", doc, argc, argv, read_option, out, error));
+    const struct argp argp = {
+        .options = options_table, .args_doc = "SCRIPT.weft", .doc = doc};
+    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
     TRY(check(out, error));
 done:
     if (status != WEFT_OK)

@@ -64,7 +64,8 @@ done:
 
 static weft_status read_options(int argc, char **argv, comparison *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_options_parse(table, "A.json B.json", doc, argc, argv, read_option, out, error));
+    const struct argp argp = {.options = table, .args_doc = "A.json B.json", .doc = doc};
+    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
     if (out->n_paths < 2) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "two files are compared, %d %s given",
                                 out->n_paths, out->n_paths == 1 ? "is" : "are");

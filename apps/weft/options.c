@@ -249,7 +249,8 @@ weft_status weft_tool_read(const struct argp_option *table, const char *usage, c
                                .seed = 1,
                                .n_arguments_max = out->n_arguments_max};
     TRY(weft_arena_make(&out->arena, error));
-    TRY(app_options_parse(table, usage, doc, argc, argv, read_option, out, error));
+    const struct argp argp = {.options = table, .args_doc = usage, .doc = doc};
+    TRY(app_options_parse(&argp, argc, argv, read_option, out, error));
 done:
     if (status != WEFT_OK)
         weft_tool_clear(out);

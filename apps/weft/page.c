@@ -87,7 +87,7 @@ static char *run_dot(void *user, const char *dot) {
     char format[] = "-Tjson0", *arguments[] = {program, format, path, NULL};
     snprintf(path, sizeof path, "/dev/fd/%d", file);
     if (file >= 0 && write(file, dot, length) == (ssize_t)length &&
-        app_child_run(program, arguments, NULL, NULL, NULL, &child, &stopped, &error) == WEFT_OK &&
+        app_child_run(arguments, NULL, NULL, NULL, &child, &stopped, &error) == WEFT_OK &&
         child.exit_code == 0) {
         answer = child.output;
         child.output = NULL;

@@ -175,26 +175,32 @@ static void print_values(const weft_trial_operand *operand, const double *values
     weft_text_add(out, "%s%s", operand->n > 16 ? ", ..." : "", operand->rank ? "]" : "");
 }
 
-static void describe(const round_data *r, int k, int64_t instance, int component, double got,
-                     double expected, double error, weft_text *out) {
+/* A component of one instance's result that is not what it should be. */
+typedef struct difference {
+    int64_t instance;
+    int component;
+    double got, expected, error;
+} difference;
+
+static void describe(const round_data *r, int k, const difference *d, weft_text *out) {
     const weft_trial *trial = &r->trial->trials.list[k];
     weft_text_add(out, "%s%s", r->single ? "float" : "double",
                   trial->line       ? ", example "
                   : trial->sizes[0] ? ", "
                                     : "");
-    weft_text_add(out, "%s: instance %lld of %lld", trial->sizes, (long long)instance,
+    weft_text_add(out, "%s: instance %lld of %lld", trial->sizes, (long long)d->instance,
                   (long long)r->n);
     if (trial->result.rank)
-        weft_text_add(out, ", component %d", component);
-    weft_text_add(out, ": %.9g, but the %s says %.9g (error %.2g)\n", got,
-                  trial->line ? "example" : "reference", expected, error);
+        weft_text_add(out, ", component %d", d->component);
+    weft_text_add(out, ": %.9g, but the %s says %.9g (error %.2g)\n", d->got,
+                  trial->line ? "example" : "reference", d->expected, d->error);
     if (trial->line || trial->reduction)
         return;
     weft_text_add(out, "        with ");
     for (int i = 0; i < trial->n_arguments; ++i) {
         weft_text_add(out, "%s", i ? ", " : "");
         print_values(&trial->arguments[i],
-                     values_of(r->data[k].plain[i]) + instance * trial->arguments[i].n, out);
+                     values_of(r->data[k].plain[i]) + d->instance * trial->arguments[i].n, out);
     }
     weft_text_add(out, "; --seed %u\n", r->trial->seed);
 }
@@ -218,7 +224,7 @@ static void compare(const round_data *r, int k, const double *results, weft_tool
             if (!(e <= out->worst)) /* a NaN too */
                 out->worst = e;
             if (!(e <= out->tolerance) && !out->failure.data)
-                describe(r, k, i, c, a, b, e, &out->failure);
+                describe(r, k, &(difference){i, c, a, b, e}, &out->failure);
         }
     }
 }

@@ -88,17 +88,13 @@ done:
     return status;
 }
 
-static weft_status run(const weft_compiler *compiler, const char *phase, char *const *arguments,
-                       int folder, char *output, size_t size, weft_process_result *result,
-                       weft_error *error) {
-    weft_process_start start = {.program = compiler->program,
-                                .arguments = arguments,
-                                .folder = folder,
-                                .english = true,
-                                .errors_too = true,
-                                .limits = compiler->limits,
-                                .monitor = compiler->monitor,
-                                .phase = phase};
+/* start: phase, arguments and folder; the rest is the same for all runs. */
+static weft_status run(const weft_compiler *compiler, weft_process_start start, char *output,
+                       size_t size, weft_process_result *result, weft_error *error) {
+    start.program = compiler->program;
+    start.english = start.errors_too = true;
+    start.limits = compiler->limits;
+    start.monitor = compiler->monitor;
     weft_status status = weft_process_run(&start, output, size, result, error);
     if (status == WEFT_ERROR_IO && error) /* it cannot be started */
         status = error->status = WEFT_ERROR_COMPILER;
@@ -120,7 +116,8 @@ static weft_status ask_version(weft_compiler *compiler, char *line, size_t size,
     for (; compiler->words[n]; ++n)
         arguments[n] = compiler->words[n];
     arguments[n] = question;
-    TRY(run(compiler, NULL, arguments, -1, line, size, &result, error));
+    const weft_process_start start = {.arguments = arguments, .folder = -1};
+    TRY(run(compiler, start, line, size, &result, error));
     line[strcspn(line, "\r\n")] = '\0';
     if (result.exit_code != 0 || !line[0]) {
         char why[400], limit[100];
@@ -273,8 +270,10 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
     arguments[n++] = file_name;
     arguments[n++] = "-lm";
     arguments[n] = NULL;
-    TRY(run(compiler, "compiling", (char *const *)(uintptr_t)arguments, work->folder, output,
-            sizeof output, &result, error));
+    const weft_process_start start = {.phase = "compiling",
+                                      .arguments = (char *const *)(uintptr_t)arguments,
+                                      .folder = work->folder};
+    TRY(run(compiler, start, output, sizeof output, &result, error));
     if (result.exit_code != 0)
         TRY(refused(compiler, file_name, source, output, &result, error));
     wrong = weft_entry_read(work->folder, "module.so", object, size, &absent);

@@ -50,15 +50,21 @@ typedef union tuning_value {
     double real;
 } tuning_value;
 
+/** Rows of a table, values one row after the other. */
+typedef struct tuning_rows {
+    tuning_value *values;
+    size_t n;
+} tuning_rows;
+
 /** Make the tables that are missing. */
 weft_status weft_tuning_tables_make(weft_tuning *tuning, weft_error *error);
 /** Write rows, values one row after the other, in one transaction. */
 weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *rows, size_t n,
                             weft_error *error);
 /** Find rows whose first n_keys columns are these, in the order of the key; texts are in the arena,
- *  *out too. Damaged rows are left out, which is logged once. */
+ *  out->values too. Damaged rows are left out, which is logged once. */
 weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value *keys, int n_keys,
-                             weft_arena *arena, tuning_value **out, size_t *n, weft_error *error);
+                             weft_arena *arena, tuning_rows *out, weft_error *error);
 /** Go through a whole table. */
 weft_status weft_tuning_check(weft_tuning *tuning, int table, bool remove, int64_t *n_rows,
                               int64_t *n_damaged, weft_error *error);

@@ -56,20 +56,18 @@ weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const cha
     enum { WIDTH = 8 };
     weft_status status = WEFT_OK;
     const tuning_value keys[] = {{.text = device}, {.text = routine}};
-    tuning_value *rows = NULL;
-    size_t n_rows = 0;
-    TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, routine ? 2 : 1, arena, &rows, &n_rows,
-                         error));
-    weft_tuning_time *times = weft_arena_alloc(arena, n_rows + 1, sizeof *times);
+    tuning_rows found = {0};
+    TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, routine ? 2 : 1, arena, &found, error));
+    weft_tuning_time *times = weft_arena_alloc(arena, found.n + 1, sizeof *times);
     if (!times)
         return no_memory(error);
-    for (size_t i = 0; i < n_rows; ++i) {
-        const tuning_value *row = rows + i * WIDTH;
+    for (size_t i = 0; i < found.n; ++i) {
+        const tuning_value *row = found.values + i * WIDTH;
         times[i] = (weft_tuning_time){
             row[1].text, {row[2].number, row[3].number, row[4].number, row[5].number}, row[6].real};
     }
     *out = times;
-    *n = n_rows;
+    *n = found.n;
 done:
     return status;
 }
@@ -87,15 +85,14 @@ weft_status weft_tuning_get(weft_tuning *tuning, const char *device, const char 
                             double *value, bool *found, weft_error *error) {
     weft_status status = WEFT_OK;
     const tuning_value keys[] = {{.text = device}, {.text = name}};
-    tuning_value *rows = NULL;
-    size_t n = 0;
+    tuning_rows rows = {0};
     weft_arena *arena = NULL;
     *found = false;
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_tuning_find(tuning, TUNING_NUMBERS, keys, 2, arena, &rows, &n, error));
-    *found = n > 0;
+    TRY(weft_tuning_find(tuning, TUNING_NUMBERS, keys, 2, arena, &rows, error));
+    *found = rows.n > 0;
     if (*found)
-        *value = rows[2].real;
+        *value = rows.values[2].real;
 done:
     weft_arena_free(&arena);
     return status;
@@ -121,19 +118,18 @@ weft_status weft_tuning_kernels(weft_tuning *tuning, const char *device, weft_ar
     enum { WIDTH = 7 };
     weft_status status = WEFT_OK;
     const tuning_value keys[] = {{.text = device}};
-    tuning_value *rows = NULL;
-    size_t n_rows = 0;
-    TRY(weft_tuning_find(tuning, TUNING_KERNELS, keys, 1, arena, &rows, &n_rows, error));
-    weft_tuning_kernel *kernels = weft_arena_alloc(arena, n_rows + 1, sizeof *kernels);
+    tuning_rows found = {0};
+    TRY(weft_tuning_find(tuning, TUNING_KERNELS, keys, 1, arena, &found, error));
+    weft_tuning_kernel *kernels = weft_arena_alloc(arena, found.n + 1, sizeof *kernels);
     if (!kernels)
         return no_memory(error);
-    for (size_t i = 0; i < n_rows; ++i) {
-        const tuning_value *row = rows + i * WIDTH;
+    for (size_t i = 0; i < found.n; ++i) {
+        const tuning_value *row = found.values + i * WIDTH;
         kernels[i] =
             (weft_tuning_kernel){row[1].text, row[3].text, row[2].number, row[4].real, row[5].real};
     }
     *out = kernels;
-    *n = n_rows;
+    *n = found.n;
 done:
     return status;
 }
@@ -164,14 +160,13 @@ weft_status weft_tuning_recall(weft_tuning *tuning, const char *device, const ch
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const tuning_value keys[] = {{.text = device}, {.text = script}, {.number = size_class}};
-    tuning_value *row = NULL;
-    size_t n = 0;
+    tuning_rows rows = {0};
     *out = (weft_tuning_winner){.script = script, .size_class = size_class};
-    TRY(weft_tuning_find(tuning, TUNING_WINNERS, keys, 3, arena, &row, &n, error));
-    if (n > 0) {
-        out->cover = row[3].text;
-        out->predicted = row[4].real;
-        out->seconds = row[5].real;
+    TRY(weft_tuning_find(tuning, TUNING_WINNERS, keys, 3, arena, &rows, error));
+    if (rows.n > 0) {
+        out->cover = rows.values[3].text;
+        out->predicted = rows.values[4].real;
+        out->seconds = rows.values[5].real;
     }
 done:
     return status;

@@ -203,7 +203,7 @@ static void tell_damaged(weft_tuning *tuning) {
 }
 
 weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value *keys, int n_keys,
-                             weft_arena *arena, tuning_value **out, size_t *n, weft_error *error) {
+                             weft_arena *arena, tuning_rows *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const tuning_table *t = &weft_tuning_tables[table];
     sqlite3_stmt *statement = NULL;
@@ -222,8 +222,7 @@ weft_status weft_tuning_find(weft_tuning *tuning, int table, const tuning_value 
         status = weft_tuning_failed(tuning, code, "read", error);
     sqlite3_finalize(statement);
     pthread_mutex_unlock(&tuning->mutex);
-    *out = list.rows;
-    *n = status == WEFT_OK ? list.n : 0;
+    *out = (tuning_rows){list.rows, status == WEFT_OK ? list.n : 0};
     return status;
 }
 

@@ -20,14 +20,20 @@ static weft_status failed(const writer *w, const char *what) {
     return weft_hdf5_unwritten(w->path, what, w->error);
 }
 
-/* A data set [n][width] (width 0: [n]) of `type` in the file. */
-static weft_status make_set(const writer *w, hid_t group, const char *name, hid_t type, int64_t n,
-                            int width, hid_t *out) {
-    hsize_t extent[2] = {(hsize_t)n, (hsize_t)width};
-    hid_t space = H5Screate_simple(width > 0 ? 2 : 1, extent, NULL);
-    hid_t set = space < 0
-                    ? -1
-                    : H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+/* A data set [n][width], or [n] with width 0; its type in the file and that in memory. */
+typedef struct data_set {
+    const char *name;
+    hid_t type, memory_type;
+    int64_t n;
+    int width;
+} data_set;
+
+static weft_status make_set(const writer *w, hid_t group, const data_set *d, hid_t *out) {
+    hsize_t extent[2] = {(hsize_t)d->n, (hsize_t)d->width};
+    hid_t space = H5Screate_simple(d->width > 0 ? 2 : 1, extent, NULL);
+    hid_t set = space < 0 ? -1
+                          : H5Dcreate2(group, d->name, d->type, space, H5P_DEFAULT, H5P_DEFAULT,
+                                       H5P_DEFAULT);
     /* asked for at once: HDF5 forgets why when anything is closed */
     const weft_status status = set < 0 ? failed(w, "a data set could not be made") : WEFT_OK;
     if (space >= 0)
@@ -38,13 +44,12 @@ static weft_status make_set(const writer *w, hid_t group, const char *name, hid_
 }
 
 /* All at once, HDF5 converting on the way. */
-static weft_status write_set(const writer *w, hid_t group, const char *name, hid_t type,
-                             hid_t memory_type, int64_t n, int width, const void *values) {
+static weft_status write_set(const writer *w, hid_t group, const data_set *d, const void *values) {
     hid_t set = -1;
-    weft_status status = make_set(w, group, name, type, n, width, &set);
+    weft_status status = make_set(w, group, d, &set);
     if (status != WEFT_OK)
         return status;
-    if (n > 0 && H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+    if (d->n > 0 && H5Dwrite(set, d->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
         status = failed(w, "values could not be written");
     if (H5Dclose(set) < 0 && status == WEFT_OK)
         status = failed(w, "values could not be written");
@@ -70,18 +75,17 @@ static weft_status write_rows(const writer *w, hid_t set, hid_t memory_type, int
     return status;
 }
 
-static weft_status write_pieces(const writer *w, const char *name, hid_t type, hid_t memory_type,
-                                int64_t n, int width, fill_piece fill) {
+static weft_status write_pieces(const writer *w, const data_set *d, fill_piece fill) {
     weft_status status = WEFT_OK;
     hid_t set = -1;
     void *piece = malloc(PIECE * 3 * sizeof(double));
     if (!piece)
         return weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
-    TRY(make_set(w, w->vtk, name, type, n, width, &set));
-    for (int64_t first = 0; first < n; first += PIECE) {
-        int64_t count = n - first < PIECE ? n - first : PIECE;
+    TRY(make_set(w, w->vtk, d, &set));
+    for (int64_t first = 0; first < d->n; first += PIECE) {
+        int64_t count = d->n - first < PIECE ? d->n - first : PIECE;
         fill(w->mesh, first, count, piece);
-        TRY(write_rows(w, set, memory_type, first, count, width, piece));
+        TRY(write_rows(w, set, d->memory_type, first, count, d->width, piece));
     }
 done:
     if (set >= 0 && H5Dclose(set) < 0 && status == WEFT_OK)
@@ -159,13 +163,20 @@ static weft_status write_mesh(const writer *w) {
         H5Tclose(text);
     TRY(status);
     TRY(write_attribute(w, w->vtk, "Version", i64, 2, H5T_NATIVE_INT64, version));
-    TRY(write_set(w, w->vtk, "NumberOfPoints", i64, H5T_NATIVE_INT64, 1, 0, &m->n_nodes));
-    TRY(write_set(w, w->vtk, "NumberOfCells", i64, H5T_NATIVE_INT64, 1, 0, &m->n_cells));
-    TRY(write_set(w, w->vtk, "NumberOfConnectivityIds", i64, H5T_NATIVE_INT64, 1, 0, &n_ids));
-    TRY(write_pieces(w, "Points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, m->n_nodes, 3, fill_points));
-    TRY(write_set(w, w->vtk, "Connectivity", i64, H5T_NATIVE_INT32, n_ids, 0, m->cells));
-    TRY(write_pieces(w, "Offsets", i64, H5T_NATIVE_INT64, m->n_cells + 1, 0, fill_offsets));
-    TRY(write_pieces(w, "Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, m->n_cells, 0, fill_types));
+    TRY(write_set(w, w->vtk, &(data_set){"NumberOfPoints", i64, H5T_NATIVE_INT64, 1, 0},
+                  &m->n_nodes));
+    TRY(write_set(w, w->vtk, &(data_set){"NumberOfCells", i64, H5T_NATIVE_INT64, 1, 0},
+                  &m->n_cells));
+    TRY(write_set(w, w->vtk, &(data_set){"NumberOfConnectivityIds", i64, H5T_NATIVE_INT64, 1, 0},
+                  &n_ids));
+    TRY(write_pieces(w, &(data_set){"Points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, m->n_nodes, 3},
+                     fill_points));
+    TRY(write_set(w, w->vtk, &(data_set){"Connectivity", i64, H5T_NATIVE_INT32, n_ids, 0},
+                  m->cells));
+    TRY(write_pieces(w, &(data_set){"Offsets", i64, H5T_NATIVE_INT64, m->n_cells + 1, 0},
+                     fill_offsets));
+    TRY(write_pieces(w, &(data_set){"Types", H5T_STD_U8LE, H5T_NATIVE_UINT8, m->n_cells, 0},
+                     fill_types));
 done:
     return status;
 }
@@ -184,10 +195,10 @@ static weft_status write_group_arrays(const writer *w, char (*names)[WEFT_GROUP_
         numbers[n + g] = m->groups[g].first_facet;
         numbers[2 * n + g] = m->groups[g].n_facets;
     }
-    TRY(write_set(w, w->weft, "GroupNames", text, text, n, 0, names));
-    TRY(write_set(w, w->weft, "GroupDimensions", i64, native, n, 0, numbers));
-    TRY(write_set(w, w->weft, "GroupFirst", i64, native, n, 0, numbers + n));
-    TRY(write_set(w, w->weft, "GroupCount", i64, native, n, 0, numbers + 2 * n));
+    TRY(write_set(w, w->weft, &(data_set){"GroupNames", text, text, n, 0}, names));
+    TRY(write_set(w, w->weft, &(data_set){"GroupDimensions", i64, native, n, 0}, numbers));
+    TRY(write_set(w, w->weft, &(data_set){"GroupFirst", i64, native, n, 0}, numbers + n));
+    TRY(write_set(w, w->weft, &(data_set){"GroupCount", i64, native, n, 0}, numbers + 2 * n));
 done:
     if (text >= 0)
         H5Tclose(text);
@@ -208,9 +219,11 @@ static weft_status write_groups(const writer *w) {
         if (m->groups[g].first_facet + m->groups[g].n_facets > n_numbers)
             n_numbers = m->groups[g].first_facet + m->groups[g].n_facets;
     TRY(write_attribute(w, w->weft, "Version", H5T_STD_I64LE, 0, H5T_NATIVE_INT64, &version));
-    TRY(write_set(w, w->weft, "Facets", H5T_STD_I32LE, H5T_NATIVE_INT32, m->n_facets, m->dimension,
+    TRY(write_set(w, w->weft,
+                  &(data_set){"Facets", H5T_STD_I32LE, H5T_NATIVE_INT32, m->n_facets, m->dimension},
                   m->facets));
-    TRY(write_set(w, w->weft, "GroupFacets", H5T_STD_I32LE, H5T_NATIVE_INT32, n_numbers, 0,
+    TRY(write_set(w, w->weft,
+                  &(data_set){"GroupFacets", H5T_STD_I32LE, H5T_NATIVE_INT32, n_numbers, 0},
                   m->group_facets));
     TRY(write_group_arrays(w, names, numbers));
 done:
@@ -223,7 +236,7 @@ static weft_status write_mask(const writer *w, int g, const char *name, uint8_t 
     weft_status status = WEFT_OK;
     const int64_t n = w->mesh->n_cells;
     hid_t set = -1;
-    TRY(make_set(w, w->cells, name, H5T_STD_U8LE, n, 0, &set));
+    TRY(make_set(w, w->cells, &(data_set){name, H5T_STD_U8LE, H5T_NATIVE_UINT8, n, 0}, &set));
     for (int64_t first = 0; first < n; first += PIECE) {
         const int64_t count = n - first < PIECE ? n - first : PIECE;
         weft_mask_fill(w->mesh, g, first, count, piece);
@@ -251,7 +264,7 @@ static weft_status write_masks(const writer *w) {
     text = H5Tcopy(H5T_C_S1);
     if (text < 0 || H5Tset_size(text, WEFT_MASK_NAME_BYTES) < 0)
         TRY(failed(w, "HDF5 did not start"));
-    TRY(write_set(w, w->weft, "GroupCellData", text, text, n, 0, names));
+    TRY(write_set(w, w->weft, &(data_set){"GroupCellData", text, text, n, 0}, names));
 done:
     if (text >= 0)
         H5Tclose(text);
@@ -265,9 +278,9 @@ static weft_status write_fields(const writer *w) {
     for (int i = 0; i < w->content->n_fields; ++i) {
         const weft_field *field = &w->content->fields[i];
         const int width = field->n_components > 1 ? field->n_components : 0;
-        TRY(write_set(w, field->on_cells ? w->cells : w->points, field->name, H5T_IEEE_F64LE,
-                      H5T_NATIVE_DOUBLE, field->on_cells ? w->mesh->n_cells : w->mesh->n_nodes,
-                      width, field->values));
+        const data_set set = {field->name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                              field->on_cells ? w->mesh->n_cells : w->mesh->n_nodes, width};
+        TRY(write_set(w, field->on_cells ? w->cells : w->points, &set, field->values));
     }
 done:
     return status;

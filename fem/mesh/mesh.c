@@ -1,5 +1,5 @@
-#include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
+#include "fem/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,42 +24,6 @@ void weft_copy_cut(char *out, size_t size, const char *text) {
         length = size - 1;
     memmove(out, text, length);
     out[length] = '\0';
-}
-
-weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
-                            int n_groups, int64_t n_group_facets, const char *source,
-                            weft_mesh **out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    size_t d = (size_t)dimension;
-    weft_mesh *mesh = calloc(1, sizeof *mesh);
-    if (!mesh)
-        goto no_memory;
-    mesh->dimension = dimension;
-    mesh->n_nodes = n_nodes;
-    mesh->n_cells = n_cells;
-    mesh->n_facets = n_facets;
-    mesh->n_groups = n_groups;
-    weft_copy_cut(mesh->source, sizeof mesh->source, source);
-    mesh->x = weft_array_make((size_t)n_nodes, d * sizeof *mesh->x);
-    mesh->cells = weft_array_make((size_t)n_cells, (d + 1) * sizeof *mesh->cells);
-    mesh->facets = weft_array_make((size_t)n_facets, d * sizeof *mesh->facets);
-    mesh->groups = weft_array_make((size_t)n_groups, sizeof *mesh->groups);
-    mesh->group_facets = weft_array_make((size_t)n_group_facets, sizeof *mesh->group_facets);
-    mesh->group_cells = weft_array_make(0, sizeof *mesh->group_cells);
-    if (!mesh->x || !mesh->cells || !mesh->facets || !mesh->groups || !mesh->group_facets ||
-        !mesh->group_cells)
-        goto no_memory;
-    *out = mesh;
-    mesh = NULL;
-done:
-    weft_mesh_free(&mesh);
-    return status;
-no_memory:
-    status = weft_error_set(error, WEFT_ERROR_MEMORY,
-                            "%s: out of memory for a mesh of %lld nodes and %lld cells", source,
-                            (long long)n_nodes, (long long)n_cells);
-    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
-    goto done;
 }
 
 void weft_mesh_free(weft_mesh **mesh) {
@@ -115,7 +79,6 @@ double weft_cell_volume(int dimension, const double *x, const int32_t *nodes) {
 double weft_mesh_measure(const weft_mesh *mesh) {
     double sum = 0;
     for (int64_t c = 0; c < mesh->n_cells; ++c)
-        sum += weft_cell_volume(mesh->dimension, mesh->x,
-                                &mesh->cells[c * (mesh->dimension + 1)]);
+        sum += weft_cell_volume(mesh->dimension, mesh->x, &mesh->cells[c * (mesh->dimension + 1)]);
     return sum;
 }

@@ -9,11 +9,6 @@
 extern const int weft_facet_vertices_2[3][2];
 extern const int weft_facet_vertices_3[4][3];
 
-/** A mesh with room for these counts, x and cells and facets zero. *out untouched on error.
- *  Errors WEFT_ERROR_MEMORY */
-weft_status weft_mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
-                            int n_groups, int64_t n_group_facets, const char *source,
-                            weft_mesh **out, weft_error *error);
 /** weft_mesh_make for a reader that left out n_left_nodes unused nodes of the file already. */
 weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_t n_left_nodes,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);

@@ -1,6 +1,8 @@
+#include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The largest n with (n + 1)^2 < 2^31, and with (n + 1)^3 < 2^31. */
 enum { SQUARE_LIMIT = 46339, CUBE_LIMIT = 1289 };
@@ -17,6 +19,42 @@ static weft_status check_n(const char *shape, int64_t n, int64_t limit, const ch
                        (long long)n);
     weft_error_hint(error, "N of %s:N (%s) is from 1 to %lld", shape, count, (long long)limit);
     return WEFT_ERROR_USAGE;
+}
+
+/* Room for a mesh whose facets are the boundary, each in one of 2 d groups; all zero. */
+static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
+                              const char *source, weft_mesh **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    size_t d = (size_t)dimension;
+    weft_mesh *mesh = calloc(1, sizeof *mesh);
+    if (!mesh)
+        goto no_memory;
+    mesh->dimension = dimension;
+    mesh->n_nodes = n_nodes;
+    mesh->n_cells = n_cells;
+    mesh->n_facets = n_facets;
+    mesh->n_groups = 2 * dimension;
+    weft_copy_cut(mesh->source, sizeof mesh->source, source);
+    mesh->x = weft_array_make((size_t)n_nodes, d * sizeof *mesh->x);
+    mesh->cells = weft_array_make((size_t)n_cells, (d + 1) * sizeof *mesh->cells);
+    mesh->facets = weft_array_make((size_t)n_facets, d * sizeof *mesh->facets);
+    mesh->groups = weft_array_make(2 * d, sizeof *mesh->groups);
+    mesh->group_facets = weft_array_make((size_t)n_facets, sizeof *mesh->group_facets);
+    mesh->group_cells = weft_array_make(0, sizeof *mesh->group_cells);
+    if (!mesh->x || !mesh->cells || !mesh->facets || !mesh->groups || !mesh->group_facets ||
+        !mesh->group_cells)
+        goto no_memory;
+    *out = mesh;
+    mesh = NULL;
+done:
+    weft_mesh_free(&mesh);
+    return status;
+no_memory:
+    status = weft_error_set(error, WEFT_ERROR_MEMORY,
+                            "%s: out of memory for a mesh of %lld nodes and %lld cells", source,
+                            (long long)n_nodes, (long long)n_cells);
+    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+    goto done;
 }
 
 static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facets_a_group) {
@@ -50,7 +88,7 @@ weft_status weft_mesh_make_square(int64_t n, weft_mesh **out, weft_error *error)
     char source[32];
     TRY(check_n("square", n, SQUARE_LIMIT, "2 N^2 triangles", error));
     snprintf(source, sizeof source, "square:%lld", (long long)n);
-    TRY(weft_mesh_alloc(2, (n + 1) * (n + 1), 2 * n * n, 4 * n, 4, 4 * n, source, &mesh, error));
+    TRY(mesh_alloc(2, (n + 1) * (n + 1), 2 * n * n, 4 * n, source, &mesh, error));
     int64_t row = n + 1;
     double *x = mesh->x;
     for (int64_t j = 0; j <= n; ++j)
@@ -123,8 +161,8 @@ weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error) {
     char source[32];
     TRY(check_n("cube", n, CUBE_LIMIT, "6 N^3 tetrahedra", error));
     snprintf(source, sizeof source, "cube:%lld", (long long)n);
-    TRY(weft_mesh_alloc(3, (n + 1) * (n + 1) * (n + 1), 6 * n * n * n, 12 * n * n, 6, 12 * n * n,
-                        source, &mesh, error));
+    TRY(mesh_alloc(3, (n + 1) * (n + 1) * (n + 1), 6 * n * n * n, 12 * n * n, source, &mesh,
+                   error));
     double *x = mesh->x;
     for (int64_t k = 0; k <= n; ++k)
         for (int64_t j = 0; j <= n; ++j)

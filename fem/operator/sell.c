@@ -63,8 +63,10 @@ static weft_status bind_rows(const sliced_operator *sliced, const weft_pattern *
     weft_status status = WEFT_OK;
     bool with_cells = false;
     (void)stars_of(compiled, &with_cells);
-    TRY(weft_addto_rows_make(sliced->context->device, sliced->matrix, sliced->layout, pattern, dofs,
-                             with_cells, rows, error));
+    TRY(weft_addto_rows_make(sliced->context->device, sliced->layout, pattern, dofs, with_cells,
+                             rows, error));
+    rows->start = weft_sliced_matrix_start(sliced->matrix);
+    rows->rows = weft_sliced_matrix_rows(sliced->matrix);
     TRY(weft_program_bind_connectivity(compiled->program, "dofs", dofs, error));
     TRY(weft_program_bind_matrix_rows(compiled->program, "A",
                                       weft_sliced_matrix_values(sliced->matrix), rows, error));

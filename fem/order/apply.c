@@ -73,8 +73,8 @@ static weft_status facets_renumber(weft_device *device, weft_mesh *mesh, int32_t
         int64_t first = ranges[r][0], n = ranges[r][1];
         if (n == 0)
             continue;
-        TRY(weft_simplices_sort(device, facets + first * d, n, (int)d, new_of, mesh->n_nodes,
-                                from + first, error));
+        const weft_simplices simplices = {facets + first * d, n, (int)d, from + first};
+        TRY(weft_simplices_sort(device, &simplices, new_of, mesh->n_nodes, error));
         for (int64_t i = first; i < first + n; ++i)
             new_facet[first + from[i]] = (int32_t)i;
     }
@@ -104,8 +104,9 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32
     memcpy(facets, mesh->facets, n_facets * d * sizeof *facets);
     TRY(weft_device_for(device, SHARES, share_move, &move, error));
     TRY(facets_renumber(device, mesh, facets, move.new_of, from, new_facet, error));
-    TRY(weft_simplices_sort(device, mesh->cells, mesh->n_cells, mesh->dimension + 1, move.new_of,
-                            mesh->n_nodes, grouped ? cell_from : NULL, error));
+    const weft_simplices cells = {mesh->cells, mesh->n_cells, mesh->dimension + 1,
+                                  grouped ? cell_from : NULL};
+    TRY(weft_simplices_sort(device, &cells, move.new_of, mesh->n_nodes, error));
     groups_renumber(mesh, new_facet);
     if (grouped)
         group_cells_renumber(mesh, cell_from, new_cell);

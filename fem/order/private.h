@@ -23,11 +23,17 @@ weft_status weft_order_metis(const weft_mesh *mesh, int64_t part_nodes, const we
 weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh, const int32_t *old,
                                weft_error *error);
 
-/** Sort simplices by their lowest node, then by the others ascending.
- *  simplices  [n][width], replaced; every node in [0, n_nodes)
- *  new_of     [n_nodes] applied to every node first
- *  from       [n] which one each was, or NULL
+/** Simplices, to be sorted.
+ *  nodes  [n][width], every one in [0, n_nodes) of the mesh
+ *  from   [n] which one each was before, or NULL */
+typedef struct weft_simplices {
+    int32_t *nodes;
+    int64_t n;
+    int width;
+    int32_t *from;
+} weft_simplices;
+/** Sort simplices by their lowest node, then by the others ascending; new_of [n_nodes] is applied to
+ *  every node first.
  *  Errors  WEFT_ERROR_MEMORY; simplices as they were */
-weft_status weft_simplices_sort(weft_device *device, int32_t *simplices, int64_t n, int width,
-                                const int32_t *new_of, int64_t n_nodes, int32_t *from,
-                                weft_error *error);
+weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simplices,
+                                const int32_t *new_of, int64_t n_nodes, weft_error *error);

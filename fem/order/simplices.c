@@ -161,19 +161,20 @@ static void bucket_sort(void *user, int64_t number) {
         memcpy(s->from + first, s->moved_from + first, (size_t)n * sizeof *s->from);
 }
 
-weft_status weft_simplices_sort(weft_device *device, int32_t *simplices, int64_t n, int width,
-                                const int32_t *new_of, int64_t n_nodes, int32_t *from,
-                                weft_error *error) {
+weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simplices,
+                                const int32_t *new_of, int64_t n_nodes, weft_error *error) {
     weft_status status = WEFT_OK;
-    simplices_sort s = {.simplices = simplices,
+    const int64_t n = simplices->n;
+    int32_t *from = simplices->from;
+    simplices_sort s = {.simplices = simplices->nodes,
                         .from = from,
                         .new_of = new_of,
                         .n = n,
                         .n_nodes = n_nodes,
-                        .width = width};
+                        .width = simplices->width};
     while ((n_nodes - 1) >> s.shift >= BUCKETS)
         ++s.shift;
-    s.moved = weft_scratch_make((size_t)n, (size_t)width * sizeof *s.moved);
+    s.moved = weft_scratch_make((size_t)n, (size_t)s.width * sizeof *s.moved);
     s.order = weft_scratch_make((size_t)n, sizeof *s.order);
     s.node_start = weft_scratch_make((size_t)n_nodes, sizeof *s.node_start);
     s.bucket_start = calloc((SHARES + 1) * BUCKETS, sizeof *s.bucket_start);

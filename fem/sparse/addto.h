@@ -41,11 +41,11 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
 void weft_addto_free(weft_addto **addto);
 
 /** What a program needs to make rows by their owners, in the device's memory, for one connectivity.
- *  layout is the matrix's, pattern what it was made from. start and rows stay the matrix's own.
+ *  layout is the matrix's, pattern what it was made from. start and rows are left to the caller:
+ *  they are the matrix's own.
  *  Errors as weft_addto_make's; on error *out is empty. Free with weft_addto_rows_free. */
-weft_status weft_addto_rows_make(weft_device *device, const weft_sliced_matrix *matrix,
-                                 const weft_sliced *layout, const weft_pattern *pattern,
-                                 const weft_connectivity *dofs, bool with_cells,
-                                 weft_matrix_rows *out, weft_error *error);
+weft_status weft_addto_rows_make(weft_device *device, const weft_sliced *layout,
+                                 const weft_pattern *pattern, const weft_connectivity *dofs,
+                                 bool with_cells, weft_matrix_rows *out, weft_error *error);
 /** Start from {0}; leaves that. */
 void weft_addto_rows_free(weft_matrix_rows *rows);

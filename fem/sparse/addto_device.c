@@ -2,17 +2,14 @@
 #include "fem/base/memory.h"
 #include "fem/sparse/addto.h"
 
-weft_status weft_addto_rows_make(weft_device *device, const weft_sliced_matrix *matrix,
-                                 const weft_sliced *layout, const weft_pattern *pattern,
-                                 const weft_connectivity *dofs, bool with_cells,
-                                 weft_matrix_rows *out, weft_error *error) {
+weft_status weft_addto_rows_make(weft_device *device, const weft_sliced *layout,
+                                 const weft_pattern *pattern, const weft_connectivity *dofs,
+                                 bool with_cells, weft_matrix_rows *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_addto *addto = NULL;
     weft_matrix_rows made = {0};
     TRY(weft_addto_make(device, dofs, pattern, layout, with_cells, &addto, error));
     const size_t n_blocks = (size_t)addto->n_blocks, n_words = (size_t)addto->n_words;
-    made.start = weft_sliced_matrix_start(matrix);
-    made.rows = weft_sliced_matrix_rows(matrix);
     made.n_rows = layout->n_rows;
     made.most_local = addto->most_local;
     made.most_values = addto->most_values;

@@ -152,8 +152,10 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         function = reduction;
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
-    TRY(weft_instance_make(builder->arena, builder->library, function, shapes, node->n_children,
-                           node->keys, keys, node->n_keys, node->place, &instance, error));
+    TRY(weft_instance_make(builder->arena, builder->library,
+                           &(weft_instance_request){function, shapes, node->n_children, node->keys,
+                                                    keys, node->n_keys, node->place},
+                           &instance, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
     if (index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,

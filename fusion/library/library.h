@@ -53,13 +53,22 @@ typedef struct weft_instance {
     double **tables;
 } weft_instance;
 
+/** A call to be specialised: argument shapes; parameters by name (the others get their defaults);
+ *  where errors are shown, source NULL: nowhere. */
+typedef struct weft_instance_request {
+    const weft_function *function;
+    const weft_shape *arguments;
+    int n_arguments;
+    const char *const *keys;
+    const int *key_values;
+    int n_keys;
+    weft_place place;
+} weft_instance_request;
 /** Unify the argument shapes with the function's signature (sizes m, k, n), take parameters from
  * keys (else their defaults), make its tables, infer the result's shape, evaluate flops and
  * threads. Errors are placed at `place` and show both shapes and the signature. */
 weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
-                               const weft_function *function, const weft_shape *arguments,
-                               int n_arguments, const char *const *keys, const int *key_values,
-                               int n_keys, weft_place place, weft_instance **out,
+                               const weft_instance_request *request, weft_instance **out,
                                weft_error *error);
 
 /** Where an operand lives in generated code: component (i, j) of a shape [.., n] is

@@ -377,16 +377,18 @@ static weft_status allocate(binder *b) {
 }
 
 weft_status weft_instance_make(weft_arena *arena, const weft_library *library,
-                               const weft_function *function, const weft_shape *arguments,
-                               int n_arguments, const char *const *keys, const int *key_values,
-                               int n_keys, weft_place place, weft_instance **out,
+                               const weft_instance_request *request, weft_instance **out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    binder b = {
-        .arena = arena, .library = library, .function = function, .place = place, .error = error};
+    const weft_function *function = request->function;
+    binder b = {.arena = arena,
+                .library = library,
+                .function = function,
+                .place = request->place,
+                .error = error};
     TRY(allocate(&b));
-    TRY(take_parameters(&b, keys, key_values, n_keys));
-    TRY(take_arguments(&b, arguments, n_arguments));
+    TRY(take_parameters(&b, request->keys, request->key_values, request->n_keys));
+    TRY(take_arguments(&b, request->arguments, request->n_arguments));
     TRY(check_wheres(&b));
     for (int i = 0; i < function->n_tables; ++i)
         TRY(make_table(&b, &function->tables[i], i));

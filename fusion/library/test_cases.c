@@ -13,7 +13,8 @@ typedef struct trial_maker {
     weft_trials *out;
     const weft_instance *instances[WEFT_TRIALS_MAX];
     weft_error *error;
-    int free[WEFT_FUNCTION_NAMES_MAX]; /* names that may be chosen: sizes, parameters without a value */
+    int free
+        [WEFT_FUNCTION_NAMES_MAX]; /* names that may be chosen: sizes, parameters without a value */
     int n_free;
 } trial_maker;
 
@@ -96,9 +97,11 @@ static weft_status try_values(trial_maker *m, const int *values, weft_arena *are
     if (!shapes_at(m->function, values, shapes))
         return WEFT_OK;
     int n_keys = keys_at(m, values, keys, key_values);
-    weft_status status =
-        weft_instance_make(arena, m->library, m->function, shapes, m->function->n_arguments, keys,
-                           key_values, n_keys, (weft_place){NULL, 0, 0}, out, &ignored);
+    weft_status status = weft_instance_make(
+        arena, m->library,
+        &(weft_instance_request){
+            m->function, shapes, m->function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
+        out, &ignored);
     if (status == WEFT_ERROR_MEMORY)
         return out_of_memory(m);
     if (status != WEFT_OK || weft_shape_count(&(*out)->result) > COMPONENTS_MOST)
@@ -199,9 +202,11 @@ static weft_status add_example(trial_maker *m, const weft_example *example) {
     weft_status status = WEFT_OK;
     weft_instance *instance = NULL;
     const weft_place place = {&m->function->source, example->line, example->column};
-    TRY(weft_instance_make(m->arena, m->library, m->function, example->arguments,
-                           example->n_arguments, example->keys, example->key_values,
-                           example->n_keys, place, &instance, m->error));
+    TRY(weft_instance_make(m->arena, m->library,
+                           &(weft_instance_request){m->function, example->arguments,
+                                                    example->n_arguments, example->keys,
+                                                    example->key_values, example->n_keys, place},
+                           &instance, m->error));
     if (!weft_shape_equal(&instance->result, &example->result)) {
         weft_text expected = {0}, given = {0};
         weft_shape_print(&instance->result, &expected);

@@ -132,9 +132,11 @@ static weft_status probe_instance(weft_arena *arena, const weft_library *library
             keys[n_keys] = function->names[i].name;
             key_values[n_keys++] = values[i];
         }
-    weft_status status =
-        weft_instance_make(arena, library, function, shapes, function->n_arguments, keys,
-                           key_values, n_keys, (weft_place){NULL, 0, 0}, out, error);
+    weft_status status = weft_instance_make(
+        arena, library,
+        &(weft_instance_request){
+            function, shapes, function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
+        out, error);
     if (status != WEFT_OK)
         *out = NULL;
     return status == WEFT_ERROR_MEMORY ? status : WEFT_OK;

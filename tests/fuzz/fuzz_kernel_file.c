@@ -68,8 +68,11 @@ static void instantiate(weft_library *library, const weft_function *function, in
     }
     if (weft_arena_make(&arena, NULL) != WEFT_OK)
         return;
-    if (weft_instance_make(arena, library, function, shapes, function->n_arguments, NULL, NULL, 0,
-                           (weft_place){0}, &instance, &error) == WEFT_OK)
+    if (weft_instance_make(arena, library,
+                           &(weft_instance_request){.function = function,
+                                                    .arguments = shapes,
+                                                    .n_arguments = function->n_arguments},
+                           &instance, &error) == WEFT_OK)
         emit(instance);
     else
         check_error(&error, NULL);

@@ -193,15 +193,18 @@ static void test_reading(void **state) {
     char *good[] = {"program", "-v", "--mesh", "a", "word", "-mb", "--force", "c", "-s", NULL};
     char *refused[] = {"program", "--mesh=", "-v", NULL};
     char *unknown[] = {"program", "-v", "--mehs=a", NULL};
-    assert_int_equal(WEFT_OK,
-                     app_options_parse(options, "WORD", "", 9, good, take, &taken, &error));
+    assert_int_equal(WEFT_OK, app_options_parse(
+                                  &(struct argp){.options = options, .args_doc = "WORD", .doc = ""},
+                                  9, good, take, &taken, &error));
     assert_string_equal("v m=a m=b p=c s =word", taken.data); /* argp takes arguments last */
     taken.length = 0;
     assert_int_equal(WEFT_ERROR_INPUT,
-                     app_options_parse(options, NULL, "", 3, refused, take, &taken, &error));
+                     app_options_parse(&(struct argp){.options = options, .doc = ""}, 3, refused,
+                                       take, &taken, &error));
     assert_string_equal("refused", error.message);
     assert_int_equal(WEFT_ERROR_USAGE,
-                     app_options_parse(options, NULL, "", 3, unknown, take, &taken, &error));
+                     app_options_parse(&(struct argp){.options = options, .doc = ""}, 3, unknown,
+                                       take, &taken, &error));
     assert_string_equal("unknown option '--mehs'", error.message);
     assert_int_equal(0, taken.length); /* nothing was read before that was said */
     assert_int_equal(WEFT_ERROR_USAGE, app_argument_refuse("x", &error));

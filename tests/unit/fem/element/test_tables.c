@@ -14,7 +14,6 @@
 
 #include <math.h>
 
-
 static double factorial(int n) {
     double f = 1;
     for (int i = 2; i <= n; ++i)
@@ -118,9 +117,12 @@ static void test_tables_agree(void **state) {
     for (int d = 1; d <= 3; ++d) {
         weft_shape shape = {1, {d}};
         weft_instance *instance = NULL;
-        assert_int_equal(weft_instance_make(arena, library, weft_library_find(library, "probe"),
-                                            &shape, 1, NULL, NULL, 0, (weft_place){0}, &instance,
-                                            NULL),
+        assert_int_equal(weft_instance_make(arena, library,
+                                            &(weft_instance_request){
+                                                .function = weft_library_find(library, "probe"),
+                                                .arguments = &shape,
+                                                .n_arguments = 1},
+                                            &instance, NULL),
                          WEFT_OK);
         int q = instance->table_shapes[0].sizes[0];
         double measure = 0;

@@ -1,17 +1,16 @@
 /* labels: quick */
 /* The library, its tables, instances and bodies, rerun with the n-th allocation failing for every
  * n. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/element/tables.h"
 #include "fusion/library/library.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_library.h"
-#include "allocation.h"
 #include "test_support.h"
 
 #include <stdlib.h>
 #include <string.h>
-
 
 static weft_status use_library(void *user, weft_error *error) {
     (void)user;
@@ -28,8 +27,15 @@ static weft_status use_library(void *user, weft_error *error) {
     TRY(weft_library_make(&library, error));
     TRY(weft_tables_register(library, error));
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_instance_make(arena, library, weft_library_find(library, "quadrature_load"), shapes, 2,
-                           &key, &degree, 1, (weft_place){0}, &instance, error));
+    TRY(weft_instance_make(arena, library,
+                           &(weft_instance_request){weft_library_find(library, "quadrature_load"),
+                                                    shapes,
+                                                    2,
+                                                    &key,
+                                                    &degree,
+                                                    1,
+                                                    {NULL, 0, 0}},
+                           &instance, error));
     for (int v = 0; v < instance->n_variants; ++v)
         TRY(weft_body_emit(instance, v, arguments, &result, &style, &text, error));
 done:

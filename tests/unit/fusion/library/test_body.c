@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define HEAD(signature) "//@ function f" signature "\n//@ kind map\n//@ flops 1\n//@ source none\n"
 
 /* A table of 1, 2, 4, 8, ..., as many as the argument says. */
@@ -222,8 +221,12 @@ static void emit(const body_case *c, weft_status expected, weft_text *text, weft
     weft_status status = weft_library_add_text(library, "body", c->text, error);
     if (status != WEFT_OK)
         fail_msg("%s\n%s", error->message, c->text);
-    status = weft_instance_make(arena, library, weft_library_find(library, "f"), c->shapes, c->n,
-                                NULL, NULL, 0, (weft_place){0}, &instance, error);
+    status =
+        weft_instance_make(arena, library,
+                           &(weft_instance_request){.function = weft_library_find(library, "f"),
+                                                    .arguments = c->shapes,
+                                                    .n_arguments = c->n},
+                           &instance, error);
     if (status != WEFT_OK)
         fail_msg("%s\n%s", error->message, c->text);
     status = weft_body_emit(instance, c->variant, arguments, &result, &c->style, text, error);

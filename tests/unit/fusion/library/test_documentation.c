@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* The first block that starts with ```KIND, malloc'd. */
 static char *block_of(const char *page, const char *kind) {
     char fence[32];
@@ -117,9 +116,12 @@ static void test_size_message(void **state) {
     assert_non_null(page);
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    assert_int_equal(weft_instance_make(arena, library, weft_library_find(library, "jacobian"),
-                                        &shape, 1, NULL, NULL, 0, (weft_place){0}, &instance,
-                                        &error),
+    assert_int_equal(weft_instance_make(arena, library,
+                                        &(weft_instance_request){
+                                            .function = weft_library_find(library, "jacobian"),
+                                            .arguments = &shape,
+                                            .n_arguments = 1},
+                                        &instance, &error),
                      WEFT_ERROR_SHAPE);
     assert_non_null(strstr(page, error.message));
     weft_library_free(&library);

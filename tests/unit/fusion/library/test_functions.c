@@ -82,9 +82,13 @@ static void test_info(void **state) {
 static double flops_of(fixture *f, const char *name) {
     weft_shape shape = {1, {7}};
     weft_instance *instance = NULL;
-    assert_int_equal(weft_instance_make(f->arena, f->library, weft_library_find(f->library, name),
-                                        &shape, 1, NULL, NULL, 0, (weft_place){0}, &instance, NULL),
-                     WEFT_OK);
+    assert_int_equal(
+        weft_instance_make(f->arena, f->library,
+                           &(weft_instance_request){.function = weft_library_find(f->library, name),
+                                                    .arguments = &shape,
+                                                    .n_arguments = 1},
+                           &instance, NULL),
+        WEFT_OK);
     return instance->flops;
 }
 
@@ -152,8 +156,15 @@ static void test_directory(void **state) {
 static weft_status call(fixture *f, const char *name, int n, const weft_shape *shapes,
                         const char *key, int value, weft_instance **out, weft_error *error) {
     static const weft_source source = {"script", "y = call(x);\n"};
-    return weft_instance_make(f->arena, f->library, weft_library_find(f->library, name), shapes, n,
-                              &key, &value, key != NULL, (weft_place){&source, 1, 5}, out, error);
+    return weft_instance_make(f->arena, f->library,
+                              &(weft_instance_request){weft_library_find(f->library, name),
+                                                       shapes,
+                                                       n,
+                                                       &key,
+                                                       &value,
+                                                       key != NULL,
+                                                       {&source, 1, 5}},
+                              out, error);
 }
 
 static void test_sizes(void **state) {
