@@ -22,8 +22,6 @@ typedef struct star_writer {
     int n_parts;
 } star_writer;
 
-/** s0, s1, ... (what is staged) and sums, in shared memory; n_halo and halo_first. */
-void weft_star_write_shared(const star_writer *s);
 /** Are there fewer nodes than threads? Then rows of the block end at last_row, not at n_rows. */
 bool weft_star_spares_threads(const weft_star_source *star);
 /** Does a guarded kernel ask at its start and return in weft_star_write_staging? */

@@ -51,7 +51,7 @@ void weft_source_thread(const source_writer *w, const char *indent, const char *
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads an instance. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
-/** fusion/codegen/load_ahead.c: does a thread block make one chunk of its reductions, several instances a
+/** fusion/codegen/reduction.c: does a thread block make one chunk of its reductions, several instances a
  * thread, of which the k-th is WEFT_CHUNK_INSTANCE? Are their loads issued first, all together?
  * Then write them; then, for an instance, the names under which it has them. */
 #define WEFT_CHUNK_INSTANCE "blockIdx.x * (int64_t)CHUNK + k * THREADS + threadIdx.x"

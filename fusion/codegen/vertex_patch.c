@@ -85,7 +85,7 @@ static void write_shared(const star_writer *s) {
                        "    unsigned long long bits = words[0];\n");
 }
 
-void weft_star_write_shared(const star_writer *s) {
+static void write_staged_shared(const star_writer *s) {
     weft_text *out = s->w->out;
     weft_text_add(out, "    struct __align__(2 * sizeof(scalar)) star_pair { scalar a, b; };\n"
                        "    const int64_t halo_first = star_halo_start[blockIdx.x];\n"
@@ -310,7 +310,7 @@ weft_status weft_source_star_body(const source_writer *w, const weft_star_source
                      .width = w->graph->maps[star->accumulation->map].width,
                      .n_results = weft_star_result_count(w->graph, star)};
     TRY(list_staged(&s, error));
-    weft_star_write_shared(&s);
+    write_staged_shared(&s);
     if (!star->edges)
         write_shared(&s);
     for (int i = 0; i < star->n_loads; ++i)

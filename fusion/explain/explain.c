@@ -11,7 +11,7 @@
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
-#include "fusion/plan/print_counts.h"
+#include "fusion/plan/print.h"
 #include "fusion/plan/segment.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"

@@ -8,7 +8,7 @@
 #include "fusion/graph/graph.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/plan.h"
-#include "fusion/plan/print_counts.h"
+#include "fusion/plan/print.h"
 #include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
 #include "fusion/script/script.h"

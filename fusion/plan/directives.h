@@ -14,11 +14,4 @@ weft_status weft_wishes_add(weft_segment *c, weft_error *error);
  *  Errors  WEFT_ERROR_TYPE: nothing is left of a fuse block with the block that it asks for */
 weft_status weft_wishes_prune(weft_segment *c, weft_error *error);
 
-/* ---- fusion/plan/directives_block.c ---- */
-
-/** Can what fuse block `fuse`, from 1, asks of its block be, by itself? */
-weft_status weft_wishes_check_block(const weft_segment *c, int fuse, weft_error *error);
-/** Is there an implementation for each fuse block that asks for something? */
-weft_status weft_wishes_check_kept(const weft_segment *c, weft_error *error);
-
 #endif

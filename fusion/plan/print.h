@@ -1,7 +1,7 @@
-/** How much the planner has looked at, and why it left out what it left out (fusion/plan/print_counts.c).
+/** How much the planner has looked at, and why it left out what it left out (fusion/plan/print.c).
  */
-#ifndef PLAN_PRINT_COUNTS_H
-#define PLAN_PRINT_COUNTS_H
+#ifndef PLAN_PRINT_H
+#define PLAN_PRINT_H
 
 #include "core/weft_core.h"
 #include "fusion/plan/segment.h"
