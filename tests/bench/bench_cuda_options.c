@@ -24,7 +24,7 @@ enum {
 
 static const struct argp_option entries[] = {
     {"cells", KEY_CELLS, "N,...", 0, "Sizes (default: 1e4 to 1e8 and those of --targets)", 0},
-    {"targets", KEY_TARGETS, NULL, 0, "The sizes that the table of targets asks for alone", 0},
+    {"targets", KEY_TARGETS, NULL, 0, "Only the sizes of the table of targets", 0},
     {"quick", KEY_QUICK, NULL, 0, "Under a minute on a GPU: 1e4, 1e6 cells", 0},
     {"shapes", KEY_SHAPES, "triangles,tetrahedra", 0, "One or both (default)", 0},
     {"what", KEY_WHAT, "local,addto,apply,cg,shuffle", 0, "What to measure (default: all)", 0},
@@ -32,12 +32,10 @@ static const struct argp_option entries[] = {
     {"assemblies", KEY_ASSEMBLIES, "NAME,...", 0, "Operators (default: every one)", 0},
     {"repeat", KEY_REPEAT, "N", 0, "Medians of N measurements (default: 11)", 0},
     {"device", KEY_DEVICE, "NAME", 0, "cuda (default); host; null:h200 measures nothing", 0},
-    {"tiles", KEY_TILES, "DIR", 0, "Where the tiles lie, for a machine without Gmsh", 0},
-    {"write-tiles", KEY_WRITE_TILES, "DIR", 0, "Mesh the tiles, write them, and end", 0},
+    {"tiles", KEY_TILES, "DIR", 0, "Directory of meshed tiles, for a machine without Gmsh", 0},
+    {"write-tiles", KEY_WRITE_TILES, "DIR", 0, "Mesh the tiles, write them to DIR, and exit", 0},
     {"solve-large", KEY_SOLVE_LARGE, NULL, 0,
-     "Instead of measuring, solve one Poisson problem (1e8 tetrahedra, or --cells) and tell the "
-     "time "
-     "of each phase",
+     "Solve one Poisson problem (1e8 tetrahedra, or --cells), and print only the time of each phase",
      0},
     {"json", KEY_JSON, "FILE", 0, "Every row as JSON", 0},
     {0}};
@@ -161,10 +159,12 @@ static error_t take(int key, char *text, struct argp_state *state) {
 }
 
 static const char about[] =
-    "Weft's figures on a GPU, each beside its rival from cuSPARSE and cuBLAS and the copy "
-    "bandwidth "
-    "of the same run; every product is compared with the host's. Exit codes: 0, 1 something is "
-    "WRONG, 2 usage, 3 the machine failed, 77 no GPU.\v";
+    "Measure Weft on a GPU, next to cuSPARSE, cuBLAS and the copy bandwidth of the same run; every "
+    "product is compared with the host's. Exit status: 0 done, 1 a result is WRONG, 2 wrong usage, "
+    "3 the machine failed, 77 no GPU.\v";
+
+/* argp's name for what --version prints. */
+const char *argp_program_version = "bench_cuda (Weft) " WEFT_VERSION;
 
 /* The help text is put together from constants, once, before argp shows it. */
 static weft_status parse(int argc, char **argv, parse_state *state) {

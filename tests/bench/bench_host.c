@@ -156,19 +156,26 @@ done:
     return status;
 }
 
+static int usage(int code) {
+    printf("usage: bench_host [--quick]\n"
+           "       bench_host --setup [N [bisection|metis|none [DEVICE...]]]\n"
+           "       bench_host --version\n"
+           "Medians of %d alternating runs of Weft and its rivals; see docs/measurements.md.\n",
+           REPEATS);
+    return code;
+}
+
 int main(int argc, char **argv) {
     weft_error error = {0};
     char directory[4096];
     const bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     const bool setup = argc > 1 && strcmp(argv[1], "--setup") == 0;
-    if (argc > 1 && !quick && !setup) {
-        printf("usage: bench_host [--quick]\n"
-               "       bench_host --setup [N [bisection|metis|none [DEVICE...]]]\nMedians of %d "
-               "runs, rivals in turns; see "
-               "docs/measurements.md.\n",
-               REPEATS);
-        return strcmp(argv[1], "--help") == 0 ? 0 : 2;
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        puts("bench_host (Weft) " WEFT_VERSION);
+        return 0;
     }
+    if (argc > 1 && !quick && !setup)
+        return usage(strcmp(argv[1], "--help") == 0 ? 0 : 2);
     snprintf(directory, sizeof directory, "%s", argv[0]);
     char *slash = strrchr(directory, '/');
     if (slash != NULL)

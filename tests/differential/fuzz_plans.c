@@ -328,13 +328,13 @@ static void add_every_set(fuzz *f) {
 
 static int usage(void) {
     fputs("usage: fuzz_plans [--count N] [--seed S] [--jobs J] [--device D]...\n"
-          "                  [--print] [--plain] [--all] [--verbose]\n"
+          "                  [--print] [--plain] [--all] [--verbose] [--version]\n"
           "  devices: batch, optimised, optimised:SET (avx2), every-set (each of these that the\n"
           "    processor has), emulated, or any of weft's: host:2, cuda\n"
           "    without --device: emulated, and batch, or an optimised one for one group in ten\n"
-          "  --jobs: groups of scripts at once\n"
-          "  --print: the scripts, and nothing is run\n"
-          "  --plain: what fails is not made smaller; --all: nor does it end the search\n",
+          "  --jobs: number of groups of scripts that run concurrently\n"
+          "  --print: print the scripts instead of running them\n"
+          "  --plain: do not reduce failing scripts; --all: nor stop after several failures\n",
           stderr);
     return 2;
 }
@@ -348,6 +348,7 @@ int main(int argc, char **argv) {
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"plain", no_argument, NULL, 'q'},
                                             {"all", no_argument, NULL, 'a'},
+                                            {"version", no_argument, NULL, 'V'},
                                             {0}};
     fuzz f = {.count = 100, .seed = 1, .jobs = 1};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -369,6 +370,8 @@ int main(int argc, char **argv) {
             f.plain = f.all = true;
         else if (option == 'v')
             f.verbose = true;
+        else if (option == 'V')
+            return puts("fuzz_plans (Weft) " WEFT_VERSION) < 0;
         else
             return usage();
     }

@@ -32,6 +32,10 @@ for program in "${programs[@]}"; do
     [ ! -s err ] || fail "$program --help: $(cat err)"
     $program --help >/dev/full 2>err && fail "$program --help: a full disk is not noticed"
 done
+for program in bench_host bench_cuda fuzz_plans; do # of the tests
+    [ ! -x "$WEFT_BUILD/$program" ] || [ "$($program --version)" = "$program (Weft) $version" ] ||
+        fail "$program --version: $($program --version)"
+done
 if [ -x "$WEFT_BUILD/weft-gmsh" ]; then
     [[ $(weft-gmsh --version) == "weft-gmsh (Weft) $version"* ]] || fail "weft-gmsh --version: $(weft-gmsh --version)"
 fi
