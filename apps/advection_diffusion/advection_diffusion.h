@@ -9,7 +9,7 @@
 #ifndef ADVECTION_DIFFUSION_H
 #define ADVECTION_DIFFUSION_H
 
-#include "apps/common/fem.h"
+#include "apps/common/run.h"
 #include "apps/common/support.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -65,22 +65,10 @@ typedef struct ad_record {
     double *probes; /* [n_probes], NaN outside */
 } ad_record;
 
-typedef struct ad_seconds {
-    double mesh, order, plan, compile, assembly, solve, measure, output, checkpoint;
-} ad_seconds; /* order is in mesh too; solve: the time loop alone */
-
 /** Everything of one run, in the order in which it is made. Free with ad_clear. */
 typedef struct ad_run {
     const ad_options *options; /* borrowed */
-    app_messages *messages;    /* borrowed */
-    weft_device *device;
-    weft_library *library;
-    weft_context context;
-    bool is_null; /* the device computes nothing */
-
-    weft_mesh *mesh;
-    app_mesh_made mesh_made;
-    weft_space *space;
+    app_run base;
     weft_kept_nodes *kept;    /* [n_conditions], nodes ours */
     double *initial;          /* [n_nodes] */
     double *values;           /* [n_nodes] T as the host last saw it */
@@ -88,7 +76,6 @@ typedef struct ad_run {
     double (*probe_weights)[4];
 
     double cfl, cfl_limit; /* NaN without advection */
-    weft_assembly assembly;
     weft_advection_diffusion_problem problem;
     weft_advection_diffusion *stepper;
     weft_field_measure *measure;
@@ -101,7 +88,6 @@ typedef struct ad_run {
     int stopped;        /* the signal that asked to stop, or 0 */
     ad_record *records;
     int n_records, record_capacity;
-    ad_seconds seconds;
 } ad_run;
 
 void ad_clear(ad_run *run);
@@ -110,9 +96,7 @@ void ad_clear(ad_run *run);
  *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_USAGE,
  *          WEFT_ERROR_IO: a file that cannot be written */
 weft_status ad_check(ad_run *run, weft_error *error);
-/** Read or make the mesh; refine and order it. (apps/advection_diffusion/mesh.c) */
-weft_status ad_mesh_make(ad_run *run, weft_error *error);
-/** Connectivity, coordinates, the nodes of the conditions, probes. (apps/advection_diffusion/mesh.c)
+/** The space, the nodes of the conditions, probes. (apps/advection_diffusion/mesh.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), WEFT_ERROR_USAGE: formulas or
  *          probes for another dimension */
 weft_status ad_dofs_make(ad_run *run, weft_error *error);

@@ -32,8 +32,8 @@ static weft_status check_expressions(ad_run *run, weft_error *error) {
     if (!expressions)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     const int n = collect(run->options, expressions);
-    TRY(app_expressions_check(run->library, weft_device_limits(run->device), true, expressions, n,
-                              error));
+    TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), true,
+                              expressions, n, error));
 done:
     free(expressions);
     return status;
@@ -100,10 +100,10 @@ weft_status ad_check(ad_run *run, weft_error *error) {
     TRY(check_rests(options, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));
-    run->seconds.plan += weft_clock() - start;
-    if (options->run.output && !run->is_null)
+    run->base.seconds.plan += weft_clock() - start;
+    if (options->run.output && !run->base.is_null)
         TRY(weft_series_check(options->run.output, &series, error));
-    if (options->checkpoint && !run->is_null)
+    if (options->checkpoint && !run->base.is_null)
         TRY(weft_result_check(options->checkpoint, error));
     if (options->run.json)
         TRY(app_file_check(options->run.json, error));

@@ -40,8 +40,9 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
     weft_text text = {0};
     weft_memory *when = NULL;
     weft_bound_form form;
-    TRY(weft_memory_make(run->device, sizeof zero, &when, error));
-    TRY(weft_form_ship(run->space, "cell_points.weft", weft_space_cells(run->space), &form, error));
+    TRY(weft_memory_make(run->base.device, sizeof zero, &when, error));
+    TRY(weft_form_ship(run->base.space, "cell_points.weft", weft_space_cells(run->base.space),
+                       &form, error));
     weft_form_bind_input(&form, "when", when);
     weft_text_add(&text, "%s", form.form.text);
     for (int i = 0; i < formulas->n; ++i) {
@@ -60,11 +61,11 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
         goto done;
     }
     form.form.text = text.data;
-    TRY(weft_form_run(&run->context, &form.form, outputs, memories, n, "cells", run->mesh->n_cells,
-                      error));
-    for (int i = 0; i < formulas->n && !run->is_null; ++i)
+    TRY(weft_form_run(&run->base.context, &form.form, outputs, memories, n, "cells",
+                      run->base.mesh->n_cells, error));
+    for (int i = 0; i < formulas->n && !run->base.is_null; ++i)
         if (m->values[i])
-            TRY(weft_vector_pull(m->memories[i], m->values[i], run->mesh->n_cells, error));
+            TRY(weft_vector_pull(m->memories[i], m->values[i], run->base.mesh->n_cells, error));
 done:
     weft_text_free(&text);
     weft_memory_free(&when);
@@ -74,15 +75,15 @@ done:
 static weft_status means_make(ad_run *run, const ad_formulas *formulas, means *m,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t lanes = weft_device_limits(run->device)->lanes_double;
-    const int64_t room = (run->mesh->n_cells + lanes - 1) / lanes * lanes;
+    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
+    const int64_t room = (run->base.mesh->n_cells + lanes - 1) / lanes * lanes;
     bool is_constant = true;
     m->n = formulas->n;
     for (int i = 0; i < m->n; ++i) {
         if (weft_formula_constant(formulas->list[i].text, &m->constants[i]))
             continue;
         is_constant = false;
-        TRY(weft_vector_make(run->device, room, &m->values[i], &m->memories[i], error));
+        TRY(weft_vector_make(run->base.device, room, &m->values[i], &m->memories[i], error));
     }
     if (!is_constant)
         TRY(evaluate(run, formulas, m, error));
@@ -101,19 +102,19 @@ static void centre_of(const weft_mesh *mesh, int64_t cell, double centre[3]) {
 
 static const char *print_centre(const ad_run *run, int64_t cell, char out[64]) {
     double centre[3];
-    centre_of(run->mesh, cell, centre);
-    return weft_point_text(centre, run->mesh->dimension, out);
+    centre_of(run->base.mesh, cell, centre);
+    return weft_point_text(centre, run->base.mesh->dimension, out);
 }
 
 static weft_status check_finite(const ad_run *run, const ad_formulas *formulas, const means *m,
                                 weft_error *error) {
     for (int i = 0; i < m->n; ++i)
-        for (int64_t cell = 0; m->values[i] && cell < run->mesh->n_cells; ++cell)
+        for (int64_t cell = 0; m->values[i] && cell < run->base.mesh->n_cells; ++cell)
             if (!isfinite(m->values[i][cell])) {
                 double centre[3];
-                centre_of(run->mesh, cell, centre);
+                centre_of(run->base.mesh, cell, centre);
                 return ad_refuse_value(formulas->list[i].origin, formulas->list[i].text, centre,
-                                       run->mesh->dimension, 0, error);
+                                       run->base.mesh->dimension, 0, error);
             }
     return WEFT_OK;
 }
@@ -153,7 +154,7 @@ static void find_eigenvalues(double a[3][3], int d, double out[3]) {
 
 static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *eigenvalues,
                                  weft_error *error) {
-    const int d = run->mesh->dimension;
+    const int d = run->base.mesh->dimension;
     char centre[64], third[32] = "";
     if (d == 3)
         snprintf(third, sizeof third, ", %g", eigenvalues[2]);
@@ -179,7 +180,7 @@ static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k,
 }
 
 static weft_status check_scalar(const ad_run *run, const means *m, weft_error *error) {
-    for (int64_t cell = 0; cell < run->mesh->n_cells; ++cell) {
+    for (int64_t cell = 0; cell < run->base.mesh->n_cells; ++cell) {
         const double mu = mean_of(m, 0, cell);
         char centre[64];
         if (mu >= 0)
@@ -197,11 +198,11 @@ static weft_status check_scalar(const ad_run *run, const means *m, weft_error *e
 
 static weft_status check_tensor(const ad_run *run, const means *m, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = run->mesh->dimension;
+    const int d = run->base.mesh->dimension;
     bool is_constant = true;
     for (int i = 0; i < m->n; ++i)
         is_constant &= m->values[i] == NULL;
-    for (int64_t cell = 0; cell < (is_constant ? 1 : run->mesh->n_cells); ++cell) {
+    for (int64_t cell = 0; cell < (is_constant ? 1 : run->base.mesh->n_cells); ++cell) {
         double a[3][3] = {{0}}, eigenvalues[3] = {0}, largest = 0;
         for (int i = 0; i < d * d; ++i) {
             a[i / d][i % d] = mean_of(m, i, cell);
@@ -252,7 +253,7 @@ static void find_gradients(const weft_mesh *mesh, int64_t cell, double g[4][3]) 
  * two: sqrt((d + 1)(d + 2)/2) times that, or with lumped mass sqrt((d + 1)/2) times; and Runge and
  * Kutta's stability ends at sqrt(8) on the imaginary axis (docs/advection-diffusion.md). */
 static void measure_cfl(ad_run *run, const means *u) {
-    const weft_mesh *mesh = run->mesh;
+    const weft_mesh *mesh = run->base.mesh;
     const int d = mesh->dimension;
     double most = 0;
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
@@ -270,7 +271,7 @@ static void measure_cfl(ad_run *run, const means *u) {
     run->cfl_limit = sqrt(8 / ((d + 1) * (run->options->lumped ? 1.0 : d + 2.0) / 2));
     if (run->cfl > run->cfl_limit)
         weft_log(
-            &run->messages->monitor, WEFT_LOG_WARNING,
+            &run->base.messages->monitor, WEFT_LOG_WARNING,
             "the CFL number is %.3g, above %.3g, up to which the advection is stable: take --dt "
             "%.3g or less",
             run->cfl, run->cfl_limit, run->options->dt * run->cfl_limit / run->cfl * 0.99);
@@ -280,7 +281,7 @@ static void measure_cfl(ad_run *run, const means *u) {
  * at most (d + 1)(d + 2), or with lumped mass d + 1, times sum_v grad phi_v.mu grad phi_v in some
  * cell. */
 static void check_theta(const ad_run *run, const means *mu) {
-    const weft_mesh *mesh = run->mesh;
+    const weft_mesh *mesh = run->base.mesh;
     const int d = mesh->dimension;
     double most = 0;
     if (run->options->theta >= 0.5)
@@ -299,7 +300,7 @@ static void check_theta(const ad_run *run, const means *mu) {
     most *= (d + 1) * (run->options->lumped ? 1.0 : d + 2.0) * (1 - 2 * run->options->theta) / 2;
     if (run->options->dt * most > 1)
         weft_log(
-            &run->messages->monitor, WEFT_LOG_WARNING,
+            &run->base.messages->monitor, WEFT_LOG_WARNING,
             "with --theta %g the diffusion is surely stable only up to --dt %.3g; from --theta "
             "0.5 on it always is",
             run->options->theta, 0.99 / most);
@@ -311,13 +312,13 @@ weft_status ad_coefficients_check(ad_run *run, weft_error *error) {
     means u = {0}, mu = {0};
     if (!ad_formulas_vanish(&options->velocity)) {
         TRY(means_make(run, &options->velocity, &u, error));
-        if (!run->is_null)
+        if (!run->base.is_null)
             TRY(check_finite(run, &options->velocity, &u, error));
         measure_cfl(run, &u);
     }
     if (!ad_formulas_vanish(&options->diffusivity)) {
         TRY(means_make(run, &options->diffusivity, &mu, error));
-        if (run->is_null)
+        if (run->base.is_null)
             goto done;
         TRY(check_finite(run, &options->diffusivity, &mu, error));
         TRY(mu.n == 1 ? check_scalar(run, &mu, error) : check_tensor(run, &mu, error));

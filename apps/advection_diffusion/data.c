@@ -29,15 +29,15 @@ static weft_status evaluate(ad_run *run, const weft_expression *given, double *v
     const double zero = 0;
     weft_memory *when = NULL;
     weft_bound_form form;
-    TRY(weft_memory_make(run->device, sizeof zero, &when, error));
+    TRY(weft_memory_make(run->base.device, sizeof zero, &when, error));
     TRY(weft_memory_write(when, 0, &zero, sizeof zero, error));
-    TRY(weft_form_ship(run->space, "nodal_time.weft", NULL, &form, error));
+    TRY(weft_form_ship(run->base.space, "nodal_time.weft", NULL, &form, error));
     weft_form_bind_input(&form, "when", when);
     weft_form_bind_expression(&form, "value", given->text, given->origin);
-    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "nodes", run->mesh->n_nodes,
-                      error));
-    if (!run->is_null)
-        TRY(weft_vector_pull(memory, values, run->mesh->n_nodes, error));
+    TRY(weft_form_run(&run->base.context, &form.form, &output, &memory, 1, "nodes",
+                      run->base.mesh->n_nodes, error));
+    if (!run->base.is_null)
+        TRY(weft_vector_pull(memory, values, run->base.mesh->n_nodes, error));
 done:
     weft_memory_free(&when);
     return status;
@@ -47,18 +47,19 @@ done:
 static weft_status set_values(ad_run *run, const weft_expression *given, const int32_t *nodes,
                               int64_t n, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = run->mesh->dimension;
+    const int d = run->base.mesh->dimension;
     weft_memory *memory = NULL;
     double *values = NULL, constant = 0;
     if (!weft_formula_constant(given->text, &constant)) {
-        TRY(weft_vector_make(run->device, run->mesh->n_nodes, &values, &memory, error));
+        TRY(weft_vector_make(run->base.device, run->base.mesh->n_nodes, &values, &memory, error));
         TRY(evaluate(run, given, values, memory, error));
     }
     for (int64_t i = 0; i < n; ++i) {
         const int64_t node = nodes ? nodes[i] : i;
         const double value = values ? values[node] : constant;
         if (!isfinite(value))
-            TRY(ad_refuse_value(given->origin, given->text, &run->mesh->x[node * d], d, 0, error));
+            TRY(ad_refuse_value(given->origin, given->text, &run->base.mesh->x[node * d], d, 0,
+                                error));
         run->initial[node] = value;
     }
 done:
@@ -69,7 +70,7 @@ done:
 
 weft_status ad_initial_make(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = run->mesh->n_nodes;
+    const int64_t n = run->base.mesh->n_nodes;
     const weft_expression initial = {NULL, run->options->initial, "--initial"};
     run->initial = weft_array_make((size_t)n, sizeof *run->initial);
     run->values = weft_array_make((size_t)n, sizeof *run->values);

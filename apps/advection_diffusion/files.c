@@ -43,7 +43,7 @@ weft_status ad_series_add(ad_run *run, weft_error *error) {
     if (run->series)
         TRY(weft_series_add(run->series, run->state.t, run->values, error));
 done:
-    run->seconds.output += weft_clock() - start;
+    run->base.seconds.output += weft_clock() - start;
     return status;
 }
 
@@ -58,8 +58,8 @@ static void write_problem(const ad_run *run, weft_text *out) {
                   "--tolerance %.17g --max-iterations %d --assembly %s --initial '%s'",
                   o->dt, o->theta, o->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang",
                   o->lumped ? "lumped" : "consistent", run->problem.renew ? "every-step" : "once",
-                  o->run.tolerance, run->problem.max_iterations, weft_assembly_name(run->assembly),
-                  o->initial);
+                  o->run.tolerance, run->problem.max_iterations,
+                  weft_assembly_name(run->base.assembly), o->initial);
     for (int i = 0; i < o->velocity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --velocity '" : ",", o->velocity.list[i].text,
                       i + 1 == o->velocity.n ? "'" : "");
@@ -83,8 +83,8 @@ weft_status ad_series_open(ad_run *run, weft_error *error) {
         goto done;
     }
     options.problem = problem.data;
-    TRY(weft_series_make(run->options->run.output, run->mesh, &options, &run->messages->monitor,
-                         &run->series, error));
+    TRY(weft_series_make(run->options->run.output, run->base.mesh, &options,
+                         &run->base.messages->monitor, &run->series, error));
 done:
     weft_text_free(&problem);
     return status;
@@ -109,7 +109,8 @@ static weft_status lists_make(const ad_run *run, state_lists *lists, weft_error 
     lists->n = weft_advection_diffusion_lists(run->stepper, lists->names, lists->memories);
     bool good = !lists->problem.failed;
     for (int i = 0; i < lists->n; ++i) {
-        lists->values[i] = weft_array_make((size_t)run->mesh->n_nodes, sizeof *lists->values[i]);
+        lists->values[i] =
+            weft_array_make((size_t)run->base.mesh->n_nodes, sizeof *lists->values[i]);
         good &= lists->values[i] != NULL;
     }
     return good ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
@@ -125,30 +126,30 @@ static weft_checkpoint checkpoint_of(const ad_run *run, const state_lists *lists
 
 weft_status ad_checkpoint_write(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)run->mesh->n_nodes * sizeof(double);
+    const size_t bytes = (size_t)run->base.mesh->n_nodes * sizeof(double);
     const double start = weft_clock();
     state_lists lists = {0};
     TRY(lists_make(run, &lists, error));
     for (int i = 0; i < lists.n; ++i)
         TRY(weft_memory_read(lists.memories[i], 0, lists.values[i], bytes, error));
     const weft_checkpoint checkpoint = checkpoint_of(run, &lists);
-    TRY(weft_checkpoint_write(run->options->checkpoint, run->mesh, &checkpoint, error));
+    TRY(weft_checkpoint_write(run->options->checkpoint, run->base.mesh, &checkpoint, error));
     run->kept_step = run->state.step;
 done:
     lists_clear(&lists);
-    run->seconds.checkpoint += weft_clock() - start;
+    run->base.seconds.checkpoint += weft_clock() - start;
     return status;
 }
 
 weft_status ad_restart(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)run->mesh->n_nodes * sizeof(double);
+    const size_t bytes = (size_t)run->base.mesh->n_nodes * sizeof(double);
     state_lists lists = {0};
     if (!run->options->restart)
         return WEFT_OK;
     TRY(lists_make(run, &lists, error));
     weft_checkpoint checkpoint = checkpoint_of(run, &lists);
-    TRY(weft_checkpoint_read(run->options->restart, run->mesh, &checkpoint, error));
+    TRY(weft_checkpoint_read(run->options->restart, run->base.mesh, &checkpoint, error));
     if (checkpoint.step > run->options->steps) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "the checkpoint was written after step %" PRId64

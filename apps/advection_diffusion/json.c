@@ -14,7 +14,7 @@ static bool set_mesh(json_t *root, const weft_mesh *mesh) {
 
 static bool set_plan(json_t *root, const ad_run *run) {
     const ad_options *options = run->options;
-    return app_json_set_plan(root, &run->context, run->assembly) &&
+    return app_json_set_plan(root, &run->base.context, run->base.assembly) &&
            app_json_set(root, "splitting",
                         json_string(options->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang")) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&
@@ -30,7 +30,7 @@ static bool set_measures(json_t *object, const ad_run *run, const weft_field_mea
     json_t *centroid = json_array();
     bool fine = app_json_set(object, "mass", app_json_real(m->mass)) &&
                 app_json_set(object, "centroid", centroid);
-    for (int k = 0; fine && k < run->mesh->dimension; ++k)
+    for (int k = 0; fine && k < run->base.mesh->dimension; ++k)
         fine = json_array_append_new(centroid, app_json_real(m->centroid[k])) == 0;
     return fine && app_json_set(object, "minimum", app_json_real(m->minimum)) &&
            app_json_set(object, "maximum", app_json_real(m->maximum)) &&
@@ -61,17 +61,18 @@ static bool set_record(json_t *array, const ad_run *run, const ad_record *record
 /* On the null device nothing was solved: "planned", and null for every number. */
 static bool set_results(json_t *root, const ad_run *run) {
     const ad_record *last = run->n_records > 0 ? &run->records[run->n_records - 1] : NULL;
-    const char *outcome = run->is_null   ? "planned"
-                          : run->stopped ? "stopped"
-                                         : weft_step_outcome_name(run->state.outcome);
+    const char *outcome = run->base.is_null ? "planned"
+                          : run->stopped    ? "stopped"
+                                            : weft_step_outcome_name(run->state.outcome);
     json_t *array = json_array();
     bool fine =
         app_json_set(root, "outcome", json_string(outcome)) &&
-        app_json_set(root, "steps", run->is_null ? json_null() : json_integer(run->state.step)) &&
+        app_json_set(root, "steps",
+                     run->base.is_null ? json_null() : json_integer(run->state.step)) &&
         app_json_set(root, "first_step", json_integer(run->first_step)) &&
-        app_json_set(root, "t", app_json_real(run->is_null ? NAN : run->state.t)) &&
+        app_json_set(root, "t", app_json_real(run->base.is_null ? NAN : run->state.t)) &&
         app_json_set(root, "iterations",
-                     run->is_null ? json_null() : json_integer(run->state.iterations)) &&
+                     run->base.is_null ? json_null() : json_integer(run->state.iterations)) &&
         app_json_set(root, "l2_error", app_json_real(last ? last->measures.l2_error : NAN)) &&
         app_json_set(root, "series", array);
     for (int i = 0; fine && i < run->n_records; ++i)
@@ -85,11 +86,11 @@ static bool set_probes(json_t *root, const ad_run *run) {
 }
 
 static bool set_costs(json_t *root, const ad_run *run) {
-    const ad_seconds *s = &run->seconds;
+    const app_seconds *s = &run->base.seconds;
     json_t *object = json_object();
     return app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
            app_json_set(root, "bytes_device",
-                        json_integer((json_int_t)weft_device_bytes_peak(run->device))) &&
+                        json_integer((json_int_t)weft_device_bytes_peak(run->base.device))) &&
            app_json_set(root, "seconds", object) &&
            app_json_set(object, "mesh", app_json_real(s->mesh)) &&
            app_json_set(object, "order", app_json_real(s->order)) &&
@@ -103,18 +104,10 @@ static bool set_costs(json_t *root, const ad_run *run) {
 }
 
 weft_status ad_json_write(const ad_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
     if (!run->options->run.json)
         return WEFT_OK;
     json_t *root = json_object();
-    if (!root || !set_mesh(root, run->mesh) || !set_plan(root, run) || !set_results(root, run) ||
-        !set_probes(root, run) || !set_costs(root, run)) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
-    app_messages_clear(run->messages);
-    TRY(app_json_write(run->options->run.json, root, error));
-done:
-    json_decref(root);
-    return status;
+    const bool fine = root && set_mesh(root, run->base.mesh) && set_plan(root, run) &&
+                      set_results(root, run) && set_probes(root, run) && set_costs(root, run);
+    return app_run_write_json(&run->base, root, fine, error);
 }

@@ -15,25 +15,22 @@
 /* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
 static weft_status solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_device_open(run->options->run.device, run->options->run.plan, &run->messages->monitor,
-                        &run->device, &run->library, &run->context, error));
-    run->is_null = weft_device_limits(run->device)->records_only;
+    TRY(app_run_open(&run->base, error));
     TRY(ad_check(run, error));
-    TRY(ad_mesh_make(run, error));
-    const double start = app_clock(&run->context);
+    TRY(app_run_mesh_make(&run->base, error));
+    const double start = app_clock(&run->base.context);
     TRY(ad_dofs_make(run, error));
     TRY(ad_initial_make(run, error));
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));
     TRY(ad_restart(run, error));
-    run->seconds.assembly = app_clock(&run->context) - start;
-    if (run->is_null)
+    run->base.seconds.assembly = app_clock(&run->base.context) - start;
+    if (run->base.is_null)
         TRY(ad_plan_print(run, error));
     else
         TRY(ad_solve(run, error));
-    run->seconds.plan += run->context.plan_seconds;
-    run->seconds.compile = run->context.compile_seconds;
-    if (!run->is_null)
+    app_run_finish(&run->base);
+    if (!run->base.is_null)
         TRY(ad_report_print(run, error));
     TRY(ad_json_write(run, error));
 done:
@@ -52,12 +49,9 @@ void ad_clear(ad_run *run) {
     free(run->kept);
     free(run->probe_cells);
     free(run->probe_weights);
-    weft_space_free(&run->space);
     free(run->initial);
     free(run->values);
-    weft_mesh_free(&run->mesh);
-    weft_library_free(&run->library);
-    weft_device_free(&run->device);
+    app_run_clear(&run->base);
 }
 
 /* A run that stopped is no error of ours, but a user who looks at the exit code alone must know. */
@@ -75,7 +69,7 @@ static int report_outcome(const ad_run *run) {
         [WEFT_STEP_ADVECTION] = "raise --max-iterations or --tolerance",
         [WEFT_STEP_DIFFUSION] = "raise --max-iterations or --tolerance, or take a smaller --dt"};
     const weft_step_outcome outcome = run->state.outcome;
-    if (run->is_null || outcome == WEFT_STEP_DONE)
+    if (run->base.is_null || outcome == WEFT_STEP_DONE)
         return 0;
     fprintf(stderr,
             "advection_diffusion: error: stopped after step %" PRId64
@@ -106,7 +100,10 @@ int main(int argc, char **argv) {
     weft_error error = {0};
     ad_options options = {0};
     app_messages messages = {0};
-    ad_run run = {.options = &options, .messages = &messages, .cfl = NAN, .cfl_limit = NAN};
+    ad_run run = {.options = &options,
+                  .base = {.options = &options.run, .messages = &messages},
+                  .cfl = NAN,
+                  .cfl_limit = NAN};
     app_streams_guard();
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 
 static double probe_value(const ad_run *run, int i) {
-    const int width = run->mesh->dimension + 1;
+    const int width = run->base.mesh->dimension + 1;
     const int64_t cell = run->probe_cells[i];
     double value = 0;
     if (cell < 0)
         return NAN;
     for (int v = 0; v < width; ++v)
-        value += run->probe_weights[i][v] * run->values[run->mesh->cells[cell * width + v]];
+        value += run->probe_weights[i][v] * run->values[run->base.mesh->cells[cell * width + v]];
     return value;
 }
 
 weft_status ad_record_add(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_probes = run->options->run.probes.n;
-    const double start = weft_clock(), before = run->seconds.measure;
+    const double start = weft_clock(), before = run->base.seconds.measure;
     ad_record record = {.state = run->state};
     if (run->n_records == run->record_capacity) {
         const int capacity = run->record_capacity ? 2 * run->record_capacity : 16;
@@ -38,13 +38,13 @@ weft_status ad_record_add(ad_run *run, weft_error *error) {
     }
     TRY(weft_field_measure_run(run->measure, run->state.t, &record.measures, error));
     TRY(weft_memory_read(weft_advection_diffusion_field(run->stepper), 0, run->values,
-                         (size_t)run->mesh->n_nodes * sizeof *run->values, error));
+                         (size_t)run->base.mesh->n_nodes * sizeof *run->values, error));
     for (int i = 0; i < n_probes; ++i)
         record.probes[i] = probe_value(run, i);
     run->records[run->n_records++] = record;
     record.probes = NULL;
 done:
     free(record.probes);
-    run->seconds.measure = before + weft_clock() - start;
+    run->base.seconds.measure = before + weft_clock() - start;
     return status;
 }

@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-weft_status ad_mesh_make(ad_run *run, weft_error *error) {
-    weft_status status = app_mesh_make(run->device, &run->options->run.mesh,
-                                       &run->messages->monitor, &run->mesh, &run->mesh_made, error);
-    run->seconds.mesh = run->mesh_made.seconds;
-    run->seconds.order = run->mesh_made.order_seconds;
-    return status;
-}
-
 /* ---- what the options say against what the mesh has -------------------------------------------
  */
 
@@ -26,7 +18,7 @@ static weft_status refuse_dimension(const char *option, int n, int d, const char
 }
 
 static weft_status check_formulas(const ad_run *run, weft_error *error) {
-    const int d = run->mesh->dimension;
+    const int d = run->base.mesh->dimension;
     const ad_formulas *u = &run->options->velocity, *mu = &run->options->diffusivity;
     if (u->n > 0 && (u->n != d || u->n_rows != 1))
         return refuse_dimension("--velocity", u->n, d,
@@ -48,9 +40,9 @@ static weft_status find_probes(ad_run *run, weft_error *error) {
     run->probe_weights = calloc((size_t)probes->n + 1, sizeof *run->probe_weights);
     if (!run->probe_cells || !run->probe_weights)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    TRY(app_probes_check(probes, run->mesh->dimension, error));
+    TRY(app_probes_check(probes, run->base.mesh->dimension, error));
     for (int i = 0; i < probes->n; ++i)
-        weft_mesh_locate(run->mesh, probes->list[i].point, &run->probe_cells[i],
+        weft_mesh_locate(run->base.mesh, probes->list[i].point, &run->probe_cells[i],
                          run->probe_weights[i]);
 done:
     return status;
@@ -63,8 +55,8 @@ static weft_status keep_nodes(ad_run *run, int i, weft_error *error) {
         .group = given->group, .value = given->value, .origin = given->origin};
     weft_kept_nodes *kept = &run->kept[i];
     int32_t *nodes = NULL;
-    TRY(app_condition_group(run->mesh, given, error));
-    TRY(weft_condition_nodes(run->space, &condition, &nodes, &kept->n_nodes, error));
+    TRY(app_condition_group(run->base.mesh, given, error));
+    TRY(weft_condition_nodes(run->base.space, &condition, &nodes, &kept->n_nodes, error));
     kept->nodes = nodes;
     kept->text = condition.value;
     kept->origin = condition.origin;
@@ -80,7 +72,8 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
-    TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, 1, &run->space, error));
+    TRY(weft_space_make(run->base.device, run->base.mesh, WEFT_ELEMENT_P1, 1, &run->base.space,
+                        error));
     for (int i = 0; i < options->run.conditions.n; ++i)
         TRY(keep_nodes(run, i, error));
 done:

@@ -7,17 +7,18 @@
 #include <inttypes.h>
 
 static void print_mesh(const ad_run *run) {
-    const weft_mesh *mesh = run->mesh;
+    const weft_mesh *mesh = run->base.mesh;
     printf("mesh        %s: %" PRId64 " %s, %" PRId64 " nodes%s%s\n", mesh->source, mesh->n_cells,
            mesh->dimension == 2 ? "triangles" : "tetrahedra", mesh->n_nodes,
-           run->mesh_made.ordered ? ", ordered by " : "",
-           run->mesh_made.ordered ? run->mesh_made.ordered : "");
+           run->base.mesh_made.ordered ? ", ordered by " : "",
+           run->base.mesh_made.ordered ? run->base.mesh_made.ordered : "");
 }
 
 static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
     const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
-    app_plan_print(&run->context, run->assembly, run->problem.renew ? ", in every step" : ", once");
+    app_plan_print(&run->base.context, run->base.assembly,
+                   run->problem.renew ? ", in every step" : ", once");
     printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
            advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "
                                                                           : ", Strang splitting, "
@@ -52,7 +53,7 @@ static void print_records(const ad_run *run) {
 
 static void print_costs(const ad_run *run) {
     char a[32], b[32], c[32], d[32], e[32], f[32], g[32];
-    const ad_seconds *s = &run->seconds;
+    const app_seconds *s = &run->base.seconds;
     printf(
         "time        mesh %s, plan %s, compile %s, assembly %s, steps %s, measures %s, output %s\n",
         app_print_seconds(s->mesh, a), app_print_seconds(s->plan, b),
@@ -68,7 +69,7 @@ static void print_costs(const ad_run *run) {
 weft_status ad_report_print(const ad_run *run, weft_error *error) {
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
-    app_messages_clear(run->messages);
+    app_messages_clear(run->base.messages);
     print_mesh(run);
     print_scheme(run);
     print_records(run);
@@ -86,21 +87,15 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
 weft_status ad_plan_print(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    char bytes[32];
     TRY(weft_advection_diffusion_run(run->stepper, 1, &run->state, error));
     if (app_is_silent(&run->options->run))
         goto done;
     TRY(weft_advection_diffusion_print(run->stepper, "plan", &text, error));
-    app_messages_clear(run->messages);
+    app_messages_clear(run->base.messages);
     print_mesh(run);
     print_scheme(run);
     printf("\na time step\n%s", text.data && !text.failed ? text.data : "");
-    printf("\n%" PRId64
-           " launches recorded for one step with one iteration of each loop, %s of device "
-           "memory\n",
-           weft_device_launches(run->device),
-           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
-    puts("nothing was computed: the device null only plans");
+    app_run_print_null(&run->base, "for one step with one iteration of each loop", "");
     TRY(app_stdout_check(error));
 done:
     weft_text_free(&text);

@@ -23,7 +23,7 @@ static bool renews(const ad_run *run) {
     const ad_options *options = run->options;
     const bool change = use_time(&options->velocity) || use_time(&options->diffusivity);
     if (change && options->reassemble == AD_REASSEMBLE_ONCE)
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
                  "--reassemble once: the coefficients keep their values at t = 0");
     return options->reassemble == AD_REASSEMBLE_EVERY_STEP ||
            (change && options->reassemble == AD_REASSEMBLE_AUTO);
@@ -32,16 +32,11 @@ static bool renews(const ad_run *run) {
 /* What the user has named; else the cheapest for the products of one assembly. */
 static weft_status choose_assembly(ad_run *run, bool renew, weft_error *error) {
     enum { PRODUCTS = 100 /* of a step, about */ };
-    const weft_mesh *mesh = run->mesh;
-    const weft_assembly_problem problem = {
-        .dimension = mesh->dimension,
-        .width = mesh->dimension + 1,
-        .n_nodes = mesh->n_nodes,
-        .n_cells = mesh->n_cells,
-        .symmetric = true, /* those that are applied most */
-        .applications = PRODUCTS * (renew ? 1.0 : fmax(1, run->options->steps))};
-    return app_assembly_choose(run->device, &run->options->run, &problem, &run->messages->monitor,
-                               &run->assembly, error);
+    const double products = PRODUCTS * (renew ? 1.0 : fmax(1, run->options->steps));
+    /* symmetric, as those are that are applied most */
+    const weft_assembly_problem problem = weft_space_problem(run->base.space, products);
+    return app_assembly_choose(run->base.device, &run->options->run, &problem,
+                               &run->base.messages->monitor, &run->base.assembly, error);
 }
 
 weft_status ad_stepper_make(ad_run *run, weft_error *error) {
@@ -52,9 +47,9 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     const weft_expression exact = {NULL, options->exact, "--exact"};
     TRY(choose_assembly(run, renew, error));
     run->problem = (weft_advection_diffusion_problem){
-        .mesh = run->mesh,
-        .cells = weft_space_cells(run->space),
-        .x = weft_space_coordinates(run->space),
+        .mesh = run->base.mesh,
+        .cells = weft_space_cells(run->base.space),
+        .x = weft_space_coordinates(run->base.space),
         .velocity = ad_formulas_vanish(u) ? NULL : u->list,
         .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
         .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
@@ -66,14 +61,14 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .splitting = options->splitting,
         .lumped = options->lumped,
         .renew = renew,
-        .assembly = run->assembly,
+        .assembly = run->base.assembly,
         .tolerance = options->run.tolerance,
-        .max_iterations = app_iterations_limit(&options->run, run->mesh)};
-    TRY(weft_advection_diffusion_make(&run->context, &run->problem, &run->stepper, error));
-    TRY(weft_field_measure_make(&run->context, run->mesh, weft_space_cells(run->space),
-                                weft_space_coordinates(run->space),
-                                weft_advection_diffusion_field(run->stepper),
-                                options->exact ? &exact : NULL, &run->measure, error));
+        .max_iterations = app_iterations_limit(&options->run, run->base.mesh)};
+    TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
+    TRY(weft_field_measure_make(
+        &run->base.context, run->base.mesh, weft_space_cells(run->base.space),
+        weft_space_coordinates(run->base.space), weft_advection_diffusion_field(run->stepper),
+        options->exact ? &exact : NULL, &run->measure, error));
 done:
     return status;
 }
@@ -101,7 +96,8 @@ static void tell(const ad_run *run, double start) {
              run->state.step, run->state.t,
              done > 0 ? (double)run->state.iterations / (double)done : 0.0,
              done > 0 ? app_print_seconds(spent / (double)done * ahead, left) : "?");
-    weft_progress(&run->messages->monitor, phase, (double)run->state.step, run->options->steps);
+    weft_progress(&run->base.messages->monitor, phase, (double)run->state.step,
+                  run->options->steps);
 }
 
 /* What is due after the present step. */
@@ -148,7 +144,7 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
         n = n < at_once ? n : at_once;
         TRY(weft_advection_diffusion_run(run->stepper, n, &run->state, error));
         const double spent = weft_clock() - start;
-        run->seconds.solve += spent;
+        run->base.seconds.solve += spent;
         at_once = spent < LONG && n == at_once      ? 2 * at_once
                   : spent > 4 * LONG && at_once > 1 ? at_once / 2
                                                     : at_once;

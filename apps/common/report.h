@@ -25,6 +25,7 @@ bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved);
 
 typedef struct app_seconds {
     double mesh, order, plan, compile, assembly, solve, output; /* order is in mesh too */
+    double measure, checkpoint;                                 /* of a run in time */
     double started; /* weft_clock() then; 0: not known */
 } app_seconds;
 

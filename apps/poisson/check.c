@@ -31,8 +31,8 @@ static weft_status check_expressions(poisson *run, weft_error *error) {
     if (!expressions)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
     const int n = collect(run->options, expressions);
-    TRY(app_expressions_check(run->library, weft_device_limits(run->device), false, expressions, n,
-                              error));
+    TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), false,
+                              expressions, n, error));
 done:
     free(expressions);
     return status;
@@ -44,11 +44,8 @@ weft_status poisson_check(poisson *run, weft_error *error) {
     TRY(app_outputs_check(options->run.mesh.name, options->run.output, options->run.json, error));
     double start = weft_clock();
     TRY(check_expressions(run, error));
-    run->seconds.plan += weft_clock() - start;
-    if (options->run.output && !run->is_null)
-        TRY(weft_result_check(options->run.output, error));
-    if (options->run.json)
-        TRY(app_file_check(options->run.json, error));
+    run->base.seconds.plan += weft_clock() - start;
+    TRY(app_run_files_check(&run->base, error));
 done:
     return status;
 }

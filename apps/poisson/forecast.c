@@ -7,21 +7,21 @@
 
 static double bytes_of_product(const poisson *run, const weft_assembly_problem *problem) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
-    const int n = weft_assembly_costs(weft_device_limits(run->device), problem, costs);
+    const int n = weft_assembly_costs(weft_device_limits(run->base.device), problem, costs);
     for (int i = 0; i < n; ++i)
-        if (costs[i].possible && costs[i].assembly == run->assembly)
+        if (costs[i].possible && costs[i].assembly == run->base.assembly)
             return costs[i].product_bytes;
     return NAN;
 }
 
 weft_status poisson_forecast_make(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = run->mesh;
+    const weft_mesh *mesh = run->base.mesh;
     const poisson_options *options = run->options;
     double products =
         fmin(weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->run.tolerance),
              app_iterations_limit(&options->run, mesh) + 2.0);
-    if (run->is_null && !options->run.assembly_auto) /* stops after the first */
+    if (run->base.is_null && !options->run.assembly_auto) /* stops after the first */
         products = 1;
     /* every form of this app is symmetric */
     const app_forecast what = {.problem = {.dimension = mesh->dimension,
@@ -31,9 +31,7 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
                                            .symmetric = true,
                                            .applications = products},
                                .n_vectors = 2};
-    TRY(app_assembly_choose(run->device, &options->run, &what.problem, &run->messages->monitor,
-                            &run->assembly, error));
-    TRY(app_forecast_check(run->device, &what, run->assembly, &run->foreseen_bytes, error));
+    TRY(app_run_forecast(&run->base, &what, error));
     run->product_bytes = bytes_of_product(run, &what.problem);
 done:
     return status;

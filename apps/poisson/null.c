@@ -39,8 +39,8 @@ static weft_status print_script(const poisson *run, const script *item, weft_err
                                           .n_expressions = form->n_expressions,
                                           .parameters = form->parameters,
                                           .n_parameters = form->n_parameters};
-    TRY(weft_compile(run->library, weft_device_limits(run->device), item->fragments, 2, &options,
-                     &compilation, error));
+    TRY(weft_compile(run->base.library, weft_device_limits(run->base.device), item->fragments, 2,
+                     &options, &compilation, error));
     TRY(weft_compilation_print(compilation, "plan", "text", &text, error));
     printf("\n%s (%s, %s)\n", item->title, item->fragments[0].name, item->fragments[1].name);
     if (text.data)
@@ -57,7 +57,7 @@ done:
  */
 static weft_status print_form(const poisson *run, const weft_form *form, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly_info *info = weft_assembly_about(run->assembly);
+    const weft_assembly_info *info = weft_assembly_about(run->base.assembly);
     const char *end = info->script;
     weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
     const script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
@@ -80,8 +80,8 @@ done:
 static weft_status print_operator(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->bc, &robin);
-    TRY(print_form(run, &run->form.form, error));
+    const int n_robin = weft_bc_forms(run->base.bc, &robin);
+    TRY(print_form(run, &run->base.form.form, error));
     for (int i = 0; i < n_robin; ++i)
         TRY(print_form(run, &robin[i], error));
 done:
@@ -91,13 +91,14 @@ done:
 static weft_status print_load(const poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
-    TRY(weft_form_ship(run->space, "load.weft", weft_space_cells(run->space), &form, error));
+    TRY(weft_form_ship(run->base.space, "load.weft", weft_space_cells(run->base.space), &form,
+                       error));
     weft_form_bind_expression(&form, "source", run->options->source, "--source");
     const script item = {
         .title = "right-hand side",
         .fragments = {{form.form.name, form.form.text}, {"outputs", "return b;\n"}},
         .form = form.form,
-        .n_instances = run->mesh->n_cells};
+        .n_instances = run->base.mesh->n_cells};
     TRY(print_script(run, &item, error));
 done:
     return status;
@@ -105,19 +106,15 @@ done:
 
 weft_status poisson_plan_print(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    char bytes[32];
-    TRY(weft_operator_apply(run->op, run->u, run->b, error));
+    TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
-    app_messages_clear(run->messages);
-    app_mesh_print(run->mesh, &run->mesh_made);
-    app_plan_print(&run->context, run->assembly, "");
+    app_messages_clear(run->base.messages);
+    app_mesh_print(run->base.mesh, &run->base.mesh_made);
+    app_plan_print(&run->base.context, run->base.assembly, "");
     TRY(print_operator(run, error));
     TRY(print_load(run, error));
-    printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",
-           weft_device_launches(run->device),
-           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
-    puts("nothing was computed: the device null only plans");
+    app_run_print_null(&run->base, "up to the first product of CG", "");
 done:
     return status;
 }

@@ -10,7 +10,7 @@
 #ifndef POISSON_H
 #define POISSON_H
 
-#include "apps/common/fem.h"
+#include "apps/common/run.h"
 #include "apps/common/support.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -34,42 +34,16 @@ void poisson_options_clear(poisson_options *options);
 /** Everything of one run, in the order in which it is made. Free with poisson_clear. */
 typedef struct poisson {
     const poisson_options *options; /* borrowed */
-    app_messages *messages;         /* borrowed */
-    weft_device *device;
-    weft_library *library;
-    weft_context context;
-    bool is_null; /* the device computes nothing */
-
-    weft_mesh *mesh;
-    app_mesh_made mesh_made;
-    weft_space *space;
-    app_pieces pieces;
-    weft_bc *bc;
-    bool pure_neumann; /* nothing fixes the constant */
-
-    weft_memory *u, *b;          /* solution, right-hand side */
-    double *u_values, *b_values; /* what u and b wrap */
-    weft_bound_form form; /* of the cells */
-    weft_assembly assembly; /* of the options, or chosen */
-    weft_operator *op;
-    double product_bytes;  /* that one product of the operator moves, as predicted */
-    size_t foreseen_bytes; /* on the device, at most */
-
-    weft_cg_result cg;
-    double l2_error, h1_error, integral_u, energy; /* errors NaN without --exact */
-    double *probes;                                /* [n_probes], NaN outside */
-    app_seconds seconds;
+    app_run base;
+    double product_bytes; /* that one product of the operator moves, as predicted */
+    double integral_u;
 } poisson;
-
-void poisson_clear(poisson *run);
 
 /** Compile and run every text of the user's for nothing but its errors, so that a slip in the last
  * option is reported before an hour of meshing. (apps/poisson/check.c) Errors  WEFT_ERROR_SYNTAX,
  * WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_IO: a result file cannot be written
  */
 weft_status poisson_check(poisson *run, weft_error *error);
-/** Read or make the mesh; order what Gmsh made, which is numbered at random. (apps/poisson/mesh.c) */
-weft_status poisson_mesh_make(poisson *run, weft_error *error);
 /** Choose the assembly where the user has not, and say what the run will hold on the device;
  * refused where that cannot fit. (apps/poisson/forecast.c) Errors  WEFT_ERROR_MEMORY */
 weft_status poisson_forecast_make(poisson *run, weft_error *error);
@@ -83,8 +57,6 @@ weft_status poisson_data_make(poisson *run, weft_error *error);
 weft_status poisson_operator_make(poisson *run, weft_error *error);
 /** b, with its integrals checked where only they make the problem solvable. (apps/poisson/data.c) */
 weft_status poisson_load_make(poisson *run, weft_error *error);
-/** Conjugate gradients; then the mean is taken off where the constant is free. (apps/poisson/solve.c) */
-weft_status poisson_solve(poisson *run, weft_error *error);
 /** Errors, integral, energy and probes. (apps/poisson/solve.c) */
 weft_status poisson_measure(poisson *run, weft_error *error);
 /** Write the result file; the report on stdout; JSON. (apps/poisson/report.c, apps/poisson/json.c) */

@@ -6,23 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-weft_status poisson_solve(poisson *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const poisson_options *options = run->options;
-    weft_cg_options cg = {.jacobi = options->run.jacobi,
-                          .tolerance = options->run.tolerance,
-                          .max_iterations = app_iterations_limit(&options->run, run->mesh),
-                          .project_mean = run->pure_neumann,
-                          .monitor = &run->messages->monitor};
-    const double start = app_clock(&run->context);
-    cg.constrained = weft_bc_constrained(run->bc, &cg.n_constrained);
-    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
-    TRY(weft_vector_pull(run->u, run->u_values, run->mesh->n_nodes, error));
-done:
-    run->seconds.solve = app_clock(&run->context) - start;
-    return status;
-}
-
 /* energy = int k |grad u|^2 / 2 and int u, in one pass */
 static weft_status measure_integrals(poisson *run, weft_error *error) {
     static const char *const names[2] = {"E", "I"};
@@ -41,9 +24,9 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
     }
     form.form.name = "energy.weft";
     form.form.text = text.data;
-    weft_form_bind_input(&form, "u", run->u);
-    TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, names, 2, sums, error));
-    run->energy = sums[0] / 2;
+    weft_form_bind_input(&form, "u", run->base.u);
+    TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, names, 2, sums, error));
+    run->base.energy = sums[0] / 2;
     run->integral_u = sums[1];
 done:
     weft_text_free(&text);
@@ -53,33 +36,17 @@ done:
 static weft_status measure_errors(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double squares[2] = {0, 0};
-    TRY(weft_space_errors(&run->context, run->space, run->u, run->options->exact, "--exact",
-                          squares, error));
-    run->l2_error = sqrt(squares[0]);
-    run->h1_error = sqrt(squares[1]);
-    if (!isfinite(squares[0]) || !isfinite(squares[1]))
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
-                 "--exact is not finite everywhere in the mesh, so no errors are printed");
+    TRY(weft_space_errors(&run->base.context, run->base.space, run->base.u, run->options->exact,
+                          "--exact", squares, error));
+    app_run_set_errors(&run->base, squares[0], squares[1]);
 done:
     return status;
-}
-
-static weft_status measure_probes(poisson *run, weft_error *error) {
-    const poisson_options *options = run->options;
-    run->probes = calloc((size_t)options->run.probes.n + 1, sizeof *run->probes);
-    if (!run->probes)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    app_probes_measure(&options->run.probes, run->mesh, run->u_values, 1, run->probes);
-    return WEFT_OK;
 }
 
 /* Where the constant is free, the one is taken for which the integral of u is zero. */
 static weft_status remove_mean(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    double measure = weft_mesh_measure(run->mesh), mean = run->integral_u / measure;
-    for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
-        run->u_values[i] -= mean;
-    TRY(weft_vector_push(run->u, run->u_values, run->mesh->n_nodes, error));
+    TRY(app_run_remove_mean(&run->base, run->integral_u, error));
     TRY(measure_integrals(run, error));
 done:
     return status;
@@ -88,11 +55,11 @@ done:
 weft_status poisson_measure(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(measure_integrals(run, error));
-    if (run->pure_neumann)
+    if (run->base.project)
         TRY(remove_mean(run, error));
     if (run->options->exact)
         TRY(measure_errors(run, error));
-    TRY(measure_probes(run, error));
+    TRY(app_run_measure_probes(&run->base, error));
 done:
     return status;
 }

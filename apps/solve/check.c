@@ -60,8 +60,8 @@ static weft_status check_formulas(solve *run, weft_error *error) {
     formulas f = {0};
     TRY(collect(run->options, &f, error));
     if (f.n > 0)
-        TRY(app_expressions_check(run->library, weft_device_limits(run->device), false, f.list, f.n,
-                                  error));
+        TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), false,
+                                  f.list, f.n, error));
 done:
     for (int i = 0; i < f.n_lists; ++i)
         app_free_list(&f.pieces[i], f.n_pieces[i]);
@@ -90,11 +90,8 @@ weft_status solve_check(solve *run, weft_error *error) {
     const double start = weft_clock();
     TRY(check_nonlinear(run, error));
     TRY(check_formulas(run, error));
-    run->seconds.plan += weft_clock() - start;
-    if (options->output && !run->is_null)
-        TRY(weft_result_check(options->output, error));
-    if (options->json)
-        TRY(app_file_check(options->json, error));
+    run->base.seconds.plan += weft_clock() - start;
+    TRY(app_run_files_check(&run->base, error));
 done:
     return status;
 }

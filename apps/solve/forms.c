@@ -23,16 +23,16 @@ void solve_form_cells(solve *run, weft_bound_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
-    weft_form_start(options->script, script->cells.data, weft_space_cells(run->space), out);
+    weft_form_start(options->script, script->cells.data, weft_space_cells(run->base.space), out);
     out->form.components = run->components;
     out->form.action = script->action;
     for (int i = 0; i < weft_compilation_names(script->compilation); ++i) {
         weft_compilation_name(script->compilation, i, &info);
         if (info.kind == WEFT_NAME_INPUT && strcmp(info.name, "x") == 0)
-            weft_form_bind_input(out, "x", weft_space_coordinates(run->space));
+            weft_form_bind_input(out, "x", weft_space_coordinates(run->base.space));
     }
     if (options->nonlinear)
-        weft_form_bind_input(out, "u", run->u);
+        weft_form_bind_input(out, "u", run->base.u);
     for (int i = 0; i < run->n_inputs; ++i)
         weft_form_bind_input(out, run->inputs[i].name, run->inputs[i].memory);
     bool has_load = script->has_load;
@@ -46,7 +46,7 @@ void solve_form_cells(solve *run, weft_bound_form *out) {
     for (int i = 0; i < options->sets.n; ++i)
         weft_form_bind_parameter(out, options->sets.list[i].name, options->sets.list[i].number);
     if (script->has_d)
-        weft_form_bind_parameter(out, "d", run->mesh->dimension);
+        weft_form_bind_parameter(out, "d", run->base.mesh->dimension);
 }
 
 /* CG is for symmetric matrices. where  "" or the place in a Newton iteration */
@@ -64,9 +64,9 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
 
 static weft_status check_symmetry(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->is_null)
+    if (run->base.is_null)
         return WEFT_OK;
-    TRY(weft_symmetry_make(&run->context, &run->form.form, &run->symmetry, error));
+    TRY(weft_symmetry_make(&run->base.context, &run->base.form.form, &run->symmetry, error));
     TRY(weft_symmetry_measure(run->symmetry, &run->asymmetry, error));
     if (isnan(run->asymmetry)) {
         status = weft_error_set(error, WEFT_ERROR_INPUT,
@@ -100,9 +100,9 @@ done:
 static weft_status check_action(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double apart = 0;
-    if (run->is_null || !run->script.action)
+    if (run->base.is_null || !run->script.action)
         return WEFT_OK;
-    TRY(weft_form_action_apart(&run->context, &run->form.form, &apart, error));
+    TRY(weft_form_action_apart(&run->base.context, &run->base.form.form, &apart, error));
     if (apart <= ACTION)
         goto done;
     status = weft_error_set(error, WEFT_ERROR_INPUT,
@@ -119,18 +119,17 @@ done:
 static weft_status foresee(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
-    const weft_mesh *mesh = run->mesh;
-    app_forecast what = {.problem = weft_space_problem(
-                             run->space, weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes,
-                                                                     options->tolerance)),
-                         .n_vectors = run->options->nonlinear ? 4 : 2};
-    if (run->is_null && !options->assembly_auto) /* stops after the first */
+    const weft_mesh *mesh = run->base.mesh;
+    app_forecast what = {
+        .problem = weft_space_problem(
+            run->base.space,
+            weft_cg_iterations_expected(mesh->dimension, mesh->n_nodes, options->tolerance)),
+        .n_vectors = run->options->nonlinear ? 4 : 2};
+    if (run->base.is_null && !options->assembly_auto) /* stops after the first */
         what.problem.applications = 1;
     for (int i = 0; i < run->n_inputs; ++i)
         what.input_bytes += weft_memory_bytes(run->inputs[i].memory);
-    TRY(app_assembly_choose(run->device, options, &what.problem, &run->messages->monitor,
-                            &run->assembly, error));
-    TRY(app_forecast_check(run->device, &what, run->assembly, &run->foreseen_bytes, error));
+    TRY(app_run_forecast(&run->base, &what, error));
 done:
     return status;
 }
@@ -140,16 +139,16 @@ static weft_status see_constant(solve *run, int k, double *seen, weft_error *err
     weft_status status = WEFT_OK;
     double *v = NULL, *y = NULL, most = 0, diagonal = 0;
     weft_memory *v_memory = NULL, *y_memory = NULL;
-    TRY(weft_vector_make(run->device, run->n_dofs, &v, &v_memory, error));
-    TRY(weft_vector_make(run->device, run->n_dofs, &y, &y_memory, error));
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &v, &v_memory, error));
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &y_memory, error));
     for (int64_t i = k; i < run->n_dofs; i += run->components)
         v[i] = 1;
     TRY(weft_vector_push(v_memory, v, run->n_dofs, error));
-    TRY(weft_operator_apply(run->op, v_memory, y_memory, error));
+    TRY(weft_operator_apply(run->base.op, v_memory, y_memory, error));
     TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
         most = fmax(most, fabs(y[i]));
-    TRY(weft_operator_diagonal(run->op, y_memory, error));
+    TRY(weft_operator_diagonal(run->base.op, y_memory, error));
     TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
         diagonal = fmax(diagonal, fabs(y[i]));
@@ -167,16 +166,16 @@ static weft_status check_fixed(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components;
     bool fixed[SOLVE_COMPONENTS_MAX] = {false};
-    for (int64_t i = 0; i < run->n_constrained; ++i)
-        fixed[run->constrained[i] % c] = true;
-    for (int k = 0; k < c && !run->is_null; ++k) {
+    for (int64_t i = 0; i < run->base.n_constrained; ++i)
+        fixed[run->base.constrained[i] % c] = true;
+    for (int k = 0; k < c && !run->base.is_null; ++k) {
         double seen = 1;
         if (!fixed[k])
             TRY(see_constant(run, k, &seen, error));
         if (!(seen <= UNSEEN))
             continue;
-        run->project = c == 1 && !run->options->nonlinear;
-        if (run->project)
+        run->base.project = c == 1 && !run->options->nonlinear;
+        if (run->base.project)
             continue;
         status =
             weft_error_set(error, WEFT_ERROR_INPUT,
@@ -191,14 +190,15 @@ done:
 weft_status solve_operator_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->bc, &robin);
-    solve_form_cells(run, &run->form);
+    const int n_robin = weft_bc_forms(run->base.bc, &robin);
+    solve_form_cells(run, &run->base.form);
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
     TRY(foresee(run, error));
-    TRY(weft_bc_operator_make(run->bc, run->assembly, &run->form.form, &run->op, error));
+    TRY(weft_bc_operator_make(run->base.bc, run->base.assembly, &run->base.form.form, &run->base.op,
+                              error));
     if (n_robin > 0)
-        TRY(weft_operator_make(&run->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
+        TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
     TRY(check_fixed(run, error));
 done:

@@ -15,11 +15,12 @@ static weft_status evaluate_centres(solve *run, const char *text, const char *or
     weft_status status = WEFT_OK;
     const char *output = "u";
     weft_bound_form form;
-    TRY(weft_form_ship(run->space, "centres.weft", weft_space_cells(run->space), &form, error));
+    TRY(weft_form_ship(run->base.space, "centres.weft", weft_space_cells(run->base.space), &form,
+                       error));
     weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(&run->context, &form.form, &output, &memory, 1, "cells", run->mesh->n_cells,
-                      error));
-    TRY(weft_vector_pull(memory, values, run->mesh->n_cells, error));
+    TRY(weft_form_run(&run->base.context, &form.form, &output, &memory, 1, "cells",
+                      run->base.mesh->n_cells, error));
+    TRY(weft_vector_pull(memory, values, run->base.mesh->n_cells, error));
 done:
     return status;
 }
@@ -44,8 +45,10 @@ static weft_status fill(solve *run, const solve_binding *binding, const weft_nam
                         weft_error *error) {
     weft_status status = WEFT_OK;
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
-    const int64_t lanes = weft_device_limits(run->device)->lanes_double;
-    const int64_t n = !info->over ? 1 : on_cells ? run->mesh->n_cells : run->mesh->n_nodes;
+    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
+    const int64_t n = !info->over ? 1
+                      : on_cells  ? run->base.mesh->n_cells
+                                  : run->base.mesh->n_nodes;
     const int64_t room = (n + lanes - 1) / lanes * lanes;
     double *column = NULL, constant = 0;
     weft_memory *memory = NULL;
@@ -53,18 +56,19 @@ static weft_status fill(solve *run, const solve_binding *binding, const weft_nam
     if (!is_constant && !info->over)
         TRY(refuse_uniform(binding, text, error));
     if (!is_constant) {
-        TRY(weft_vector_make(run->device, room, &column, &memory, error));
+        TRY(weft_vector_make(run->base.device, room, &column, &memory, error));
         TRY(on_cells ? evaluate_centres(run, text, binding->origin, memory, column, error)
-                     : weft_space_evaluate(&run->context, run->space, text, binding->origin, memory,
-                                           column, error));
+                     : weft_space_evaluate(&run->base.context, run->base.space, text,
+                                           binding->origin, memory, column, error));
     }
     for (int64_t i = 0; i < (on_cells ? room : n); ++i) {
         const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
         const double value = column ? column[from] : constant;
-        if (!isfinite(value) && !run->is_null)
+        if (!isfinite(value) && !run->base.is_null)
             TRY(weft_formula_refuse(
-                run->space, text, binding->origin,
-                on_cells ? run->mesh->cells[from * (run->mesh->dimension + 1)] : from, error));
+                run->base.space, text, binding->origin,
+                on_cells ? run->base.mesh->cells[from * (run->base.mesh->dimension + 1)] : from,
+                error));
         values[place(on_cells, lanes, components, i, k)] = value;
     }
 done:
@@ -141,20 +145,20 @@ static bool is_own(const solve *run, const char *name) {
 static weft_status make_input(solve *run, const weft_name_info *info, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_binding *binding = find_binding(run, info->name);
-    const int64_t lanes = weft_device_limits(run->device)->lanes_double;
+    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
     solve_input *input = &run->inputs[run->n_inputs];
     int64_t n = count(info);
     if (!binding)
         TRY(refuse_missing(run, info, error));
     if (info->over && strcmp(info->over, "cells") == 0)
-        n *= (run->mesh->n_cells + lanes - 1) / lanes * lanes;
+        n *= (run->base.mesh->n_cells + lanes - 1) / lanes * lanes;
     else if (info->over && strcmp(info->over, "nodes") == 0)
-        n *= run->mesh->n_nodes;
+        n *= run->base.mesh->n_nodes;
     else if (info->over)
         TRY(refuse_over(run, info, error));
     input->name = info->name;
     ++run->n_inputs;
-    TRY(weft_vector_make(run->device, n, &input->values, &input->memory, error));
+    TRY(weft_vector_make(run->base.device, n, &input->values, &input->memory, error));
     TRY(bind(run, binding, info, input->values, error));
     TRY(weft_vector_push(input->memory, input->values, n, error));
 done:
@@ -200,7 +204,7 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
             weft_error_hint(error, "write input u : real[%d] over nodes;", c);
         return WEFT_ERROR_INPUT;
     }
-    return binding ? bind(run, binding, info, run->u_values, error) : WEFT_OK;
+    return binding ? bind(run, binding, info, run->base.u_values, error) : WEFT_OK;
 }
 
 static weft_status make_inputs(solve *run, weft_error *error) {
@@ -242,14 +246,13 @@ done:
 
 weft_status solve_data_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_vector_make(run->device, run->n_dofs, &run->u_values, &run->u, error));
-    TRY(weft_vector_make(run->device, run->n_dofs, &run->b_values, &run->b, error));
-    TRY(weft_memory_make(run->device, sizeof(double), &run->load, error));
+    TRY(app_run_vectors_make(&run->base, error));
+    TRY(weft_memory_make(run->base.device, sizeof(double), &run->load, error));
     run->load_value = 1;
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
     TRY(make_inputs(run, error));
-    weft_bc_set(run->bc, run->options->nonlinear ? 0 : 1, run->u_values);
-    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
+    weft_bc_set(run->base.bc, run->options->nonlinear ? 0 : 1, run->base.u_values);
+    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
 done:
     return status;
 }

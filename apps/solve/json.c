@@ -8,7 +8,7 @@
 static bool set_plan(json_t *root, const solve *run) {
     return app_json_set(root, "script", app_json_text(run->options->script)) &&
            app_json_set(root, "components", json_integer(run->components)) &&
-           app_json_set_plan(root, &run->context, run->assembly);
+           app_json_set_plan(root, &run->base.context, run->base.assembly);
 }
 
 static bool set_newton(json_t *root, const solve *run) {
@@ -34,34 +34,28 @@ static bool set_newton(json_t *root, const solve *run) {
 
 /* On the null device nothing was solved: "planned", and null for every number. */
 static bool set_results(json_t *root, const solve *run) {
-    const bool solved = !run->is_null;
-    return app_json_set_solution(root, &run->cg, solved) &&
-           app_json_set(root, "l2_error", app_json_real(run->l2_error)) &&
-           app_json_set(root, "h1_error", app_json_real(run->h1_error)) &&
+    const bool solved = !run->base.is_null;
+    return app_json_set_solution(root, &run->base.cg, solved) &&
+           app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
+           app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
                         solved ? app_json_values(run->integral_u, run->components) : json_null()) &&
-           app_json_set(root, "energy", app_json_real(run->energy)) &&
+           app_json_set(root, "energy", app_json_real(run->base.energy)) &&
            app_json_set(root, "sum", app_json_real(run->sum)) &&
            app_json_set(root, "asymmetry", app_json_real(solved ? run->asymmetry : NAN));
 }
 
 weft_status solve_json_write(const solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const app_run_options *options = &run->options->run;
+    const app_run *base = &run->base;
+    const app_run_options *options = base->options;
     if (!options->json)
         return WEFT_OK;
     json_t *root = json_object();
-    if (!root || !app_json_set_mesh(root, run->mesh) || !set_plan(root, run) ||
-        !set_results(root, run) || !set_newton(root, run) ||
-        !app_json_set_probes(root, &options->probes, run->probes, run->components) ||
-        (options->verbosity == APP_VERBOSE && !app_json_set_history(root, &run->cg)) ||
-        !app_json_set_costs(root, &run->seconds)) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-        goto done;
-    }
-    app_messages_clear(run->messages);
-    TRY(app_json_write(options->json, root, error));
-done:
-    json_decref(root);
-    return status;
+    const bool fine =
+        root && app_json_set_mesh(root, base->mesh) && set_plan(root, run) &&
+        set_results(root, run) && set_newton(root, run) &&
+        app_json_set_probes(root, &options->probes, base->probes, run->components) &&
+        (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&
+        app_json_set_costs(root, &base->seconds);
+    return app_run_write_json(base, root, fine, error);
 }

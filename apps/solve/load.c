@@ -12,9 +12,9 @@
 static weft_status make_fluxes(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
-    TRY(weft_vector_make(run->device, run->n_dofs, &run->flux, &memory, error));
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &run->flux, &memory, error));
     TRY(weft_vector_push(memory, run->flux, run->n_dofs, error));
-    TRY(weft_bc_load_make(run->bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, run->flux, error));
+    TRY(weft_bc_load_make(run->base.bc, NULL, NULL, WEFT_LOAD_DEGREE, memory, run->flux, error));
 done:
     weft_memory_free(&memory);
     return status;
@@ -32,25 +32,25 @@ static weft_status make_program(solve *run, weft_error *error) {
         goto done;
     }
     const weft_fragment fragments[] = {{form.form.name, form.form.text}, {"--vector", text.data}};
-    const weft_compile_options options = {.plan = run->context.plan,
+    const weft_compile_options options = {.plan = run->base.context.plan,
                                           .expressions = form.expressions,
                                           .n_expressions = form.form.n_expressions,
                                           .parameters = form.parameters,
                                           .n_parameters = form.form.n_parameters};
     double start = weft_clock();
-    TRY(weft_compile(run->library, weft_device_limits(run->device), fragments, 2, &options,
-                     &run->vector_compilation, error));
-    run->context.plan_seconds += weft_clock() - start;
+    TRY(weft_compile(run->base.library, weft_device_limits(run->base.device), fragments, 2,
+                     &options, &run->vector_compilation, error));
+    run->base.context.plan_seconds += weft_clock() - start;
     start = weft_clock();
-    TRY(weft_program_make(run->device, run->vector_compilation, &run->vector_program, error));
-    run->context.compile_seconds += weft_clock() - start;
-    run->context.n_kernels += weft_compilation_kernels(run->vector_compilation);
-    TRY(weft_program_bind_connectivity(run->vector_program, "dofs", weft_space_cells(run->space),
-                                       error));
+    TRY(weft_program_make(run->base.device, run->vector_compilation, &run->vector_program, error));
+    run->base.context.compile_seconds += weft_clock() - start;
+    run->base.context.n_kernels += weft_compilation_kernels(run->vector_compilation);
+    TRY(weft_program_bind_connectivity(run->vector_program, "dofs",
+                                       weft_space_cells(run->base.space), error));
     for (int i = 0; i < form.form.n_inputs; ++i)
         TRY(weft_program_bind(run->vector_program, form.inputs[i].name, form.inputs[i].memory,
                               error));
-    TRY(weft_program_bind(run->vector_program, run->script.vector, run->b, error));
+    TRY(weft_program_bind(run->vector_program, run->script.vector, run->base.b, error));
 done:
     weft_text_free(&text);
     return status;
@@ -59,27 +59,27 @@ done:
 weft_status solve_load_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     bool has_flux = false;
-    for (int i = 0; i < run->pieces.n; ++i)
-        has_flux |= run->pieces.list[i].kind != WEFT_DIRICHLET;
+    for (int i = 0; i < run->base.pieces.n; ++i)
+        has_flux |= run->base.pieces.list[i].kind != WEFT_DIRICHLET;
     if (has_flux)
         TRY(make_fluxes(run, error));
     if (run->script.vector)
         TRY(make_program(run, error));
-    if (!run->options->nonlinear || run->is_null)
+    if (!run->options->nonlinear || run->base.is_null)
         TRY(solve_vector_make(run, 1, error));
 done:
     return status;
 }
 
 static weft_status check_finite(const solve *run, weft_error *error) {
-    const int d = run->mesh->dimension;
+    const int d = run->base.mesh->dimension;
     char point[64];
     for (int64_t i = 0; i < run->n_dofs && !run->options->nonlinear; ++i) {
-        if (isfinite(run->b_values[i]))
+        if (isfinite(run->base.b_values[i]))
             continue;
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
                        run->script.vector ? run->script.vector : "b",
-                       weft_point_text(&run->mesh->x[i / run->components * d], d, point));
+                       weft_point_text(&run->base.mesh->x[i / run->components * d], d, point));
         weft_error_place(error, run->options->script, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");
@@ -92,16 +92,16 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->vector_program)
         TRY(weft_program_run(run->vector_program, error));
-    if (run->is_null)
+    if (run->base.is_null)
         goto done;
     if (run->vector_program)
-        TRY(weft_vector_pull(run->b, run->b_values, run->n_dofs, error));
+        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
     else
-        memset(run->b_values, 0, (size_t)run->n_dofs * sizeof *run->b_values);
+        memset(run->base.b_values, 0, (size_t)run->n_dofs * sizeof *run->base.b_values);
     for (int64_t i = 0; i < run->n_dofs && run->flux; ++i)
-        run->b_values[i] += factor * run->flux[i];
+        run->base.b_values[i] += factor * run->flux[i];
     TRY(check_finite(run, error));
-    TRY(weft_vector_push(run->b, run->b_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
 done:
     return status;
 }

@@ -14,34 +14,30 @@
  * errors -> output */
 static weft_status solve_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_run_options *options = &run->options->run;
-    run->seconds.started = weft_clock();
+    run->base.seconds.started = weft_clock(); /* the script is read first */
     TRY(solve_script_read(run, error));
-    TRY(app_device_open(options->device, options->plan, &run->messages->monitor, &run->device,
-                        &run->library, &run->context, error));
-    run->is_null = weft_device_limits(run->device)->records_only;
+    TRY(app_run_open(&run->base, error));
     TRY(solve_script_try(run, error));
     TRY(solve_check(run, error));
-    TRY(solve_mesh_make(run, error));
-    TRY(weft_context_tune(&run->context, run->options->run.tune, run->mesh->n_cells, error));
-    const double start = app_clock(&run->context);
+    TRY(app_run_mesh_make(&run->base, error));
+    TRY(weft_context_tune(&run->base.context, run->options->run.tune, run->base.mesh->n_cells,
+                          error));
+    const double start = app_clock(&run->base.context);
     TRY(solve_script_fit(run, error));
     TRY(solve_dofs_make(run, error));
     TRY(solve_data_make(run, error));
     TRY(solve_operator_make(run, error));
     TRY(solve_load_make(run, error));
-    run->seconds.assembly = app_clock(&run->context) - start;
-    if (run->is_null) {
+    run->base.seconds.assembly = app_clock(&run->base.context) - start;
+    if (run->base.is_null) {
         TRY(solve_plan_print(run, error));
     } else {
         TRY(run->options->nonlinear ? solve_newton(run, error) : solve_linear(run, error));
         TRY(solve_measure(run, error));
         TRY(solve_output_write(run, error));
     }
-    app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
-    run->seconds.plan += run->context.plan_seconds;
-    run->seconds.compile = run->context.compile_seconds;
-    if (!run->is_null)
+    app_run_finish(&run->base);
+    if (!run->base.is_null)
         TRY(solve_report_print(run, error));
     TRY(solve_json_write(run, error));
 done:
@@ -51,7 +47,6 @@ done:
 void solve_clear(solve *run) {
     weft_program_free(&run->vector_program);
     weft_compilation_free(&run->vector_compilation);
-    weft_operator_free(&run->op);
     weft_operator_free(&run->robin);
     weft_symmetry_free(&run->symmetry);
     for (int i = 0; i < run->n_inputs; ++i) {
@@ -60,23 +55,11 @@ void solve_clear(solve *run) {
     }
     free(run->inputs);
     app_free_list(&run->exact, run->components);
-    weft_bc_free(&run->bc);
-    app_pieces_free(&run->pieces);
-    weft_space_free(&run->space);
-    weft_memory_free(&run->u);
-    weft_memory_free(&run->b);
     weft_memory_free(&run->load);
-    free(run->u_values);
-    free(run->b_values);
     free(run->flux);
     free(run->turns);
-    free(run->cg.history);
-    free(run->probes);
-    weft_mesh_free(&run->mesh);
     solve_script_clear(&run->script);
-    weft_library_free(&run->library);
-    weft_context_tune_free(&run->context);
-    weft_device_free(&run->device);
+    app_run_clear(&run->base);
 }
 
 static const app_cg_advice linear_advice = {
@@ -112,15 +95,15 @@ static int report_newton(const solve *run) {
     if (run->newton_converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
-    if (run->cg.outcome != WEFT_CG_CONVERGED)
-        fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->cg.outcome));
+    if (run->base.cg.outcome != WEFT_CG_CONVERGED)
+        fprintf(stderr, "conjugate gradients: %s, ", weft_cg_outcome_name(run->base.cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is not a number");
     else
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
     fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
             last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
-            newton_advice(&run->cg));
+            newton_advice(&run->base.cg));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);
@@ -129,13 +112,13 @@ static int report_newton(const solve *run) {
 
 /* Not converged is no error of ours, but a user who looks at the exit code alone must know. */
 static int report_outcome(const solve *run) {
-    if (run->is_null)
+    if (run->base.is_null)
         return 0;
     if (run->options->nonlinear)
         return report_newton(run);
-    if (run->cg.outcome == WEFT_CG_CONVERGED)
+    if (run->base.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    app_cg_complain("solve", &run->options->run, &run->cg, &linear_advice);
+    app_cg_complain("solve", &run->options->run, &run->base.cg, &linear_advice);
     return 1;
 }
 
@@ -145,10 +128,11 @@ int main(int argc, char **argv) {
     solve_options options = {0};
     app_messages messages = {0};
     solve run = {.options = &options,
-                 .messages = &messages,
-                 .l2_error = NAN,
-                 .h1_error = NAN,
-                 .energy = NAN,
+                 .base = {.options = &options.run,
+                          .messages = &messages,
+                          .l2_error = NAN,
+                          .h1_error = NAN,
+                          .energy = NAN},
                  .sum = NAN};
     app_streams_guard();
     TRY(app_messages_make(&messages, "solve", stderr, APP_NORMAL, &error));

@@ -15,16 +15,18 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     double *values = NULL;
     weft_memory *memory = NULL;
     weft_bound_form form;
-    TRY(weft_vector_make(run->device, run->mesh->n_nodes, &values, &memory, error));
-    for (int64_t i = 0; i < run->mesh->n_nodes; ++i)
-        values[i] = run->u_values[i * c + k];
-    TRY(weft_vector_push(memory, values, run->mesh->n_nodes, error));
-    TRY(weft_form_ship(run->space, "integral.weft", weft_space_cells(run->space), &form, error));
+    TRY(weft_vector_make(run->base.device, run->base.mesh->n_nodes, &values, &memory, error));
+    for (int64_t i = 0; i < run->base.mesh->n_nodes; ++i)
+        values[i] = run->base.u_values[i * c + k];
+    TRY(weft_vector_push(memory, values, run->base.mesh->n_nodes, error));
+    TRY(weft_form_ship(run->base.space, "integral.weft", weft_space_cells(run->base.space), &form,
+                       error));
     weft_form_bind_input(&form, "u", memory);
-    TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, integral, 1, &run->integral_u[k],
-                      error));
+    TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, integral, 1,
+                      &run->integral_u[k], error));
     if (text)
-        TRY(weft_space_errors(&run->context, run->space, memory, text, "--exact", errors, error));
+        TRY(weft_space_errors(&run->base.context, run->base.space, memory, text, "--exact", errors,
+                              error));
 done:
     weft_memory_free(&memory);
     free(values);
@@ -42,11 +44,7 @@ static weft_status measure_components(solve *run, weft_error *error) {
     }
     if (!run->exact)
         goto done;
-    run->l2_error = sqrt(l2);
-    run->h1_error = sqrt(h1);
-    if (!isfinite(l2) || !isfinite(h1))
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
-                 "--exact is not finite everywhere in the mesh, so no errors are printed");
+    app_run_set_errors(&run->base, l2, h1);
 done:
     return status;
 }
@@ -56,18 +54,18 @@ static weft_status measure_energy(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
-    TRY(weft_vector_make(run->device, run->n_dofs, &y, &memory, error));
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &memory, error));
     for (int i = 0; i < 2; ++i) {
-        weft_operator *op = i ? run->robin : run->op;
+        weft_operator *op = i ? run->robin : run->base.op;
         if (!op)
             continue;
-        TRY(weft_operator_apply(op, run->u, memory, error));
+        TRY(weft_operator_apply(op, run->base.u, memory, error));
         TRY(weft_vector_pull(memory, y, run->n_dofs, error));
         for (int64_t k = 0; k < run->n_dofs; ++k)
-            y[k] *= run->u_values[k];
+            y[k] *= run->base.u_values[k];
         sum += (i ? -1 : 1) * weft_sum(y, run->n_dofs);
     }
-    run->energy = sum / 2;
+    run->base.energy = sum / 2;
 done:
     weft_memory_free(&memory);
     free(y);
@@ -77,10 +75,7 @@ done:
 /* Where the constant is free, the one is taken for which the integral of u is zero. */
 static weft_status remove_mean(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double mean = run->integral_u[0] / weft_mesh_measure(run->mesh);
-    for (int64_t i = 0; i < run->n_dofs; ++i)
-        run->u_values[i] -= mean;
-    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
+    TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));
     TRY(measure_components(run, error));
 done:
     return status;
@@ -88,9 +83,8 @@ done:
 
 weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_probes *probes = &run->options->run.probes;
     TRY(measure_components(run, error));
-    if (run->project)
+    if (run->base.project)
         TRY(remove_mean(run, error));
     if (!run->options->nonlinear)
         TRY(measure_energy(run, error));
@@ -98,12 +92,10 @@ weft_status solve_measure(solve *run, weft_error *error) {
         const char *names[] = {run->options->sum};
         weft_bound_form form;
         solve_form_cells(run, &form);
-        TRY(weft_form_sum(&run->context, &form, run->mesh->n_cells, names, 1, &run->sum, error));
+        TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, names, 1, &run->sum,
+                          error));
     }
-    run->probes = calloc((size_t)(probes->n * run->components) + 1, sizeof *run->probes);
-    if (!run->probes)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
-    app_probes_measure(probes, run->mesh, run->u_values, run->components, run->probes);
+    TRY(app_run_measure_probes(&run->base, error));
 done:
     return status;
 }

@@ -31,17 +31,17 @@ typedef struct newton {
 static weft_status newton_alloc(newton *n, solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     *n = (newton){.run = run};
-    TRY(weft_solver_make(&run->context, run->op, &n->solver, error));
-    TRY(weft_vector_make(run->device, run->n_dofs, &n->du_values, &n->du, error));
-    TRY(weft_vector_make(run->device, run->n_dofs, &n->robin_values, &n->robin, error));
+    TRY(weft_solver_make(&run->base.context, run->base.op, &n->solver, error));
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &n->du_values, &n->du, error));
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &n->robin_values, &n->robin, error));
     n->before = weft_array_make((size_t)run->n_dofs, sizeof *n->before);
     n->is_constrained = weft_array_make((size_t)run->n_dofs, 1);
     if (!n->before || !n->is_constrained) {
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         goto done;
     }
-    for (int64_t i = 0; i < run->n_constrained; ++i)
-        n->is_constrained[run->constrained[i]] = 1;
+    for (int64_t i = 0; i < run->base.n_constrained; ++i)
+        n->is_constrained[run->base.constrained[i]] = 1;
 done:
     return status;
 }
@@ -61,16 +61,16 @@ static weft_status residual_make(newton *n, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
     double all = 0, loose = 0;
-    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(solve_vector_make(run, -n->factor, error));
     if (run->robin) {
-        TRY(weft_operator_apply(run->robin, run->u, n->robin, error));
+        TRY(weft_operator_apply(run->robin, run->base.u, n->robin, error));
         TRY(weft_vector_pull(n->robin, n->robin_values, run->n_dofs, error));
         for (int64_t i = 0; i < run->n_dofs; ++i)
-            run->b_values[i] += n->robin_values[i];
+            run->base.b_values[i] += n->robin_values[i];
     }
     for (int64_t i = 0; i < run->n_dofs; ++i) {
-        const double square = run->b_values[i] * run->b_values[i];
+        const double square = run->base.b_values[i] * run->base.b_values[i];
         all += square;
         loose += n->is_constrained[i] ? 0 : square;
     }
@@ -89,10 +89,10 @@ static weft_status at_rounding(newton *n, bool *yes, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = n->run;
     double residual = 0, size = 0;
-    TRY(weft_operator_diagonal(run->op, n->du, error));
+    TRY(weft_operator_diagonal(run->base.op, n->du, error));
     TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i) {
-        const double entry = n->du_values[i], r = run->b_values[i], u = run->u_values[i];
+        const double entry = n->du_values[i], r = run->base.b_values[i], u = run->base.u_values[i];
         size += fabs(entry) * u * u;
         residual += n->is_constrained[i] ? 0 : r * r / fabs(entry);
     }
@@ -109,7 +109,7 @@ static weft_status note(newton *n, int step, int iteration, double damping, weft
     run->turns = larger;
     larger[run->n_turns++] = (solve_turn){
         .step = step, .iteration = iteration, .residual = n->free_norm, .damping = damping};
-    weft_log(&run->messages->monitor, WEFT_LOG_INFO,
+    weft_log(&run->base.messages->monitor, WEFT_LOG_INFO,
              "Newton: step %d, iteration %d, residual %.6e, damping %g", step, iteration,
              n->free_norm, damping);
     return WEFT_OK;
@@ -122,27 +122,27 @@ static weft_status direction(newton *n, weft_error *error) {
     const app_run_options *options = &run->options->run;
     const weft_cg_options cg = {.jacobi = options->jacobi,
                                 .tolerance = options->tolerance,
-                                .max_iterations = app_iterations_limit(options, run->mesh),
-                                .constrained = run->constrained,
-                                .n_constrained = run->n_constrained,
-                                .monitor = &run->messages->monitor};
+                                .max_iterations = app_iterations_limit(options, run->base.mesh),
+                                .constrained = run->base.constrained,
+                                .n_constrained = run->base.n_constrained,
+                                .monitor = &run->base.messages->monitor};
     for (int64_t i = 0; i < run->n_dofs; ++i) {
-        n->before[i] = run->u_values[i];
-        run->b_values[i] = -run->b_values[i];
+        n->before[i] = run->base.u_values[i];
+        run->base.b_values[i] = -run->base.b_values[i];
         n->du_values[i] = 0;
     }
-    weft_bc_set(run->bc, n->factor, run->u_values);
-    for (int64_t i = 0; i < run->n_constrained; ++i) {
-        const int32_t dof = run->constrained[i];
-        n->du_values[dof] = run->u_values[dof] - n->before[dof];
-        run->u_values[dof] = n->before[dof];
+    weft_bc_set(run->base.bc, n->factor, run->base.u_values);
+    for (int64_t i = 0; i < run->base.n_constrained; ++i) {
+        const int32_t dof = run->base.constrained[i];
+        n->du_values[dof] = run->base.u_values[dof] - n->before[dof];
+        run->base.u_values[dof] = n->before[dof];
     }
-    TRY(weft_vector_push(run->b, run->b_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
     TRY(weft_vector_push(n->du, n->du_values, run->n_dofs, error));
-    TRY(weft_operator_assemble(run->op, error));
-    free(run->cg.history);
-    run->cg = (weft_cg_result){0};
-    TRY(weft_solver_solve(n->solver, run->b, n->du, &cg, &run->cg, error));
+    TRY(weft_operator_assemble(run->base.op, error));
+    free(run->base.cg.history);
+    run->base.cg = (weft_cg_result){0};
+    TRY(weft_solver_solve(n->solver, run->base.b, n->du, &cg, &run->base.cg, error));
     TRY(weft_vector_pull(n->du, n->du_values, run->n_dofs, error));
 done:
     return status;
@@ -158,7 +158,7 @@ static weft_status advance(newton *n, bool is_first, double *damping, weft_error
     for (int k = 0; k <= HALVINGS + 1; ++k) {
         const double s = k <= HALVINGS ? ldexp(1, -k) : 1;
         for (int64_t i = 0; i < run->n_dofs; ++i)
-            run->u_values[i] = n->before[i] + s * n->du_values[i];
+            run->base.u_values[i] = n->before[i] + s * n->du_values[i];
         n->scale = scale;
         TRY(residual_make(n, error));
         *damping = s;
@@ -204,15 +204,15 @@ static weft_status load_step(newton *n, int step, bool *converged, weft_error *e
     TRY(residual_make(n, error));
     for (int iteration = 0;; ++iteration) {
         TRY(note(n, step, iteration, damping, error));
-        weft_progress(&run->messages->monitor, "newton", step - 1, options->load_steps);
+        weft_progress(&run->base.messages->monitor, "newton", step - 1, options->load_steps);
         TRY(judge(n, iteration, before, converged, error));
         if (*converged || iteration == options->newton_iterations || isnan(n->free_norm))
             break;
         TRY(solve_tangent_check(run, step, iteration, error));
         before = n->free_norm;
         TRY(direction(n, error));
-        run->turns[run->n_turns - 1].cg_iterations = run->cg.iterations;
-        if (!is_usable(&run->cg))
+        run->turns[run->n_turns - 1].cg_iterations = run->base.cg.iterations;
+        if (!is_usable(&run->base.cg))
             break;
         TRY(advance(n, iteration == 0, &damping, error));
     }
@@ -227,7 +227,7 @@ done:
 
 weft_status solve_newton(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double start = app_clock(&run->context);
+    const double start = app_clock(&run->base.context);
     newton n;
     bool converged = true;
     TRY(newton_alloc(&n, run, error));
@@ -236,6 +236,6 @@ weft_status solve_newton(solve *run, weft_error *error) {
     run->newton_converged = converged;
 done:
     newton_free(&n);
-    run->seconds.solve = app_clock(&run->context) - start;
+    run->base.seconds.solve = app_clock(&run->base.context) - start;
     return status;
 }

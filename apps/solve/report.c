@@ -5,11 +5,11 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static bool is_solved(const solve *run) {
-    return run->options->nonlinear ? run->newton_converged : run->cg.outcome == WEFT_CG_CONVERGED;
+    return run->options->nonlinear ? run->newton_converged
+                                   : run->base.cg.outcome == WEFT_CG_CONVERGED;
 }
 
 /* Vectors of the plane get a third component, zero, for ParaView warps by three. */
@@ -17,16 +17,16 @@ static weft_status write_fields(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components, shown = c == 2 ? 3 : c;
     double *values = NULL;
-    weft_field field = {.name = "u", .n_components = shown, .values = run->u_values};
+    weft_field field = {.name = "u", .n_components = shown, .values = run->base.u_values};
     if (shown != c) {
-        values = weft_array_make((size_t)run->mesh->n_nodes, (size_t)shown * sizeof *values);
+        values = weft_array_make((size_t)run->base.mesh->n_nodes, (size_t)shown * sizeof *values);
         if (!values)
             return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
         for (int64_t i = 0; i < run->n_dofs; ++i)
-            values[i / c * shown + i % c] = run->u_values[i];
+            values[i / c * shown + i % c] = run->base.u_values[i];
         field.values = values;
     }
-    TRY(weft_result_write(run->options->run.output, run->mesh, &field, 1, error));
+    TRY(weft_result_write(run->options->run.output, run->base.mesh, &field, 1, error));
 done:
     free(values);
     return status;
@@ -35,11 +35,11 @@ done:
 weft_status solve_output_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    if (!app_output_wanted(&run->options->run, is_solved(run), &run->messages->monitor))
+    if (!app_output_wanted(&run->options->run, is_solved(run), &run->base.messages->monitor))
         return WEFT_OK;
     TRY(write_fields(run, error));
 done:
-    run->seconds.output = weft_clock() - start;
+    run->base.seconds.output = weft_clock() - start;
     return status;
 }
 
@@ -69,48 +69,39 @@ static void print_newton(const solve *run) {
 }
 
 static void print_head(const solve *run) {
-    app_messages_clear(run->messages);
-    app_mesh_print(run->mesh, &run->mesh_made);
+    app_messages_clear(run->base.messages);
+    app_mesh_print(run->base.mesh, &run->base.mesh_made);
     printf("script      %s: matrix %s, vector %s, %d component%s per node\n", run->options->script,
            run->script.matrix, run->script.vector ? run->script.vector : "none", run->components,
            run->components == 1 ? "" : "s");
-    app_plan_print(&run->context, run->assembly, "");
+    app_plan_print(&run->base.context, run->base.assembly, "");
 }
 
 weft_status solve_report_print(const solve *run, weft_error *error) {
     const app_run_options *options = &run->options->run;
-    char bytes[32];
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
     print_head(run);
     if (run->options->nonlinear)
         print_newton(run);
     else
-        app_cg_print(&run->cg);
+        app_cg_print(&run->base.cg);
     if (options->verbosity == APP_VERBOSE)
-        app_history_print(&run->cg);
-    if (run->options->exact)
-        printf("error       L2 %.6e, H1 seminorm %.6e\n", app_plain(run->l2_error),
-               app_plain(run->h1_error));
+        app_history_print(&run->base.cg);
+    app_run_print_errors(&run->base, run->options->exact);
     printf("integral u");
     print_values(run->integral_u, run->components);
     if (!run->options->nonlinear)
-        printf("energy      %.10g\n", app_plain(run->energy));
+        printf("energy      %.10g\n", app_plain(run->base.energy));
     if (run->options->sum)
         printf("sum         %s  %.10g\n", run->options->sum, app_plain(run->sum));
-    app_probes_print(&options->probes, "u", run->probes, run->components);
-    app_seconds_print(&run->seconds);
-    printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
-    if (options->output && (is_solved(run) || options->keep_unconverged))
-        printf("output      %s\n", options->output);
-    return app_stdout_check(error);
+    return app_run_print_end(&run->base, is_solved(run), error);
 }
 
 weft_status solve_plan_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    char bytes[32];
-    TRY(weft_operator_apply(run->op, run->u, run->b, error));
+    TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
     if (app_is_silent(&run->options->run))
         goto done;
     print_head(run);
@@ -119,10 +110,8 @@ weft_status solve_plan_print(solve *run, weft_error *error) {
         printf("\n%s of %s\n%s", run->script.vector, run->options->script,
                text.data ? text.data : "");
     }
-    printf("\n%" PRId64 " launches recorded up to the first product of CG, %s of device memory\n",
-           weft_device_launches(run->device),
-           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
-    puts("nothing was computed: the device null only plans; --verbose names every kernel");
+    app_run_print_null(&run->base, "up to the first product of CG",
+                       "; --verbose names every kernel");
 done:
     weft_text_free(&text);
     return status;

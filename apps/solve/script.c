@@ -64,8 +64,8 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
                                            .n_expressions = form.form.n_expressions,
                                            .parameters = form.parameters,
                                            .n_parameters = form.form.n_parameters};
-    TRY(weft_compile(run->library, weft_device_limits(run->device), fragments, n, &compiled, out,
-                     error));
+    TRY(weft_compile(run->base.library, weft_device_limits(run->base.device), fragments, n,
+                     &compiled, out, error));
 done:
     for (int i = 0; i < 4; ++i)
         weft_text_free(&returns[i]);
@@ -164,7 +164,7 @@ done:
 weft_status solve_script_try(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < run->options->n_kernels; ++i)
-        TRY(weft_library_add_directory(run->library, run->options->kernels[i], error));
+        TRY(weft_library_add_directory(run->base.library, run->options->kernels[i], error));
     TRY(try_out(run, error));
 done:
     return status;
@@ -203,7 +203,7 @@ static bool is_text(const char *a, const char *b) {
 }
 
 static weft_status check_dofs(const solve *run, weft_error *error) {
-    const int width = run->mesh->dimension + 1;
+    const int width = run->base.mesh->dimension + 1;
     weft_name_info dofs;
     if (!find(run->script.compilation, "dofs", &dofs) || dofs.kind != WEFT_NAME_CONNECTIVITY ||
         !is_text(dofs.over, "cells") || !is_text(dofs.to, "nodes"))
@@ -221,7 +221,7 @@ static weft_status check_dofs(const solve *run, weft_error *error) {
 }
 
 static weft_status check_matrix(solve *run, weft_error *error) {
-    const int width = run->mesh->dimension + 1;
+    const int width = run->base.mesh->dimension + 1;
     weft_name_info K;
     static const char hint[] =
         "the local matrix of a cell of n nodes with c components each is real[n*c,n*c] over cells, "
@@ -234,7 +234,7 @@ static weft_status check_matrix(solve *run, weft_error *error) {
         return refuse(run, hint, error, "'%s' does not have the shape of a local matrix",
                       run->script.matrix);
     run->components = K.sizes[0] / width;
-    run->n_dofs = run->mesh->n_nodes * run->components;
+    run->n_dofs = run->base.mesh->n_nodes * run->components;
     if (run->components <= SOLVE_COMPONENTS_MAX && run->n_dofs <= INT32_MAX)
         return WEFT_OK;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -267,7 +267,7 @@ static weft_status check_vector(const solve *run, weft_error *error) {
 
 /* K v by the script's own means: its shape, and that of its v. */
 static weft_status check_action(const solve *run, weft_error *error) {
-    const int c = run->components, width = run->mesh->dimension + 1;
+    const int c = run->components, width = run->base.mesh->dimension + 1;
     weft_name_info v, Kv;
     if (!run->script.action)
         return WEFT_OK;
@@ -294,7 +294,7 @@ static weft_status check_sum(const solve *run, weft_error *error) {
 
 weft_status solve_script_fit(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(compile(run, run->mesh->dimension, &run->script.compilation, error));
+    TRY(compile(run, run->base.mesh->dimension, &run->script.compilation, error));
     TRY(check_dofs(run, error));
     TRY(check_matrix(run, error));
     TRY(check_names(run, error));

@@ -12,7 +12,7 @@
 #ifndef SOLVE_H
 #define SOLVE_H
 
-#include "apps/common/fem.h"
+#include "apps/common/run.h"
 #include "apps/common/support.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -84,48 +84,26 @@ typedef struct solve_turn {
 /** Everything of one run, in the order in which it is made. Free with solve_clear. */
 typedef struct solve {
     const solve_options *options; /* borrowed */
-    app_messages *messages;       /* borrowed */
-    weft_device *device;
-    weft_library *library;
-    weft_context context;
-    bool is_null; /* the device computes nothing */
-
+    app_run base;
     solve_script script;
-    weft_mesh *mesh;
-    app_mesh_made mesh_made;
-    int components; /* of a node */
-    int64_t n_dofs; /* nodes * components */
-
-    weft_space *space;
-    app_pieces pieces; /* conditions, component by component */
-    weft_bc *bc;
+    int components;             /* of a node */
+    int64_t n_dofs;             /* nodes * components */
     char **exact;               /* [components], or NULL */
-    const int32_t *constrained; /* dofs, ascending; bc's */
-    int64_t n_constrained;
-    bool project; /* nothing fixes the constant of a scalar problem */
-
-    weft_memory *u, *b, *load; /* solution, right-hand side, load factor */
-    double *u_values, *b_values, load_value;
+    weft_memory *load;          /* the load factor */
+    double load_value;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     weft_compilation *vector_compilation; /* of the script's vector */
     weft_program *vector_program;
     solve_input *inputs;
     int n_inputs;
-    weft_bound_form form;    /* of the cells */
-    weft_symmetry *symmetry; /* of that form */
+    weft_symmetry *symmetry; /* of the form of the cells */
     double asymmetry;        /* the largest that it has shown */
-    weft_assembly assembly;
-    size_t foreseen_bytes;     /* on the device, at most */
-    weft_operator *op, *robin; /* robin: of the Robin forms alone, with --nonlinear */
-
-    weft_cg_result cg;
-    solve_turn *turns; /* [n_turns] */
+    weft_operator *robin;    /* of the Robin forms alone, with --nonlinear */
+    solve_turn *turns;       /* [n_turns] */
     int n_turns;
     bool newton_converged, newton_to_rounding;
-    double l2_error, h1_error, energy, sum; /* NaN where they are not asked for */
+    double sum; /* NaN where it is not asked for */
     double integral_u[SOLVE_COMPONENTS_MAX];
-    double *probes; /* [probes][components], NaN outside */
-    app_seconds seconds;
 } solve;
 
 void solve_clear(solve *run);
@@ -141,8 +119,6 @@ void solve_script_clear(solve_script *script);
 /** Compile every formula of the options for its errors; look at the files to be written.
  * (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
-/** Read or make the mesh. */
-weft_status solve_mesh_make(solve *run, weft_error *error);
 /** The space and its boundary conditions. (apps/solve/dofs.c) */
 weft_status solve_dofs_make(solve *run, weft_error *error);
 /** u, b, and the script's inputs. (apps/solve/inputs.c) */

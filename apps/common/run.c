@@ -1,0 +1,168 @@
+/* What the runs of all apps that solve on a mesh do alike, from the device to the report's end. */
+#include "apps/common/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+void app_run_clear(app_run *run) {
+    weft_operator_free(&run->op);
+    weft_bc_free(&run->bc);
+    app_pieces_free(&run->pieces);
+    weft_space_free(&run->space);
+    weft_memory_free(&run->u);
+    weft_memory_free(&run->b);
+    free(run->u_values);
+    free(run->b_values);
+    free(run->cg.history);
+    free(run->probes);
+    weft_mesh_free(&run->mesh);
+    weft_library_free(&run->library);
+    weft_context_tune_free(&run->context);
+    weft_device_free(&run->device);
+}
+
+weft_status app_run_open(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->seconds.started == 0)
+        run->seconds.started = weft_clock();
+    TRY(app_device_open(run->options->device, run->options->plan, &run->messages->monitor,
+                        &run->device, &run->library, &run->context, error));
+    run->is_null = weft_device_limits(run->device)->records_only;
+done:
+    return status;
+}
+
+weft_status app_run_files_check(const app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (run->options->output && !run->is_null)
+        TRY(weft_result_check(run->options->output, error));
+    if (run->options->json)
+        TRY(app_file_check(run->options->json, error));
+done:
+    return status;
+}
+
+weft_status app_run_mesh_make(app_run *run, weft_error *error) {
+    const weft_status status =
+        app_mesh_make(run->device, &run->options->mesh, &run->messages->monitor, &run->mesh,
+                      &run->mesh_made, error);
+    run->seconds.mesh = run->mesh_made.seconds;
+    run->seconds.order = run->mesh_made.order_seconds;
+    return status;
+}
+
+weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(app_probes_check(&run->options->probes, run->mesh->dimension, error));
+    TRY(weft_space_make(run->device, run->mesh, WEFT_ELEMENT_P1, components, &run->space, error));
+    TRY(app_pieces_make(&run->options->conditions, run->mesh, components, &run->pieces, error));
+    TRY(weft_bc_make(&run->context, run->space, run->pieces.list, run->pieces.n, &run->bc, error));
+    run->constrained = weft_bc_constrained(run->bc, &run->n_constrained);
+done:
+    return status;
+}
+
+weft_status app_run_vectors_make(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_space_dofs(run->space);
+    TRY(weft_vector_make(run->device, n, &run->u_values, &run->u, error));
+    TRY(weft_vector_make(run->device, n, &run->b_values, &run->b, error));
+done:
+    return status;
+}
+
+weft_status app_run_forecast(app_run *run, const app_forecast *what, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(app_assembly_choose(run->device, run->options, &what->problem, &run->messages->monitor,
+                            &run->assembly, error));
+    TRY(app_forecast_check(run->device, what, run->assembly, &run->foreseen_bytes, error));
+done:
+    return status;
+}
+
+weft_status app_run_cg(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cg_options cg = {.jacobi = run->options->jacobi,
+                                .tolerance = run->options->tolerance,
+                                .max_iterations = app_iterations_limit(run->options, run->mesh),
+                                .constrained = run->constrained,
+                                .n_constrained = run->n_constrained,
+                                .project_mean = run->project,
+                                .monitor = &run->messages->monitor};
+    const double start = app_clock(&run->context);
+    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &cg, &run->cg, error));
+    TRY(weft_vector_pull(run->u, run->u_values, weft_space_dofs(run->space), error));
+done:
+    run->seconds.solve = app_clock(&run->context) - start;
+    return status;
+}
+
+weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error) {
+    const double mean = integral / weft_mesh_measure(run->mesh);
+    const int64_t n = weft_space_dofs(run->space);
+    for (int64_t i = 0; i < n; ++i)
+        run->u_values[i] -= mean;
+    return weft_vector_push(run->u, run->u_values, n, error);
+}
+
+void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
+    run->l2_error = sqrt(l2_squared);
+    run->h1_error = sqrt(h1_squared);
+    if (!isfinite(l2_squared) || !isfinite(h1_squared))
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "--exact is not finite everywhere in the mesh, so no errors are printed");
+}
+
+weft_status app_run_measure_probes(app_run *run, weft_error *error) {
+    const app_probes *probes = &run->options->probes;
+    const int components = weft_space_components(run->space);
+    run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
+    if (!run->probes)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    app_probes_measure(probes, run->mesh, run->u_values, components, run->probes);
+    return WEFT_OK;
+}
+
+void app_run_finish(app_run *run) {
+    if (run->foreseen_bytes > 0)
+        app_forecast_compare(run->device, run->foreseen_bytes, &run->messages->monitor);
+    run->seconds.plan += run->context.plan_seconds;
+    run->seconds.compile = run->context.compile_seconds;
+}
+
+void app_run_print_errors(const app_run *run, const char *exact) {
+    if (exact)
+        printf("error       L2 %.6e, H1 seminorm %.6e\n", app_plain(run->l2_error),
+               app_plain(run->h1_error));
+}
+
+weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {
+    const app_run_options *options = run->options;
+    char bytes[32];
+    app_probes_print(&options->probes, "u", run->probes, weft_space_components(run->space));
+    app_seconds_print(&run->seconds);
+    printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
+    if (options->output && (is_solved || options->keep_unconverged))
+        printf("output      %s\n", options->output);
+    return app_stdout_check(error);
+}
+
+void app_run_print_null(const app_run *run, const char *up_to, const char *more) {
+    char bytes[32];
+    printf("\n%" PRId64 " launches recorded %s, %s of device memory\n",
+           weft_device_launches(run->device), up_to,
+           app_print_bytes((double)weft_device_bytes_peak(run->device), bytes));
+    printf("nothing was computed: the device null only plans%s\n", more);
+}
+
+weft_status app_run_write_json(const app_run *run, json_t *root, bool fine, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!fine)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+    app_messages_clear(run->messages);
+    TRY(app_json_write(run->options->json, root, error));
+done:
+    json_decref(root);
+    return status;
+}
