@@ -12,7 +12,7 @@ foreseen() {
 app_foreseen() {
     local output
     output=$("$WEFT_BUILD/$1" --verbose "${@:2}" 2>&1 >/dev/null) || fail "$*: $output"
-    line=$(grep "were made at most" <<< "$output") || fail "$* says nothing of memory"
+    line=$(grep "were allocated at most" <<< "$output") || fail "$* says nothing of memory"
     total=$(grep "memory: in all" <<< "$output") || fail "$* has no table"
     awk '{ for (i = 1; i < NF; ++i) if ($(i + 1) == "MB" || $(i + 1) == "MB,") v[++n] = $i }
          END { if (n < 2 || v[1] <= 0 || v[2] < 0.9 * v[1] || v[2] > 1.1 * v[1]) exit 1 }' \
