@@ -7,8 +7,6 @@
  *
  *  The flux is what a weak form leaves on the boundary: k du/dn, or a component of the traction.
  *  What is in no condition has no flux. */
-#include "fem/weft_fem.h" /* which includes this header at its end */
-
 #ifndef WEFT_BC_H
 #define WEFT_BC_H
 

@@ -7,11 +7,12 @@
  *  node * components + k is component k. Scripts see nodes (`connectivity dofs : cells -> nodes[..]`),
  *  solvers see dofs. docs/finite-elements.md says how further elements, mixed spaces and grids of a
  *  hierarchy are added. */
-#include "fem/weft_fem.h" /* which includes this header at its end */
-
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 
+#include "core/weft_core.h"
+#include "fem/weft_mesh.h"
+#include "fem/weft_operator.h"
 
 #ifdef __cplusplus
 extern "C" {

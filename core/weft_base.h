@@ -1,0 +1,156 @@
+/** Errors, memory and text of the host, messages to the user. Every public function that can fail
+ *  returns a weft_status and fills the caller's weft_error (which may be NULL). Nothing of the
+ *  library exits, prints or keeps mutable globals. */
+#ifndef WEFT_BASE_H
+#define WEFT_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WEFT_PRINTF(format_index, first_argument)                                                  \
+    __attribute__((format(printf, format_index, first_argument)))
+#else
+#define WEFT_PRINTF(format_index, first_argument)
+#endif
+
+/* ---- status and errors ---------------------------------------------------------------------- */
+
+typedef enum weft_status {
+    WEFT_OK = 0,
+    WEFT_ERROR_USAGE,       /* a wrong argument, option or call                       exit 2 */
+    WEFT_ERROR_INPUT,       /* a file or datum of the user's is wrong                 exit 2 */
+    WEFT_ERROR_SYNTAX,      /* text that does not parse                               exit 2 */
+    WEFT_ERROR_TYPE,        /* text that parses but makes no sense                    exit 2 */
+    WEFT_ERROR_SHAPE,       /* sizes that do not agree                                exit 2 */
+    WEFT_ERROR_IO,          /* cannot read or write a file                            exit 2 */
+    WEFT_ERROR_UNSUPPORTED, /* right, but not something this build can do             exit 2 */
+    WEFT_ERROR_MEMORY,      /* out of memory, on the host or on the device            exit 3 */
+    WEFT_ERROR_DEVICE,      /* the device failed or is missing                        exit 3 */
+    WEFT_ERROR_COMPILER,    /* the system compiler is missing or refused the source   exit 3 */
+    WEFT_ERROR_INTERNAL     /* our own mistake                                        exit 3 */
+} weft_status;
+
+/** What went wrong, where, and what to do. Fixed size, so that reporting never allocates.
+ *  Empty strings and zeros mean "not known". line and column count from 1. */
+typedef struct weft_error {
+    weft_status status;
+    char message[1024];
+    char file[512];
+    int line, column;
+    char source_line[256]; /* the offending line itself, for the caret */
+    char hint[512];
+} weft_error;
+
+/** Fill *error (NULL allowed) with a message, clearing place and hint; returns status. */
+weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...)
+    WEFT_PRINTF(3, 4);
+/** Add the place. text is the whole source text (NULL allowed): line `line` of it is copied. */
+void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column);
+/** Add what to do about it. */
+void weft_error_hint(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
+/** Write "file:line:column: error: message", the line, a caret and the hint into out, always
+ *  terminated; returns the length that the whole text has. */
+size_t weft_error_text(const weft_error *error, char *out, size_t size);
+/** The exit code for a status: 0, 2 or 3 (see weft_status). */
+int weft_status_exit_code(weft_status status);
+const char *weft_status_name(weft_status status);
+
+/** Set status and jump to done: the one macro that hides control flow. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != WEFT_OK)                                                                     \
+            goto done;                                                                             \
+    } while (0)
+
+/** The nearest of n names to `name` by edit distance, or NULL when none is near. Borrowed. */
+const char *weft_nearest_name(const char *name, const char *const *names, size_t n);
+/** Does a text contain the word, not as a part of a longer name as in C? "" is in no text. */
+bool weft_has_word(const char *text, const char *word);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/** count * size bytes, zeroed, 64-byte aligned, padded to a multiple of 64 plus one spare cache
+ *  line group (see WEFT_PADDING), NULL on overflow or no memory. Free with free(). */
+void *weft_array_make(size_t count, size_t size);
+/** As weft_array_make, with only what follows `bytes` zeroed: pages that are never written to are
+ *  never there, and those that are belong to whoever writes first, on any thread. */
+void *weft_array_make_unset(uint64_t bytes);
+/** Bytes past its end that every weft_array_make and weft_memory has, readable and zero, so that
+ *  whole blocks of lanes can be loaded and stored. */
+#define WEFT_PADDING 1024
+
+typedef struct weft_arena weft_arena;
+weft_status weft_arena_make(weft_arena **out, weft_error *error);
+void weft_arena_free(weft_arena **arena);
+/** count * size bytes, zeroed, aligned for any type; NULL on overflow or no memory. */
+void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size);
+char *weft_arena_copy(weft_arena *arena, const char *text, size_t length);
+char *weft_arena_print(weft_arena *arena, const char *format, ...) WEFT_PRINTF(2, 3);
+
+/** Growing text. Start from {0}. A failed allocation sets `failed` and later additions do nothing,
+ *  so that it is checked once, at the end. */
+typedef struct weft_text {
+    char *data; /* always terminated once anything was added; NULL before */
+    size_t length, capacity;
+    bool failed;
+} weft_text;
+void weft_text_add(weft_text *text, const char *format, ...) WEFT_PRINTF(2, 3);
+void weft_text_add_bytes(weft_text *text, const char *bytes, size_t length);
+void weft_text_free(weft_text *text);
+
+/** Read a whole file, terminated. Errors WEFT_ERROR_IO (names the file), WEFT_ERROR_MEMORY. */
+weft_status weft_file_read(const char *path, char **out, size_t *length, weft_error *error);
+
+/** Read "500M" or "16G" (powers of 1000: k, M, G, T), 1M or more. origin names the option or
+ *  variable in messages.  Errors  WEFT_ERROR_USAGE */
+weft_status weft_parse_bytes(const char *origin, const char *text, double *out, weft_error *error);
+/** Read a number of seconds above 0. Errors likewise. */
+weft_status weft_parse_seconds(const char *origin, const char *text, double *out,
+                               weft_error *error);
+
+/** How much of a path a temporary file beside it keeps, so that a name of its own fits behind it:
+ *  all, but of a last part of more than 220 bytes those. */
+int weft_path_kept(const char *path);
+
+/* ---- messages to the user ------------------------------------------------------------------- */
+
+typedef enum weft_log_level {
+    WEFT_LOG_ERROR,
+    WEFT_LOG_WARNING,
+    WEFT_LOG_INFO,
+    WEFT_LOG_DEBUG
+} weft_log_level;
+
+/** Callbacks that an app installs; every member may be NULL, and a NULL monitor is silent.
+ *  Borrowed by what it is given to, which must not outlive it. */
+typedef struct weft_monitor {
+    void (*log)(void *user, weft_log_level level, const char *message);
+    /* done of total, in units of `phase`; total 0: unknown */
+    void (*progress)(void *user, const char *phase, double done, double total);
+    void *user;
+} weft_monitor;
+void weft_log(const weft_monitor *monitor, weft_log_level level, const char *format, ...)
+    WEFT_PRINTF(3, 4);
+void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total);
+
+/** Seconds of a monotonic clock. */
+double weft_clock(void);
+/** Peak resident memory of this process, bytes. */
+size_t weft_memory_peak(void);
+/** Bytes of memory this process may use: the machine's, or what its control groups allow. */
+size_t weft_memory_available(void);
+/** xxHash of bytes, 128 bits as 32 hexadecimal digits and a terminator. */
+void weft_hash(const void *bytes, size_t length, char out[33]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
