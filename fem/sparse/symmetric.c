@@ -40,8 +40,8 @@ static void place(void *user, int64_t task) {
         last = edge->n_patches;
     work->most_rounds = make->most_rounds;
     for (int64_t p = first; p < last; ++p) {
-        weft_edge_outcome outcome = weft_edge_patch_make(work, make->pattern, p, edge->offsets,
-                                                         &edge->patches[p], &make->records[p]);
+        weft_edge_outcome outcome = weft_symmetric_patch_make(work, make->pattern, p, edge->offsets,
+                                                              &edge->patches[p], &make->records[p]);
         if (outcome != WEFT_EDGE_PLACED) {
             atomic_store(outcome == WEFT_EDGE_NO_MEMORY ? &make->no_memory : &make->not_symmetric,
                          true);

@@ -157,8 +157,9 @@ typedef enum weft_edge_outcome {
 void weft_edge_work_free(weft_edge_work *work);
 /** Place the entries of patch p. counts gets n_rounds, n_halo, n_overflow; offsets its part of
  *  weft_edge.offsets; *out columns and then lists, malloc'd. */
-weft_edge_outcome weft_edge_patch_make(weft_edge_work *work, const weft_pattern *pattern, int64_t p,
-                                       uint32_t *offsets, weft_edge_patch *counts, void **out);
+weft_edge_outcome weft_symmetric_patch_make(weft_edge_work *work, const weft_pattern *pattern,
+                                            int64_t p, uint32_t *offsets, weft_edge_patch *counts,
+                                            void **out);
 /** Entries of a patch's lists, padded. */
 size_t weft_edge_lists(const weft_edge_patch *patch);
 /** Choose sources so that no row has more than n_rounds slots, nor is target more often than that;

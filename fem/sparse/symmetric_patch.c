@@ -214,8 +214,9 @@ static void place_overflow(weft_edge_work *work, const weft_pattern *pattern, in
         }
 }
 
-weft_edge_outcome weft_edge_patch_make(weft_edge_work *work, const weft_pattern *pattern, int64_t p,
-                                       uint32_t *offsets, weft_edge_patch *counts, void **out) {
+weft_edge_outcome weft_symmetric_patch_make(weft_edge_work *work, const weft_pattern *pattern,
+                                            int64_t p, uint32_t *offsets, weft_edge_patch *counts,
+                                            void **out) {
     const int64_t first = p * WEFT_EDGE_NODES, left = pattern->n_rows - first;
     work->n = (int)(left < WEFT_EDGE_NODES ? left : WEFT_EDGE_NODES);
     const int64_t start = pattern->row_start[first];
