@@ -1,13 +1,12 @@
 /* Other programs: finding one, running one, and the signals meanwhile. */
 #include "apps/common/support.h"
+#include "core/base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,40 +39,21 @@ int app_stop_asked(void) {
     return number > 0 ? number : 0;
 }
 
-/* In the child: nothing but calls that are allowed between fork and exec. It ends with its parent,
- * also where that is killed: or it would disturb the runs of the study gone on with. */
-static void become(const char *program, char *const *arguments, const char *folder, int output,
-                   int error, pid_t parent) {
-    sigset_t none;
-    sigemptyset(&none);
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    int nothing = open("/dev/null", O_RDONLY);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || nothing < 0 ||
-        dup2(nothing, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0 ||
-        (folder && chdir(folder) != 0))
-        _exit(126);
-    execv(program, arguments);
-    _exit(127);
-}
-
 /* Until it has ended; asked to stop, it is told so, and at the second time killed. */
-static int wait_for(pid_t pid, void (*tick)(void *user), void *user, int *stopped) {
+static void wait_for(weft_process *process, void (*tick)(void *user), void *user, int *stopped) {
     const struct timespec pause = {0, TICK_NANOSECONDS};
     sigset_t set;
-    int state = 0;
     stop_signals(&set);
     sigaddset(&set, SIGCHLD);
-    while (waitpid(pid, &state, WNOHANG) == 0) {
+    while (!weft_process_ended(process)) {
         int number = sigtimedwait(&set, NULL, &pause);
         if (number > 0 && number != SIGCHLD) {
-            kill(pid, *stopped ? SIGKILL : SIGTERM);
+            kill(process->pid, *stopped ? SIGKILL : SIGTERM);
             *stopped = number;
         } else if (number < 0 && tick) {
             tick(user);
         }
     }
-    return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
 static char *read_back(FILE *file) {
@@ -90,23 +70,23 @@ static char *read_back(FILE *file) {
 weft_status app_child_run(char *const *arguments, const char *folder, void (*tick)(void *user),
                           void *user, app_child *out, int *stopped, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_process process;
+    weft_process_result result;
+    weft_process_start start = {.program = arguments[0], .arguments = arguments, .folder = -1};
     *out = (app_child){0};
     FILE *output = tmpfile(), *messages = tmpfile();
     if (!output || !messages)
         TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot make a temporary file: %s",
                            strerror(errno)));
-    double start = weft_clock();
-    const pid_t parent = getpid();
-    pid_t pid = fork();
-    if (pid == 0)
-        become(arguments[0], arguments, folder, fileno(output), fileno(messages), parent);
-    if (pid < 0) {
-        status = weft_error_set(error, WEFT_ERROR_IO, "cannot start %s: %s", arguments[0],
-                                strerror(errno));
-        goto done;
-    }
-    out->exit_code = wait_for(pid, tick, user, stopped);
-    out->seconds = weft_clock() - start;
+    start.output = fileno(output);
+    start.errors = fileno(messages);
+    if (folder && (start.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+        TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot open %s: %s", folder, strerror(errno)));
+    TRY(weft_process_begin(&start, &process, error));
+    wait_for(&process, tick, user, stopped);
+    out->seconds = weft_clock() - process.began;
+    weft_process_end(&process, false, &result);
+    out->exit_code = result.exit_code;
     out->output = read_back(output);
     out->error = read_back(messages);
     if (!out->output || !out->error) {
@@ -118,6 +98,8 @@ done:
         fclose(output);
     if (messages)
         fclose(messages);
+    if (start.folder >= 0)
+        close(start.folder);
     return status;
 }
 

@@ -103,6 +103,8 @@ static int streams_set(const weft_process_start *start, int output) {
         return errno;
     if (start->errors_too && dup2(1, 2) < 0)
         return errno;
+    if (start->errors > 0 && dup2(start->errors, 2) < 0)
+        return errno;
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0 || (nothing == 0 ? fcntl(0, F_SETFD, 0) != 0 : dup2(nothing, 0) < 0))
         return errno;
@@ -160,9 +162,9 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory to start %s",
                               start->program);
     launch l = {.start = start, .environment = environment, .parent = getpid()};
-    l.number = pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+    l.number = start->output > 0 || pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
     if (l.number == 0) {
-        l.output = ends[1];
+        l.output = start->output > 0 ? start->output : ends[1];
         out->pid = launch_child(&l);
     }
     free(environment);
@@ -187,7 +189,7 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
 
 /* An application that ignores SIGCHLD has its children reaped by the system: then the exit code is
  * lost, and what the child made must speak for it. */
-static bool has_ended(weft_process *process) {
+bool weft_process_ended(weft_process *process) {
     if (process->ended)
         return true;
     pid_t got = waitpid(process->pid, &process->how, WNOHANG);
@@ -226,7 +228,7 @@ ssize_t weft_process_read(weft_process *process, void *out, size_t size) {
             errno = ETIME;
             return -1;
         }
-        const bool ended = has_ended(process);
+        const bool ended = weft_process_ended(process);
         const int n = poll(&wanted, 1, TICK_MILLISECONDS);
         if (n < 0 && errno != EINTR)
             return -1;
@@ -247,10 +249,10 @@ void weft_process_end(weft_process *process, bool kill_it, weft_process_result *
     process->output = -1;
     if (process->pid <= 0)
         return;
-    if (kill_it && !has_ended(process))
+    if (kill_it && !weft_process_ended(process))
         kill_all(process);
     long pause = 50000;
-    while (!has_ended(process)) {
+    while (!weft_process_ended(process)) {
         const struct timespec time = {0, pause};
         nanosleep(&time, NULL);
         pause = pause < 20000000 ? pause * 3 / 2 : pause;

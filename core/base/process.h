@@ -34,6 +34,7 @@ typedef struct weft_process_start {
     int folder;             /* opened, to run in, with TMPDIR="."; -1: this one */
     bool english;           /* with LC_ALL=C */
     bool errors_too;        /* standard error goes where standard output goes; else it is ours */
+    int output, errors;     /* descriptors that take standard output and error; 0: a pipe, and ours */
     weft_process_limits limits;
     const weft_monitor *monitor; /* gets `phase` with the seconds that have passed; may be NULL */
     const char *phase;           /* NULL: report nothing */
@@ -56,7 +57,7 @@ typedef struct weft_process_result {
 /** A running child. Start from {0}; ended by weft_process_end, once. */
 typedef struct weft_process {
     pid_t pid;  /* 0: none */
-    int output; /* read end of the pipe from its standard output; -1: none */
+    int output; /* read end of the pipe from its standard output; -1: there is no pipe */
     bool ended, late;
     int how;                /* as waitpid tells */
     double began, reported; /* seconds of weft_clock; the last progress */
@@ -70,6 +71,8 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
                                weft_error *error);
 /** As read(): bytes, 0 at the end, -1 with errno; ETIME where the time is over. */
 ssize_t weft_process_read(weft_process *process, void *out, size_t size);
+/** Has it ended? */
+bool weft_process_ended(weft_process *process);
 /** Wait for its end, within what is left of its time, or kill it with its children at once. */
 void weft_process_end(weft_process *process, bool kill_it, weft_process_result *result);
 /** Begin, read, end. output: the start of what it printed, terminated, zeros shown as '?'; a child

@@ -62,6 +62,38 @@ static void what_it_says(void **state) {
     assert_string_equal(output, "$(exit 1); `x` 'y' \"z *\n");
 }
 
+/* Both streams into descriptors of the caller's, without a pipe between. */
+static void streams_of_the_caller(void **state) {
+    (void)state;
+    char *arguments[] = {(char *)"sh", (char *)"-c", (char *)"echo one; echo two >&2; exit 3",
+                         NULL};
+    FILE *output = tmpfile(), *errors = tmpfile();
+    char text[16] = "";
+    weft_process process;
+    weft_process_result result;
+    weft_error error = {0};
+    assert_non_null(output);
+    assert_non_null(errors);
+    const weft_process_start start = {.program = "/bin/sh",
+                                      .arguments = arguments,
+                                      .folder = -1,
+                                      .output = fileno(output),
+                                      .errors = fileno(errors)};
+    assert_int_equal(weft_process_begin(&start, &process, &error), WEFT_OK);
+    assert_int_equal(process.output, -1);
+    while (!weft_process_ended(&process))
+        usleep(1000);
+    weft_process_end(&process, false, &result);
+    assert_int_equal(result.exit_code, 3);
+    rewind(output);
+    rewind(errors);
+    assert_string_equal(fgets(text, sizeof text, output), "one\n");
+    assert_null(fgets(text, sizeof text, output));
+    assert_string_equal(fgets(text, sizeof text, errors), "two\n");
+    fclose(output);
+    fclose(errors);
+}
+
 static void cannot_be_started(void **state) {
     (void)state;
     static const char *const programs[] = {"/nonexistent/program", "/etc/passwd", "/"};
@@ -222,6 +254,7 @@ int main(int argc, char **argv) {
         return be_child(argv[1], argc > 2 ? argv[2] : "");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_says),
+        cmocka_unit_test(streams_of_the_caller),
         cmocka_unit_test(cannot_be_started),
         cmocka_unit_test(time_limit),
         cmocka_unit_test(server_left_behind),
