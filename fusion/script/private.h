@@ -17,7 +17,6 @@
 #include "fusion/script/script.h"
 
 enum {
-    WEFT_TEXT_MAX = 256 * 1024, /* bytes of one text */
     WEFT_NAME_MAX = 63,         /* characters of a name */
     WEFT_NODES_MAX = 65536,     /* nodes of all expressions of one script */
     WEFT_NESTING_MAX = 200,     /* parentheses, signs and powers inside one another */

@@ -5,6 +5,7 @@
 #include "fusion/weft_compile.h"
 
 enum {
+    WEFT_TEXT_MAX = 256 * 1024, /* bytes of one text */
     WEFT_NAMES_MAX = 4096,      /* names that one script declares, assigns or returns */
     WEFT_STATEMENTS_MAX = 4096, /* assignments and accumulating stores */
 };

@@ -2,7 +2,7 @@
 /* Any bytes as the text that a user binds to an expression, as in --source TEXT: an error that is
  * placed in the text, or a formula whose canonical text binds to the same formula. */
 #include "core/weft_core.h"
-#include "fusion/script/private.h"
+#include "fusion/script/script.h"
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 

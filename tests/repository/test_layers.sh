@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: quick
 # Includes run down the list of folders in cmake/layers.txt, are written from the project's root, and leave the
-# private.h of other folders alone. gmshc.h is included in apps/gmsh only, which uses nothing but core and the
+# private.h of other folders alone; tests/unit/FOLDER may include the private.h of FOLDER, other tests none. gmshc.h is included in apps/gmsh only, which uses nothing but core and the
 # format of the mesh stream.
 set -euo pipefail
 
@@ -32,18 +32,27 @@ check_tree() (
             print $1 ":" $2 ": " header ": apps/gmsh may not use " target
     }
     END { print n + 0 " includes" }'
+    # "or true": there may be no such include
+    { grep -rnE --include='*.c' --include='*.h' '^[[:space:]]*#[[:space:]]*include .*/private\.h"' tests || true; } |
+        awk -F: '{
+            folder = $1; sub(/\/[^\/]*$/, "", folder)
+            match($0, /"[^"]*"/); header = substr($0, RSTART + 1, RLENGTH - 2)
+            target = header; sub(/\/[^\/]*$/, "", target)
+            if (folder != "tests/unit/" target) print $1 ":" $2 ": " header ": private to " target " and its tests"
+        }'
 )
 
 # The check itself: a tree with one mistake of each kind.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$scratch"/{cmake,core/base,fusion/plan,fusion/other,fem/mesh,apps/gmsh}
+mkdir -p "$scratch"/{cmake,core/base,fusion/plan,fusion/other,fem/mesh,apps/gmsh,tests/unit/fusion/plan}
 printf '# lowest first\ncore\ncore/base\nfusion/plan\nfem/mesh\napps/gmsh\n' >"$scratch/cmake/layers.txt"
 echo '#include "fusion/plan/plan.h"' >"$scratch/core/base/upwards.c"
 printf '#include "core/base/private.h"\n#include "fusion/plan/private.h"\n' >"$scratch/fusion/plan/private.c"
 echo '#include <stdio.h>' >"$scratch/fusion/other/unlisted.c"
 printf '#include <gmshc.h>\n#  include "mesh.h"\n#include "fusion/gone/gone.h"\n' >"$scratch/fem/mesh/gmsh.c"
 printf '#include <gmshc.h>\n#include "fem/io/stream.h"\n#include "fem/mesh/mesh.h"\n' >"$scratch/apps/gmsh/fem.c"
+printf '#include "fusion/plan/private.h"\n#include "core/base/private.h"\n' >"$scratch/tests/unit/fusion/plan/test_plan.c"
 found=$(check_tree "$scratch" | LC_ALL=C sort)
 expected='10 includes
 apps/gmsh/fem.c:2: fem/io/stream.h: unknown folder
@@ -53,7 +62,8 @@ fem/mesh/gmsh.c:1: gmshc.h: only apps/gmsh may use Gmsh
 fem/mesh/gmsh.c:2: mesh.h: not written from the root
 fem/mesh/gmsh.c:3: fusion/gone/gone.h: unknown folder
 fusion/other/unlisted.c:1: the folder is not in cmake/layers.txt
-fusion/plan/private.c:1: core/base/private.h: private to core/base'
+fusion/plan/private.c:1: core/base/private.h: private to core/base
+tests/unit/fusion/plan/test_plan.c:2: core/base/private.h: private to core/base and its tests'
 if [ "$found" != "$expected" ]; then
     echo "The check does not find what it should. Found:"
     echo "$found"
