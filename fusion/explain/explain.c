@@ -227,8 +227,8 @@ static void explain_head(const explanation *e) {
                   e->graph->n_calls, e->graph->n_calls == 1 ? "" : "s", unfused->n_kernels,
                   unfused->n_kernels == 1 ? "" : "s", fused->n_kernels,
                   plan_names[c->options.plan]);
-    weft_text_add(e->out, "Device %s; blocks of %d, real is %s, scatter %s.\n",
-                  c->limits.name, fused->lanes, c->options.single ? "float" : "double",
+    weft_text_add(e->out, "Device %s; blocks of %d, real is %s, scatter %s.\n", c->limits.name,
+                  fused->lanes, c->options.single ? "float" : "double",
                   c->options.scatter == WEFT_SCATTER_GATHERED       ? "gather"
                   : c->options.scatter == WEFT_SCATTER_STARS        ? "edge-patch"
                   : c->options.scatter == WEFT_SCATTER_VERTEX_STARS ? "vertex-patch"
@@ -249,7 +249,12 @@ static weft_status unfused_cover(const weft_segment *c, weft_arena *scratch, wef
     alone.n = c->graph->n_calls; /* they are the first */
     options.plan = WEFT_PLAN_UNFUSED;
     TRY(weft_implementations_make(scratch, c->graph, &alone, &c->limits, &options, &made, error));
-    TRY(weft_cover_make(scratch, c->graph, &alone, made, WEFT_PLAN_UNFUSED, out, error));
+    TRY(weft_cover_make(&(weft_cover_problem){.arena = scratch,
+                                              .graph = c->graph,
+                                              .fusions = &alone,
+                                              .implementations = made,
+                                              .kind = WEFT_PLAN_UNFUSED},
+                        out, error));
 done:
     return status;
 }
@@ -268,7 +273,11 @@ weft_status explain_plans(explanation *e, weft_arena *scratch, weft_error *error
         if (kind == WEFT_PLAN_UNFUSED)
             TRY(unfused_cover(c, scratch, &cover, error));
         else
-            TRY(weft_cover_make(scratch, c->graph, c->fusions, c->implementations, WEFT_PLAN_FUSED,
+            TRY(weft_cover_make(&(weft_cover_problem){.arena = scratch,
+                                                      .graph = c->graph,
+                                                      .fusions = c->fusions,
+                                                      .implementations = c->implementations,
+                                                      .kind = WEFT_PLAN_FUSED},
                                 &cover, error));
         TRY(weft_plan_make(scratch, c->graph, cover, &c->limits, &c->options, &plan, error));
         e->covers[kind] = cover;

@@ -77,8 +77,9 @@ weft_status explain_best_with(const weft_segment *c, int a, int b, bool together
         if (together ? has_a != has_b : has_a && has_b)
             some.list[i].reason = "asked otherwise";
     }
-    TRY(weft_covers_make(scratch, c->graph, c->fusions, &some, WEFT_PLAN_FUSED, 1, &covers, &n,
-                         error));
+    const weft_cover_problem problem = {scratch, c->graph,        c->fusions,
+                                        &some,   WEFT_PLAN_FUSED, false};
+    TRY(weft_covers_make(&problem, 1, &covers, &n, error));
     *found = n > 0;
     *seconds = n > 0 ? covers[0]->seconds : 0;
 done:

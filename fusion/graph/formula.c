@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-const weft_script_expression *weft_formula_find(const weft_graph_builder *builder, const char *name) {
+const weft_script_expression *weft_formula_find(const weft_graph_builder *builder,
+                                                const char *name) {
     for (int i = 0; i < builder->script->n_expressions; ++i)
         if (strcmp(builder->script->expressions[i].name, name) == 0)
             return &builder->script->expressions[i];
@@ -27,12 +28,12 @@ static bool is_whole(const weft_graph_builder *builder, const weft_node *node) {
 }
 
 /* The arguments of a formula: one a name; or a tensor whose rows fill the names in order, and after
- * it values for the last names. Those from *n_bound to before *first_last get none. */
+ * it values for the last names. Those from n_bound to before first_last get none. */
 static weft_status formula_arguments(weft_graph_builder *builder, const name_scope *outer,
-                                     const weft_node *node,
-                                     const weft_script_expression *expression, value *arguments,
-                                     int *n_bound, int *first_last, weft_error *error) {
+                                     const weft_node *node, value *arguments, name_scope *inner,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_script_expression *expression = inner->expression;
     const int n_last = node->n_children - 1;
     for (int i = 0; i < node->n_children; ++i) {
         tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
@@ -47,25 +48,25 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
         TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
         arguments[i] = (value){.arithmetic = t};
     }
-    *n_bound = *first_last = node->n_children;
+    inner->n_bound = inner->first_last = node->n_children;
     if (node->n_children == 0)
         return wrong_count(node, expression, error);
     const weft_shape *shape = &arguments[0].operand.shape;
     if (node->n_children < expression->n_arguments && arguments[0].arithmetic == NULL &&
         shape->rank > 0) {
         const weft_operand whole = arguments[0].operand;
-        *n_bound = whole.shape.sizes[0];
-        *first_last = expression->n_arguments - n_last;
-        if (*n_bound > *first_last)
+        inner->n_bound = whole.shape.sizes[0];
+        inner->first_last = expression->n_arguments - n_last;
+        if (inner->n_bound > inner->first_last)
             return weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
-                                 "%d rows for the %d %sarguments of '%s'", *n_bound, *first_last,
-                                 n_last > 0 ? "first " : "", expression->name);
+                                 "%d rows for the %d %sarguments of '%s'", inner->n_bound,
+                                 inner->first_last, n_last > 0 ? "first " : "", expression->name);
         for (int i = n_last - 1; i >= 0; --i)
-            arguments[*first_last + i] = arguments[i + 1];
+            arguments[inner->first_last + i] = arguments[i + 1];
         weft_shape row = {.rank = whole.shape.rank - 1};
         for (int i = 0; i < row.rank; ++i)
             row.sizes[i] = whole.shape.sizes[i + 1];
-        for (int i = 0; i < *n_bound; ++i) {
+        for (int i = 0; i < inner->n_bound; ++i) {
             arguments[i] = (value){.operand = whole};
             arguments[i].operand.shape = row;
             arguments[i].operand.offset = whole.offset + i * weft_shape_count(&row);
@@ -85,25 +86,20 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
     size_t n = (size_t)(node->n_children > expression->n_arguments ? node->n_children
                                                                    : expression->n_arguments);
     value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
-    int n_bound = 0, first_last = 0;
+    name_scope inner = {.expression = expression, .arguments = arguments};
     if (arguments == NULL)
         return weft_no_memory(error);
     if (builder->depth > 32)
         return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                              "expressions call each other too deeply");
-    TRY(formula_arguments(builder, outer, node, expression, arguments, &n_bound, &first_last,
-                          error));
-    const name_scope inner = {.expression = expression,
-                              .arguments = arguments,
-                              .n_bound = n_bound,
-                              .first_last = first_last};
+    TRY(formula_arguments(builder, outer, node, arguments, &inner, error));
     ++builder->depth;
     status = weft_tree_build(builder, &inner, expression->body, t, root, error);
     --builder->depth;
     if (status != WEFT_OK)
         goto done;
     /* a formula that uses none of its arguments still has their shape */
-    for (int i = 0; i < n_bound; ++i) {
+    for (int i = 0; i < inner.n_bound; ++i) {
         const value *v = &arguments[i];
         int set = v->arithmetic != NULL ? v->arithmetic->index_set
                   : v->operand.map >= 0 ? graph->maps[v->operand.map].from

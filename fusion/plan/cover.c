@@ -92,8 +92,8 @@ static int find_ring(const weft_covers *c, const weft_implementation **list, int
     }
 }
 
-static weft_status columns_make(weft_covers *c, const weft_implementations *implementations,
-                                weft_plan_kind kind, bool all) {
+static weft_status columns_make(weft_covers *c, const weft_cover_problem *problem) {
+    const weft_implementations *implementations = problem->implementations;
     const size_t most = (size_t)implementations->n + 1;
     c->columns = weft_arena_alloc(c->arena, most, sizeof(weft_implementation *));
     c->costs = weft_arena_alloc(c->arena, most, sizeof *c->costs);
@@ -102,8 +102,8 @@ static weft_status columns_make(weft_covers *c, const weft_implementations *impl
     for (int i = 0; i < implementations->n; ++i) {
         const weft_implementation *one = &implementations->list[i];
         const bool other = c->n_columns > 0 && c->columns[c->n_columns - 1]->fusion == one->fusion;
-        if (one->reason != NULL || (other && !all) ||
-            (kind == WEFT_PLAN_UNFUSED && one->fusion->n_calls > 1))
+        if (one->reason != NULL || (other && !problem->all) ||
+            (problem->kind == WEFT_PLAN_UNFUSED && one->fusion->n_calls > 1))
             continue;
         c->columns[c->n_columns] = one;
         /* of equal ones those that compute as early as data allow */
@@ -146,18 +146,18 @@ done:
     return status;
 }
 
-weft_status weft_covers_begin(weft_arena *arena, const weft_graph *graph,
-                              const weft_fusions *fusions,
-                              const weft_implementations *implementations, weft_plan_kind kind,
-                              bool all, weft_covers **out, weft_error *error) {
+weft_status weft_covers_begin(const weft_cover_problem *problem, weft_covers **out,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_covers *c = weft_arena_alloc(arena, 1, sizeof *c);
+    weft_covers *c = weft_arena_alloc(problem->arena, 1, sizeof *c);
     if (c == NULL)
         return weft_no_memory(error);
-    *c = (weft_covers){
-        .arena = arena, .graph = graph, .relations = fusions->relations, .error = error};
-    TRY(columns_make(c, implementations, kind, all));
-    TRY(weft_partition_make(graph->n_calls, c->n_columns, &c->partition, error));
+    *c = (weft_covers){.arena = problem->arena,
+                       .graph = problem->graph,
+                       .relations = problem->fusions->relations,
+                       .error = error};
+    TRY(columns_make(c, problem));
+    TRY(weft_partition_make(c->graph->n_calls, c->n_columns, &c->partition, error));
     for (int i = 0; i < c->n_columns; ++i)
         weft_partition_column(c->partition, i, c->columns[i]->fusion->calls,
                               c->columns[i]->fusion->n_calls, c->costs[i]);
@@ -178,17 +178,17 @@ void weft_covers_end(weft_covers **covers) {
     *covers = NULL; /* the rest is its arena's */
 }
 
-weft_status weft_covers_make(weft_arena *arena, const weft_graph *graph,
-                             const weft_fusions *fusions,
-                             const weft_implementations *implementations, weft_plan_kind kind,
-                             int most, weft_cover ***out, int *n, weft_error *error) {
+weft_status weft_covers_make(const weft_cover_problem *problem, int most, weft_cover ***out, int *n,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_cover_problem several = *problem;
     weft_covers *covers = NULL;
-    weft_cover **list = weft_arena_alloc(arena, (size_t)most + 1, sizeof(weft_cover *));
+    weft_cover **list = weft_arena_alloc(problem->arena, (size_t)most + 1, sizeof(weft_cover *));
     *n = 0;
     if (list == NULL)
         return weft_no_memory(error);
-    TRY(weft_covers_begin(arena, graph, fusions, implementations, kind, most > 1, &covers, error));
+    several.all = most > 1;
+    TRY(weft_covers_begin(&several, &covers, error));
     while (*n < most) {
         TRY(weft_covers_next(covers, &list[*n], error));
         if (list[*n] == NULL)
@@ -201,20 +201,19 @@ done:
     return status;
 }
 
-weft_status weft_cover_make(weft_arena *arena, const weft_graph *graph, const weft_fusions *fusions,
-                            const weft_implementations *implementations, weft_plan_kind kind,
-                            weft_cover **out, weft_error *error) {
+weft_status weft_cover_make(const weft_cover_problem *problem, weft_cover **out,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;
     int n = 0;
-    TRY(weft_covers_make(arena, graph, fusions, implementations, kind, 1, &list, &n, error));
+    TRY(weft_covers_make(problem, 1, &list, &n, error));
     if (n > 0)
         *out = list[0];
-    else if (graph->n_calls > 0)
+    else if (problem->graph->n_calls > 0)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "no choice of kernels covers every call once");
     else { /* nothing to do */
-        *out = weft_arena_alloc(arena, 1, sizeof **out);
+        *out = weft_arena_alloc(problem->arena, 1, sizeof **out);
         status = *out != NULL ? WEFT_OK : weft_no_memory(error);
     }
 done:

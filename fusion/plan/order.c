@@ -97,12 +97,13 @@ weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft
     return out->states != NULL ? WEFT_OK : weft_no_memory(error);
 }
 
-/* The order of least need on chip. order [fusion->n_calls]: members, 0 .. n_calls - 1. *exact: it
- * is proved; else, for large fusions and those of a rows call, it is the script's. */
-static void linearise(weft_order_table *table, const weft_graph *graph,
-                      const weft_relations *relations, const weft_fusion *fusion,
-                      const weft_onchip *items, int n_items, int *order, bool *exact) {
-    const int n = fusion->n_calls;
+/* The order of least need on chip. order [n_calls of its fusion]: members, 0 .. n_calls - 1. Is it
+ * proved? Else, for large fusions and those of a rows call, it is the script's. */
+static bool linearise(weft_order_table *table, const weft_graph *graph,
+                      const weft_relations *relations, const weft_implementation *made,
+                      const weft_onchip *items, int *order) {
+    const weft_fusion *fusion = made->fusion;
+    const int n = fusion->n_calls, n_items = made->n_onchip;
     linearising l = {.items = items,
                      .n_items = n_items,
                      .n = n,
@@ -110,22 +111,23 @@ static void linearise(weft_order_table *table, const weft_graph *graph,
                      .fusion = ++table->fusion};
     for (int i = 0; i < n; ++i)
         order[i] = i;
-    *exact = n <= WEFT_ORDER_CALLS && weft_fusion_rows(graph, fusion) < 0;
-    if (n <= 2 || !*exact)
-        return;
+    if (n > WEFT_ORDER_CALLS || weft_fusion_rows(graph, fusion) >= 0)
+        return false;
+    if (n <= 2)
+        return true;
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < i; ++k)
             if (weft_set_has(weft_relations_after(relations, fusion->calls[k]), fusion->calls[i]))
                 l.before[i] |= (uint64_t)1 << k;
     const int peak = least(&l, 0);
-    *exact = !l.gave_up;
-    if (!*exact || peak == order_peak(items, n_items, order, n))
-        return;
+    if (l.gave_up || peak == order_peak(items, n_items, order, n))
+        return !l.gave_up;
     uint64_t done = 0;
     for (int i = 0; i < n; ++i) {
         order[i] = find_state(&l, done)->next;
         done |= (uint64_t)1 << order[i];
     }
+    return true;
 }
 
 /* ---- an implementation's order ---- */
@@ -184,7 +186,7 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
             if (uses(&graph->calls[fusion->calls[i]], &made->onchip[m]))
                 items[m].users |= (uint64_t)1 << i;
     }
-    linearise(table, graph, relations, fusion, items, made->n_onchip, order, &made->order_exact);
+    made->order_exact = linearise(table, graph, relations, made, items, order);
     made->onchip_peak = order_peak(items, made->n_onchip, order, n);
     for (int i = 0; i < n; ++i)
         made->order[i] = fusion->calls[order[i]];

@@ -25,23 +25,19 @@ static const char *type_name(const weft_predictor *p) {
     return p->options->single ? "float" : "double";
 }
 
-static weft_status add_move(weft_arena *arena, weft_predictor *p, weft_cost_kind kind,
-                            weft_cost_form form, int components, int width, double bytes,
+/* A load or store, `what` but for its place and its name. */
+static weft_status add_move(weft_arena *arena, weft_predictor *p, const weft_cost_routine *what,
                             int *number, weft_error *error) {
     static const char *const forms[] = {"block", "plain", "indirect", "add", "add_matrix"};
     for (int place = 0; place < PLACES; ++place) {
         weft_cost_routine *one = &p->list[p->n];
-        *one = (weft_cost_routine){.kind = kind,
-                                   .form = form,
-                                   .components = components,
-                                   .width = width,
-                                   .bytes = bytes,
-                                   .real_bytes = (int)p->real_bytes,
-                                   .shared = place == PLACE_SHARED,
-                                   .handle = -1};
-        one->name =
-            weft_arena_print(arena, "%s %s %d %d %s %s", kind == WEFT_COST_LOAD ? "load" : "store",
-                             forms[form], components, width, type_name(p), place_name(place));
+        *one = *what;
+        one->real_bytes = (int)p->real_bytes;
+        one->shared = place == PLACE_SHARED;
+        one->handle = -1;
+        one->name = weft_arena_print(
+            arena, "%s %s %d %d %s %s", one->kind == WEFT_COST_LOAD ? "load" : "store",
+            forms[one->form], one->components, one->width, type_name(p), place_name(place));
         if (one->name == NULL)
             return weft_no_memory(error);
         number[place] = p->n++;
@@ -91,13 +87,22 @@ static weft_status add_loads(weft_arena *arena, weft_predictor *p, const weft_op
     if (datum->index_set < 0 || number[0] >= 0)
         return WEFT_OK;
     if (operand->map < 0)
-        return add_move(arena, p, WEFT_COST_LOAD,
-                        p->graph->index_sets[datum->index_set].plain ? WEFT_COST_PLAIN
-                                                                     : WEFT_COST_BLOCK,
-                        components, 0, p->real_bytes * components, number, error);
+        return add_move(arena, p,
+                        &(weft_cost_routine){.kind = WEFT_COST_LOAD,
+                                             .form = p->graph->index_sets[datum->index_set].plain
+                                                         ? WEFT_COST_PLAIN
+                                                         : WEFT_COST_BLOCK,
+                                             .components = components,
+                                             .bytes = p->real_bytes * components},
+                        number, error);
     const int width = p->graph->maps[operand->map].width;
-    return add_move(arena, p, WEFT_COST_LOAD, WEFT_COST_INDIRECT, components, width,
-                    (p->real_bytes * components + 4.0) * width, number, error);
+    return add_move(arena, p,
+                    &(weft_cost_routine){.kind = WEFT_COST_LOAD,
+                                         .form = WEFT_COST_INDIRECT,
+                                         .components = components,
+                                         .width = width,
+                                         .bytes = (p->real_bytes * components + 4.0) * width},
+                    number, error);
 }
 
 static weft_status add_routines(weft_arena *arena, weft_predictor *p, weft_error *error) {
@@ -114,10 +119,13 @@ static weft_status add_routines(weft_arena *arena, weft_predictor *p, weft_error
         for (int k = 0; k < call->n_operands; ++k)
             TRY(add_loads(arena, p, &call->operands[k], error));
         if (result->index_set >= 0)
-            TRY(add_move(arena, p, WEFT_COST_STORE,
-                         graph->index_sets[result->index_set].plain ? WEFT_COST_PLAIN
-                                                                    : WEFT_COST_BLOCK,
-                         components, 0, p->real_bytes * components,
+            TRY(add_move(arena, p,
+                         &(weft_cost_routine){.kind = WEFT_COST_STORE,
+                                              .form = graph->index_sets[result->index_set].plain
+                                                          ? WEFT_COST_PLAIN
+                                                          : WEFT_COST_BLOCK,
+                                              .components = components,
+                                              .bytes = p->real_bytes * components},
                          &p->stores[call->result * PLACES], error));
     }
     for (int i = 0; i < graph->n_accumulations; ++i) {
@@ -126,8 +134,13 @@ static weft_status add_routines(weft_arena *arena, weft_predictor *p, weft_error
         const int count = weft_shape_count(&graph->data[a->source].shape);
         const int components = a->matrix ? count / (width * width) : count / width;
         const double bytes = 2 * p->real_bytes * count + 4.0 * (a->matrix ? count : width);
-        TRY(add_move(arena, p, WEFT_COST_STORE, a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
-                     components, width, bytes, &p->adds[i * PLACES], error));
+        TRY(add_move(arena, p,
+                     &(weft_cost_routine){.kind = WEFT_COST_STORE,
+                                          .form = a->matrix ? WEFT_COST_ADD_MATRIX : WEFT_COST_ADD,
+                                          .components = components,
+                                          .width = width,
+                                          .bytes = bytes},
+                     &p->adds[i * PLACES], error));
     }
 done:
     return status;

@@ -116,6 +116,8 @@ static weft_status choose_cover(weft_segment *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;
     const int most = c->options.alternative + 1;
+    const weft_cover_problem problem = {c->arena,           c->graph,        c->fusions,
+                                        c->implementations, c->options.plan, false};
     int n = 0;
     if (c->options.cover)
         TRY(read_cover(c->arena, c->graph, c->implementations, c->options.cover, &c->cover, error));
@@ -123,10 +125,8 @@ static weft_status choose_cover(weft_segment *c, weft_error *error) {
     if (c->cover)
         return WEFT_OK;
     if (most <= 1)
-        return weft_cover_make(c->arena, c->graph, c->fusions, c->implementations, c->options.plan,
-                               &c->cover, error);
-    TRY(weft_covers_make(c->arena, c->graph, c->fusions, c->implementations, c->options.plan, most,
-                         &list, &n, error));
+        return weft_cover_make(&problem, &c->cover, error);
+    TRY(weft_covers_make(&problem, most, &list, &n, error));
     if (n == 0)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "no choice of kernels covers every call once");

@@ -83,8 +83,13 @@ static weft_status start(searcher *s, const weft_search_script *script, weft_err
         goto done;
     }
     TRY(weft_arena_make(&s->found, error));
-    TRY(weft_covers_begin(s->found, segment->graph, segment->fusions, segment->implementations,
-                          own.plan, s->how.most > 1, &s->covers, error));
+    TRY(weft_covers_begin(&(weft_cover_problem){.arena = s->found,
+                                                .graph = segment->graph,
+                                                .fusions = segment->fusions,
+                                                .implementations = segment->implementations,
+                                                .kind = own.plan,
+                                                .all = s->how.most > 1},
+                          &s->covers, error));
 done:
     return status;
 }

@@ -160,8 +160,9 @@ static weft_status cover_of_the_best(weft_segment *c, uint64_t state, weft_error
     weft_status status = WEFT_OK;
     weft_cover **list = NULL;
     int n = 0;
-    TRY(weft_covers_make(c->arena, c->graph, c->fusions, c->implementations, WEFT_PLAN_FUSED,
-                         COVERS, &list, &n, error));
+    const weft_cover_problem problem = {c->arena,           c->graph,        c->fusions,
+                                        c->implementations, WEFT_PLAN_FUSED, false};
+    TRY(weft_covers_make(&problem, COVERS, &list, &n, error));
     if (n > 0)
         c->cover = list[random_below(&state, n)];
 done:

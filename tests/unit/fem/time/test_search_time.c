@@ -137,9 +137,13 @@ static void search_once(const weft_segment *c, double *candidates, double *cover
                                                &implementations, NULL),
                      WEFT_OK);
     const double between = now();
-    assert_int_equal(
-        weft_cover_make(arena, c->graph, fusions, implementations, c->options.plan, &made, NULL),
-        WEFT_OK);
+    assert_int_equal(weft_cover_make(&(weft_cover_problem){.arena = arena,
+                                                           .graph = c->graph,
+                                                           .fusions = fusions,
+                                                           .implementations = implementations,
+                                                           .kind = c->options.plan},
+                                     &made, NULL),
+                     WEFT_OK);
     *cover += now() - between;
     *candidates += between - start;
     weft_arena_free(&arena);

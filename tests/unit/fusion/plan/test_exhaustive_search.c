@@ -318,10 +318,14 @@ static void covers_are_the_best(void **state) {
     const weft_segment *segment = all->segment = weft_compilation_only(c);
     list_covers(all, (1u << segment->graph->n_calls) - 1, 0);
     qsort(all->costs, (size_t)all->n, sizeof *all->costs, ascending);
-    assert_int_equal(weft_covers_make(c->arena, segment->graph, segment->fusions,
-                                      segment->implementations, WEFT_PLAN_FUSED, BEST, &list, &n,
-                                      NULL),
-                     WEFT_OK);
+    assert_int_equal(
+        weft_covers_make(&(weft_cover_problem){.arena = c->arena,
+                                               .graph = segment->graph,
+                                               .fusions = segment->fusions,
+                                               .implementations = segment->implementations,
+                                               .kind = WEFT_PLAN_FUSED},
+                         BEST, &list, &n, NULL),
+        WEFT_OK);
     assert_int_equal(n, BEST < all->n ? BEST : all->n);
     for (int i = 0; i < n; ++i) {
         assert_true(list[i]->proved);
