@@ -65,16 +65,14 @@ void weft_context_tune_free(weft_context *context) {
 }
 
 /* Scripts whose data cannot be made up keep their predicted plan. */
-static weft_status search(const weft_context *context, const char *script,
-                          const weft_fragment *fragments, int n_fragments,
-                          const weft_compile_options *options, int size_class, weft_arena *arena,
+static weft_status search(const weft_context *context, const weft_search_script *searched,
+                          const char *script, int size_class, weft_arena *arena,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     const struct weft_context_tuning *t = context->tuning;
     weft_search_result result;
-    const weft_search_options how = {.most = t->most, .instances = options->instances};
-    const weft_search_script searched = {context->library, fragments, n_fragments, options};
-    status = weft_search_covers(context->device, &searched, &how, arena, &result, error);
+    const weft_search_options how = {.most = t->most, .instances = searched->options->instances};
+    status = weft_search_covers(context->device, searched, &how, arena, &result, error);
     if (status == WEFT_ERROR_UNSUPPORTED)
         return WEFT_OK;
     TRY(status);
@@ -83,7 +81,7 @@ static weft_status search(const weft_context *context, const char *script,
         context->monitor, WEFT_LOG_INFO,
         "%s: %d covers measured, the fastest was predicted as number %d: %.3g s, the first %.3g "
         "s",
-        fragments[0].name, result.n_measured, result.best + 1, best->measured,
+        searched->fragments[0].name, result.n_measured, result.best + 1, best->measured,
         result.trials[0].measured);
     const weft_tuning_winner winner = {script, size_class, best->cover, best->predicted,
                                        best->measured};
@@ -109,7 +107,8 @@ weft_status weft_context_tuned(const weft_context *context, const weft_fragment 
     TRY(weft_script_hash(context->library, fragments, n_fragments, options, script, error));
     TRY(weft_tuning_recall(t->tuning, t->identity, script, size_class, arena, &winner, error));
     if (!winner.cover && t->most > 0) {
-        TRY(search(context, script, fragments, n_fragments, options, size_class, arena, error));
+        const weft_search_script searched = {context->library, fragments, n_fragments, options};
+        TRY(search(context, &searched, script, size_class, arena, error));
         TRY(weft_tuning_recall(t->tuning, t->identity, script, size_class, arena, &winner, error));
     }
     options->cover = winner.cover;

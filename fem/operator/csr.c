@@ -55,15 +55,11 @@ static weft_status csr_diagonal(weft_operator *op, weft_memory *d, weft_error *e
 
 static void csr_free(weft_operator *op) {
     weft_csr_operator *csr = op->state;
-    if (!csr)
-        return;
     for (int i = 0; i < csr->n_parts; ++i) {
         weft_compiled_free(&csr->parts[i].assemble);
         weft_memory_free(&csr->parts[i].positions);
         weft_equations_free(&csr->parts[i].equations);
     }
-    free(csr->parts);
-    free(csr);
 }
 
 static const weft_operator_table csr_table = {
@@ -95,21 +91,13 @@ done:
 static weft_status csr_make(weft_context *context, const weft_form *forms, int n_forms,
                             weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
     if (weft_operator_on_gpu(weft_device_limits(context->device)))
         return weft_operator_make_sliced(context, forms, n_forms, out, error);
-    weft_operator *op = calloc(1, sizeof *op);
-    weft_csr_operator *csr = calloc(1, sizeof *csr);
-    weft_csr_part *parts = calloc((size_t)n_forms, sizeof *parts);
-    if (!op || !csr || !parts) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
-        free(csr);
-        free(parts);
-        free(op);
-        return status;
-    }
+    TRY(weft_operator_allocate(&csr_table, sizeof(weft_csr_operator), sizeof(weft_csr_part), forms, n_forms, &op, error));
+    weft_csr_operator *csr = op->state;
+    weft_csr_part *parts = op->parts;
     *csr = (weft_csr_operator){context, parts, n_forms};
-    *op = (weft_operator){
-        .table = &csr_table, .state = csr, .n_dofs = weft_form_equations(&forms[0])};
     for (int i = 0; i < n_forms; ++i)
         TRY(part_make(context, op, &forms[i], &parts[i], error));
     *out = op;

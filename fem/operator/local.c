@@ -318,8 +318,6 @@ done:
 
 static void cells_free(weft_operator *op) {
     weft_cells_operator *cells = op->state;
-    if (!cells)
-        return;
     for (int i = 0; i < cells->n_parts; ++i) {
         weft_part *part = &cells->parts[i];
         weft_compiled_free(&part->assemble);
@@ -328,8 +326,6 @@ static void cells_free(weft_operator *op) {
         weft_compiled_free(&part->diagonal);
         weft_memory_free(&part->local);
     }
-    free(cells->parts);
-    free(cells);
 }
 
 /* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. */
@@ -353,19 +349,11 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
                                      bool stores, weft_scatter scatter, weft_operator **out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operator *op = calloc(1, sizeof *op);
-    weft_cells_operator *cells = calloc(1, sizeof *cells);
-    weft_part *parts = calloc((size_t)n_forms, sizeof *parts);
-    if (!op || !cells || !parts) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
-        free(cells);
-        free(parts);
-        free(op);
-        return status;
-    }
+    weft_operator *op = NULL;
+    TRY(weft_operator_allocate(&cells_table, sizeof(weft_cells_operator), sizeof(weft_part), forms, n_forms, &op, error));
+    weft_cells_operator *cells = op->state;
+    weft_part *parts = op->parts;
     *cells = (weft_cells_operator){context, parts, n_forms};
-    *op = (weft_operator){
-        .table = &cells_table, .state = cells, .n_dofs = weft_form_equations(&forms[0])};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
         parts[i].scatter = scatter_of(context, scatter, &forms[i]);

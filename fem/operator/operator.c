@@ -1,5 +1,6 @@
 /* Operators: made by their format, and applied. */
 #include "fem/operator/operator.h"
+#include "fem/operator/private.h"
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/weft_fem.h"
@@ -33,6 +34,25 @@ done:
     return status;
 }
 
+weft_status weft_operator_allocate(const weft_operator_table *table, size_t state_bytes,
+                                   size_t part_bytes, const weft_form *forms, int n_forms,
+                                   weft_operator **out, weft_error *error) {
+    weft_operator *op = calloc(1, sizeof *op);
+    void *state = calloc(1, state_bytes), *parts = calloc((size_t)n_forms, part_bytes);
+    if (!op || !state || !parts) {
+        free(op);
+        free(state);
+        free(parts);
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
+    }
+    *op = (weft_operator){.table = table,
+                          .state = state,
+                          .parts = parts,
+                          .n_dofs = weft_form_equations(&forms[0])};
+    *out = op;
+    return WEFT_OK;
+}
+
 void weft_operator_free(weft_operator **op) {
     if (!op || !*op)
         return;
@@ -40,6 +60,8 @@ void weft_operator_free(weft_operator **op) {
         (*op)->table->free(*op);
     weft_pattern_free(&(*op)->pattern);
     weft_memory_free(&(*op)->values);
+    free((*op)->state);
+    free((*op)->parts);
     free(*op);
     *op = NULL;
 }

@@ -28,7 +28,7 @@ typedef struct weft_operator_table {
 
 struct weft_operator {
     const weft_operator_table *table;
-    void *state; /* the implementation's own */
+    void *state, *parts; /* the implementation's own: a struct, and an array, one for each form */
     int64_t n_dofs;
     weft_pattern *pattern; /* formats that store a matrix, else NULL */
     weft_memory *values;   /* the same, where they are in the pattern's order */

@@ -6,6 +6,11 @@
 #include "fem/operator/operator.h"
 #include "fem/weft_fem.h"
 
+/** Allocate an operator of these forms with a zeroed state and a zeroed part for each form, which
+ *  weft_operator_free frees after table->free, where what they hold is freed. */
+weft_status weft_operator_allocate(const weft_operator_table *table, size_t state_bytes,
+                                   size_t part_bytes, const weft_form *forms, int n_forms,
+                                   weft_operator **out, weft_error *error);
 /** An operator applied cell by cell (fem/operator/local.c).
  *  stores   local matrices are stored, else recomputed in every product
  *  scatter  how products add to the nodes; WEFT_SCATTER_STARS: where the form and the device allow it,

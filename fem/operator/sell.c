@@ -235,8 +235,6 @@ static weft_status sliced_diagonal(weft_operator *op, weft_memory *d, weft_error
 
 static void sliced_free(weft_operator *op) {
     sliced_operator *sliced = op->state;
-    if (!sliced)
-        return;
     for (int i = 0; i < sliced->n_parts; ++i) {
         weft_compiled_free(&sliced->parts[i].assemble);
         weft_addto_rows_free(&sliced->parts[i].rows);
@@ -246,8 +244,6 @@ static void sliced_free(weft_operator *op) {
     weft_sliced_matrix_free(&sliced->matrix);
     weft_sliced_free(&sliced->layout);
     weft_memory_free(&sliced->exported);
-    free(sliced->parts);
-    free(sliced);
 }
 
 static const weft_rows *sliced_rows(const weft_operator *op) {
@@ -280,19 +276,11 @@ static const weft_operator_table sliced_table = {
 weft_status weft_operator_make_sliced(weft_context *context, const weft_form *forms, int n_forms,
                                       weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_operator *op = calloc(1, sizeof *op);
-    sliced_operator *sliced = calloc(1, sizeof *sliced);
-    sliced_part *parts = calloc((size_t)n_forms, sizeof *parts);
-    if (!op || !sliced || !parts) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
-        free(sliced);
-        free(parts);
-        free(op);
-        return status;
-    }
+    weft_operator *op = NULL;
+    TRY(weft_operator_allocate(&sliced_table, sizeof(sliced_operator), sizeof(sliced_part), forms, n_forms, &op, error));
+    sliced_operator *sliced = op->state;
+    sliced_part *parts = op->parts;
     *sliced = (sliced_operator){.context = context, .parts = parts, .n_parts = n_forms};
-    *op = (weft_operator){
-        .table = &sliced_table, .state = sliced, .n_dofs = weft_form_equations(&forms[0])};
     /* the pattern is the first form's; the others' couplings are in it */
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];

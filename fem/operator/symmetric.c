@@ -88,8 +88,6 @@ static weft_status edge_diagonal(weft_operator *op, weft_memory *d, weft_error *
 
 static void edge_free(weft_operator *op) {
     edge_operator *state = op->state;
-    if (!state)
-        return;
     for (int i = 0; i < state->n_parts; ++i) {
         weft_compiled_free(&state->parts[i].assemble);
         weft_memory_free(&state->parts[i].positions);
@@ -98,8 +96,6 @@ static void edge_free(weft_operator *op) {
     weft_memory_free(&state->values);
     weft_edge_matrix_free(&state->matrix);
     weft_edge_free(&state->edge);
-    free(state->parts);
-    free(state);
 }
 
 static const weft_rows *edge_rows(const weft_operator *op) {
@@ -164,20 +160,12 @@ done:
 static weft_status edge_make(weft_context *context, const weft_form *forms, int n_forms,
                              weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
     weft_pattern *pattern = NULL;
-    weft_operator *op = calloc(1, sizeof *op);
-    edge_operator *state = calloc(1, sizeof *state);
-    edge_part *parts = calloc((size_t)n_forms, sizeof *parts);
-    if (!op || !state || !parts) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
-        free(state);
-        free(parts);
-        free(op);
-        return status;
-    }
+    TRY(weft_operator_allocate(&edge_table, sizeof(edge_operator), sizeof(edge_part), forms, n_forms, &op, error));
+    edge_operator *state = op->state;
+    edge_part *parts = op->parts;
     *state = (edge_operator){.context = context, .parts = parts, .n_parts = n_forms};
-    *op = (weft_operator){
-        .table = &edge_table, .state = state, .n_dofs = weft_form_equations(&forms[0])};
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
         TRY(weft_equations_make(context->device, &forms[i], &parts[i].equations, error));
