@@ -51,6 +51,8 @@ typedef struct weft_error {
 /** Fill *error (NULL allowed) with a message, clearing place and hint; returns status. */
 weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
+/** "out of memory for WHAT", or, where what is NULL, "out of memory". Returns WEFT_ERROR_MEMORY. */
+weft_status weft_out_of_memory(weft_error *error, const char *what);
 /** Add the place. text is the whole source text (NULL allowed): line `line` of it is copied. */
 void weft_error_place(weft_error *error, const char *file, const char *text, int line, int column);
 /** Add what to do about it. */

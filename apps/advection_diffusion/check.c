@@ -30,7 +30,7 @@ static weft_status check_expressions(ad_run *run, weft_error *error) {
     weft_expression *expressions =
         calloc(20 + (size_t)run->options->run.conditions.n, sizeof *expressions);
     if (!expressions)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     const int n = collect(run->options, expressions);
     TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), true,
                               expressions, n, error));

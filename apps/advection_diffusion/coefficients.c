@@ -57,7 +57,7 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
         memories[n++] = m->memories[i];
     }
     if (text.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     form.form.text = text.data;

@@ -75,7 +75,7 @@ weft_status ad_initial_make(ad_run *run, weft_error *error) {
     run->initial = weft_array_make((size_t)n, sizeof *run->initial);
     run->values = weft_array_make((size_t)n, sizeof *run->values);
     if (!run->initial || !run->values) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     TRY(set_values(run, &initial, NULL, n, error));

@@ -79,7 +79,7 @@ weft_status ad_series_open(ad_run *run, weft_error *error) {
     weft_series_options options = ad_series_options(run);
     write_problem(run, &problem);
     if (problem.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     options.problem = problem.data;
@@ -113,7 +113,7 @@ static weft_status lists_make(const ad_run *run, state_lists *lists, weft_error 
             weft_array_make((size_t)run->base.mesh->n_nodes, sizeof *lists->values[i]);
         good &= lists->values[i] != NULL;
     }
-    return good ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    return good ? WEFT_OK : weft_out_of_memory(error, NULL);
 }
 
 static weft_checkpoint checkpoint_of(const ad_run *run, const state_lists *lists) {

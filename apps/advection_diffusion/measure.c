@@ -25,7 +25,7 @@ weft_status ad_record_add(ad_run *run, weft_error *error) {
         const int capacity = run->record_capacity ? 2 * run->record_capacity : 16;
         ad_record *larger = reallocarray(run->records, (size_t)capacity, sizeof *larger);
         if (!larger) {
-            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            status = weft_out_of_memory(error, NULL);
             goto done;
         }
         run->records = larger;
@@ -33,7 +33,7 @@ weft_status ad_record_add(ad_run *run, weft_error *error) {
     }
     record.probes = calloc((size_t)n_probes + 1, sizeof *record.probes);
     if (!record.probes) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     TRY(weft_field_measure_run(run->measure, run->state.t, &record.measures, error));

@@ -39,7 +39,7 @@ static weft_status find_probes(ad_run *run, weft_error *error) {
     run->probe_cells = calloc((size_t)probes->n + 1, sizeof *run->probe_cells);
     run->probe_weights = calloc((size_t)probes->n + 1, sizeof *run->probe_weights);
     if (!run->probe_cells || !run->probe_weights)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     TRY(app_probes_check(probes, run->base.mesh->dimension, error));
     for (int i = 0; i < probes->n; ++i)
         weft_mesh_locate(run->base.mesh, probes->list[i].point, &run->probe_cells[i],
@@ -69,7 +69,7 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     run->kept = calloc((size_t)options->run.conditions.n + 1, sizeof *run->kept);
     if (!run->kept)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
     TRY(weft_space_make(run->base.device, run->base.mesh, WEFT_ELEMENT_P1, 1, &run->base.space,

@@ -37,7 +37,7 @@ weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *
             TRY(refuse(option, text, begin, "there are more than nine expressions", hint, error));
         char *copy = strndup(at, length);
         if (!copy) {
-            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            status = weft_out_of_memory(error, NULL);
             goto done;
         }
         made.list[made.n++] = (weft_expression){NULL, copy, option};

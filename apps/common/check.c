@@ -28,10 +28,10 @@ weft_status app_expressions_check(const weft_library *library, const weft_limits
     weft_compilation *compilation = NULL;
     char(*names)[16] = calloc((size_t)n + 1, sizeof *names);
     if (!names)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     write_script(with_time, n, expressions, names, &script);
     if (script.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragment = {"the expressions of the command line", script.data};
     const weft_compile_options options = {.expressions = expressions, .n_expressions = n};
     TRY(weft_compile(library, limits, &fragment, 1, &options, &compilation, error));

@@ -91,7 +91,7 @@ weft_status app_child_run(char *const *arguments, const char *folder, void (*tic
     out->error = read_back(messages);
     if (!out->output || !out->error) {
         app_child_clear(out);
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
     }
 done:
     if (output)

@@ -9,7 +9,7 @@
 static void *append(void **array, int *n, size_t size, weft_error *error, weft_status *status) {
     char *larger = reallocarray(*array, (size_t)*n + 1, size);
     if (!larger) {
-        *status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        *status = weft_out_of_memory(error, NULL);
         return NULL;
     }
     *array = larger;
@@ -102,7 +102,7 @@ weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *m
     out->list = calloc(room, sizeof *out->list);
     out->texts = calloc(room, sizeof *out->texts);
     if (!out->list || !out->texts)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < conditions->n; ++i) {
         TRY(split_condition(&conditions->list[i], components, out, error));
         TRY(app_condition_group(mesh, &conditions->list[i], error));
@@ -181,7 +181,7 @@ static weft_status copy_piece(const char *option, const char *text, const char *
         return WEFT_ERROR_USAGE;
     }
     *out = strndup(start, (size_t)(end - start));
-    return *out ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    return *out ? WEFT_OK : weft_out_of_memory(error, NULL);
 }
 
 weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
@@ -192,7 +192,7 @@ weft_status app_split_list(const char *option, const char *text, char ***out, in
         room += *c == ',';
     char **list = calloc((size_t)room, sizeof *list);
     if (!list)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     const char *start = text;
     for (const char *c = text;; ++c) {
         depth += *c == '(' ? 1 : *c == ')' ? -1 : 0;

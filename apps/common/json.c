@@ -55,7 +55,7 @@ static weft_status open_beside(const char *path, char **temporary, int *descript
         return refuse_file(error, path, EISDIR);
     if (asprintf(temporary, "%.*s.XXXXXX", weft_path_kept(path), path) < 0) {
         *temporary = NULL;
-        weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        weft_out_of_memory(error, NULL);
         return WEFT_ERROR_MEMORY;
     }
     *descriptor = mkstemp(*temporary);
@@ -125,7 +125,7 @@ weft_status app_folder_write(const char *folder, const char *name, weft_text *te
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         path = NULL;
     if (!path || text->failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(app_file_write(path, text->data ? text->data : "", error));
 done:
     free(path);
@@ -153,7 +153,7 @@ weft_status app_json_write(const char *path, const json_t *root, weft_error *err
     weft_status status = WEFT_OK;
     if (!text || asprintf(&line, "%s\n", text) < 0) {
         line = NULL;
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
     } else {
         status = app_file_write(path, line, error);
     }

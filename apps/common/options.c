@@ -65,7 +65,7 @@ static weft_status refuse_unknown(const option_list *list, const char *argument,
         names[i] = list->items[i].name;
     char *name = strndup(argument + 2, length);
     if (!name)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     const char *nearest = weft_nearest_name(name, names, list->n_shown);
     weft_error_set(error, WEFT_ERROR_USAGE, "unknown option '--%s'", name);
     if (nearest)
@@ -369,7 +369,7 @@ static weft_status split_at(const char *option, const char *text, size_t at, con
     if (!a || !b) {
         free(a);
         free(b);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     }
     *left = a;
     *right = b;

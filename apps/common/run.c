@@ -119,7 +119,7 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error) {
     const int components = weft_space_components(run->space);
     run->probes = calloc((size_t)(probes->n * components) + 1, sizeof *run->probes);
     if (!run->probes)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     app_probes_measure(probes, run->mesh, run->u_values, components, run->probes);
     return WEFT_OK;
 }
@@ -159,7 +159,7 @@ void app_run_print_null(const app_run *run, const char *up_to, const char *more)
 weft_status app_run_write_json(const app_run *run, json_t *root, bool fine, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!fine)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     app_messages_clear(run->messages);
     TRY(app_json_write(run->options->json, root, error));
 done:

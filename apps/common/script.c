@@ -57,7 +57,7 @@ static weft_status read_stdin(char **out, weft_error *error) {
         weft_text_add_bytes(&text, buffer, n);
     if (text.failed || !text.data) {
         weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     }
     *out = text.data;
     return WEFT_OK;
@@ -74,7 +74,7 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
         if (!shipped)
             return refuse_script(name, NULL, error);
         *text = strdup(shipped);
-        return *text ? WEFT_OK : weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return *text ? WEFT_OK : weft_out_of_memory(error, NULL);
     }
     TRY(weft_file_read(name, text, &length, error));
     if (strlen(*text) != length) {

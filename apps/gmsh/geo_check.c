@@ -114,7 +114,7 @@ static weft_status check_other_file(const geo_file *file, const geo_token *word,
     size_t length = path ? strlen(path) + 5 : 0;
     options = path ? malloc(length) : NULL;
     if (!options)
-        TRY(weft_error_set(file->error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(file->error, NULL));
     snprintf(options, length, "%s.opt", path);
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         TRY(refuse(file, word, "%s names something that is not a regular file%s", ""));
@@ -215,7 +215,7 @@ weft_status geo_check_options(const char *path, weft_error *error) {
     size_t length = strlen(path) + 5;
     char *options = malloc(length);
     if (!options)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     snprintf(options, length, "%s.opt", path);
     if (access(options, R_OK) == 0)
         status = check_file(options, 0, &n_files, error);

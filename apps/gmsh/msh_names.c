@@ -73,7 +73,7 @@ static weft_status read_name(msh_file *file, const char *line, size_t length) {
                          (long)(last - first - 1), MSH_NAME_MOST);
     char *name = strndup(first + 1, (size_t)(last - first - 1));
     if (!name)
-        return weft_error_set(file->error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(file->error, NULL);
     file->names.list[file->names.n++] = (msh_name){(int)numbers[0], (int)numbers[1], name};
     if (length > file->names.longest)
         file->names.longest = length;
@@ -91,7 +91,7 @@ weft_status msh_read_names(msh_file *file) {
     file->names.start = start;
     file->names.list = calloc((size_t)n + 1, sizeof *file->names.list);
     if (!file->names.list)
-        return weft_error_set(file->error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(file->error, NULL);
     for (int64_t i = 0; i < n; ++i) {
         const char *line;
         size_t length;

@@ -30,7 +30,7 @@ static weft_status make_temporary(const char *path, char **out, weft_error *erro
                         "name a file that is new or a regular file", error);
     char *name = malloc(size);
     if (!name)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     snprintf(name, size, "%.*s%s", (int)folder, path, ending);
     int file = mkostemps(name, 4, O_CLOEXEC);
     if (file < 0) {

@@ -19,7 +19,7 @@ static weft_status measure_integrals(poisson *run, weft_error *error) {
     TRY(poisson_form_cells(run, &form, error));
     weft_text_add(&text, "%s%s%s", form.form.text, energy ? energy : "", integral);
     if (text.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     form.form.name = "energy.weft";

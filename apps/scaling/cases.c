@@ -76,7 +76,7 @@ static weft_status open_devices(const weft_monitor *monitor, scaling_cases *out,
     const weft_device_options plain = weft_device_options_default(monitor);
     out->device_names = calloc((size_t)out->devices.n, sizeof *out->device_names);
     if (!out->device_names)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < out->devices.n; ++i) {
         TRY(weft_device_open(out->devices.items[i], &plain, &device, error));
         const weft_limits *limits = weft_device_limits(device);
@@ -95,7 +95,7 @@ static weft_status list_cases(const scaling_list *assemblies, scaling_cases *out
     out->cases =
         calloc((size_t)(out->n_levels * out->devices.n * assemblies->n), sizeof *out->cases);
     if (!out->cases)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     for (int l = 0; l < out->n_levels; ++l)
         for (int k = 0; k < out->devices.n; ++k)
             for (int a = 0; a < assemblies->n; ++a) {
@@ -106,7 +106,7 @@ static weft_status list_cases(const scaling_list *assemblies, scaling_cases *out
                 if (asprintf(&item->name, "%s | %s | %s", item->level->name, item->assembly,
                              item->device) < 0) {
                     item->name = NULL;
-                    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+                    return weft_out_of_memory(error, NULL);
                 }
             }
     return WEFT_OK;

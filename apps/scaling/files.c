@@ -62,7 +62,7 @@ weft_status scaling_json_write(const char *folder, const scaling_results *result
         fine = json_array_append_new(cases, case_json(results, &results->results[i])) == 0;
     if (!fine || asprintf(&path, "%s/results.json", folder) < 0) {
         path = NULL;
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     }
     TRY(app_json_write(path, root, error));
 done:

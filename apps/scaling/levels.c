@@ -63,7 +63,7 @@ static weft_status make_level(const char *mesh, const char *size, int refine, sc
                               out->size, refined) < 0)
         out->name = NULL;
     if (!out->file || !out->mesh || !out->name)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
 done:
     return status;
 }
@@ -81,7 +81,7 @@ weft_status scaling_levels_make(const scaling_options *options, scaling_cases *o
     const int most = options->meshes.n * n_sizes * options->n_refine;
     out->levels = calloc((size_t)most, sizeof *out->levels);
     if (!out->levels)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     for (int i = 0; i < most; ++i) {
         const int refine = options->refine[i % options->n_refine];
         const int size = i / options->n_refine % n_sizes;

@@ -10,7 +10,7 @@ weft_status scaling_list_append(scaling_list *list, const char *text, weft_error
     if (larger)
         list->items = larger;
     if (!copy)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     list->items[list->n++] = copy;
     return WEFT_OK;
 }
@@ -38,7 +38,7 @@ weft_status scaling_list_add(const char *option, const char *text, scaling_list 
             TRY(refuse(option, text, at, "this is empty", error));
         piece = strndup(start, used);
         if (!piece)
-            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+            TRY(weft_out_of_memory(error, NULL));
         for (int i = 0; i < list->n; ++i)
             if (strcmp(list->items[i], piece) == 0)
                 TRY(refuse(option, text, start, "this was given before", error));

@@ -58,7 +58,7 @@ weft_status scaling_meshes_make(const scaling_options *options, const weft_monit
     char *folder = NULL, *path = NULL;
     if (asprintf(&folder, "%s/meshes", options->out) < 0) {
         folder = NULL;
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     }
     for (int i = 0; i < cases->n_levels; ++i) {
         scaling_level *level = &cases->levels[i];
@@ -66,7 +66,7 @@ weft_status scaling_meshes_make(const scaling_options *options, const weft_monit
             continue;
         path = name_mesh(folder, level);
         if (!path)
-            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+            TRY(weft_out_of_memory(error, NULL));
         TRY(make_folder(folder, error));
         TRY(write_mesh(options, level, path, monitor, error));
         free(level->mesh);

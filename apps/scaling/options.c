@@ -86,7 +86,7 @@ static const char doc[] =
 static weft_status add_refinement(scaling_options *o, int times, weft_error *error) {
     int *larger = reallocarray(o->refine, (size_t)o->n_refine + 1, sizeof *larger);
     if (!larger)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     o->refine = larger;
     o->refine[o->n_refine++] = times;
     return WEFT_OK;

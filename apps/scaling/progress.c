@@ -12,7 +12,7 @@ weft_status scaling_progress_make(app_messages *messages, const scaling_cases *c
     if (out->typical && out->failed)
         return WEFT_OK;
     scaling_progress_clear(out);
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+    return weft_out_of_memory(error, NULL);
 }
 
 void scaling_progress_clear(scaling_progress *progress) {

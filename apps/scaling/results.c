@@ -103,7 +103,7 @@ static weft_status sum_phases(const scaling_study *study, int index, int warmup,
         double *values = calloc((size_t)study->rounds, sizeof *values);
         int n = 0;
         if (!values)
-            return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            return weft_out_of_memory(error, NULL);
         for (int run = 0; run < study->rounds - warmup; ++run) {
             double value = phase_of(run_of(study, index, run, warmup), results->phases[p]);
             if (!isnan(value))
@@ -119,7 +119,7 @@ static weft_status sum_figures(const scaling_study *study, int index, int warmup
                                scaling_result *out, weft_error *error) {
     double *values = calloc((size_t)study->rounds, sizeof *values);
     if (!values)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     for (scaling_figure f = SCALING_CELLS; f < SCALING_FIGURES; ++f) {
         int n = 0;
         for (int run = 0; run < study->rounds - warmup; ++run) {
@@ -232,7 +232,7 @@ weft_status scaling_results_make(const scaling_options *options, const scaling_c
     *out = (scaling_results){.options = options, .cases = cases};
     out->results = calloc((size_t)cases->n_cases, sizeof *out->results);
     if (!out->results)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     find_phases(study, out);
     for (int i = 0; i < cases->n_cases; ++i) {
         scaling_result *result = &out->results[i];

@@ -121,7 +121,7 @@ static weft_status run_one(const scaling_cases *cases, scaling_study *study,
     app_child child = {0};
     char **command = make_command(cases, &cases->cases[index], refine);
     if (!command)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     scaling_progress_draw(progress);
     TRY(app_child_run(command, NULL, scaling_progress_draw, progress, &child, stopped, error));
     if (*stopped)
@@ -131,7 +131,7 @@ static weft_status run_one(const scaling_cases *cases, scaling_study *study,
     if (record && json_object_get(record, "error")) {
         progress->failed[index] = strdup(json_string_value(json_object_get(record, "error")));
         if (!progress->failed[index])
-            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            status = weft_out_of_memory(error, NULL);
     }
     progress->typical[index] = child.seconds;
     if (status == WEFT_OK)

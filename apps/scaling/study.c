@@ -65,7 +65,7 @@ static weft_status write_line(const scaling_study *study, const json_t *value, w
     char *line = NULL;
     if (!text || asprintf(&line, "%s\n", text) < 0) {
         line = NULL;
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     }
     if (weft_write_all(study->file, line, strlen(line)) != WEFT_OK)
         TRY(fail_file(study, "write", error));
@@ -149,7 +149,7 @@ static weft_status read_lines(scaling_study *study, const scaling_cases *cases, 
     if (number == 0) {
         line = json_pack("{s:i,s:O}", "weft_scaling", FORMAT, "question", study->question);
         if (!line)
-            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+            TRY(weft_out_of_memory(error, NULL));
         TRY(write_line(study, line, error));
     }
 done:
@@ -167,7 +167,7 @@ weft_status scaling_study_open(const char *folder, json_t *question, const scali
     if (asprintf(&out->path, "%s/study.jsonl", folder) < 0)
         out->path = NULL;
     if (!question || !out->records || !out->path)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(enter_folder(folder, error));
     TRY(open_locked(out, error));
     TRY(read_lines(out, cases, error));
@@ -181,7 +181,7 @@ weft_status scaling_study_add(scaling_study *study, int index, int round, json_t
                               weft_error *error) {
     weft_status status = WEFT_OK;
     if (!record)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(write_line(study, record, error));
     place_record(study, index, round, record);
 done:

@@ -25,7 +25,7 @@ static weft_status add_list(formulas *f, const char *origin, const char *text, w
     f->n_pieces[f->n_lists++] = n;
     weft_expression *larger = reallocarray(f->list, (size_t)(f->n + n) + 1, sizeof *f->list);
     if (!larger)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     f->list = larger;
     for (int i = 0; i < n; ++i)
         if (strcmp(pieces[i], "free") != 0)
@@ -40,7 +40,7 @@ static weft_status collect(const solve_options *options, formulas *f, weft_error
     f->pieces = calloc(room, sizeof *f->pieces);
     f->n_pieces = calloc(room, sizeof *f->n_pieces);
     if (!f->pieces || !f->n_pieces)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     if (options->exact)
         TRY(add_list(f, "--exact", options->exact, error));
     for (int i = 0; i < options->run.conditions.n; ++i) {

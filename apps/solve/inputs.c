@@ -215,7 +215,7 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     size_t n = 0;
     run->inputs = calloc((size_t)n_names + 1, sizeof *run->inputs);
     if (!names || !run->inputs) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     for (int i = 0; i < n_names; ++i) {

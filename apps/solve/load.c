@@ -28,7 +28,7 @@ static weft_status make_program(solve *run, weft_error *error) {
     solve_form_cells(run, &form);
     weft_text_add(&text, "return %s;\n", run->script.vector);
     if (text.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     const weft_fragment fragments[] = {{form.form.name, form.form.text}, {"--vector", text.data}};

@@ -37,7 +37,7 @@ static weft_status newton_alloc(newton *n, solve *run, weft_error *error) {
     n->before = weft_array_make((size_t)run->n_dofs, sizeof *n->before);
     n->is_constrained = weft_array_make((size_t)run->n_dofs, 1);
     if (!n->before || !n->is_constrained) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     for (int64_t i = 0; i < run->base.n_constrained; ++i)
@@ -105,7 +105,7 @@ static weft_status note(newton *n, int step, int iteration, double damping, weft
     solve *run = n->run;
     solve_turn *larger = reallocarray(run->turns, (size_t)run->n_turns + 1, sizeof *run->turns);
     if (!larger)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     run->turns = larger;
     larger[run->n_turns++] = (solve_turn){
         .step = step, .iteration = iteration, .residual = n->free_norm, .damping = damping};

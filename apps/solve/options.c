@@ -110,7 +110,7 @@ static weft_status read_binding(solve_bindings *bindings, const char *option, co
     solve_binding *larger =
         reallocarray(bindings->list, (size_t)bindings->n + 1, sizeof *bindings->list);
     if (!larger) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
         goto done;
     }
     bindings->list = larger;

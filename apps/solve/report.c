@@ -21,7 +21,7 @@ static weft_status write_fields(const solve *run, weft_error *error) {
     if (shown != c) {
         values = weft_array_make((size_t)run->base.mesh->n_nodes, (size_t)shown * sizeof *values);
         if (!values)
-            return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            return weft_out_of_memory(error, NULL);
         for (int64_t i = 0; i < run->n_dofs; ++i)
             values[i / c * shown + i % c] = run->base.u_values[i];
         field.values = values;

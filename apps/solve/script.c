@@ -54,7 +54,7 @@ static weft_status compile(const solve *run, int dimension, weft_compilation **o
             continue;
         weft_text_add(&returns[i], "return %s;\n", names[i]);
         if (returns[i].failed) {
-            status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            status = weft_out_of_memory(error, NULL);
             goto done;
         }
         fragments[n++] = (weft_fragment){origins[i], returns[i].data};
@@ -138,7 +138,7 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
                           script->matrix);
         weft_text_add(&script->cells, "\nK = %s;\n", script->matrix);
     }
-    return script->cells.failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory")
+    return script->cells.failed ? weft_out_of_memory(error, NULL)
                                 : WEFT_OK;
 }
 

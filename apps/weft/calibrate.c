@@ -69,7 +69,7 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
         const char **names = weft_arena_alloc(set->arena, n, sizeof *names);
         bool known = false;
         if (!names)
-            return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+            return weft_out_of_memory(error, NULL);
         for (size_t k = 0; k < n; ++k) {
             weft_library_info(library, k, &info);
             names[k] = info.name;

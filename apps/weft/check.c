@@ -52,7 +52,7 @@ static weft_status print_case(checker *c, const char *name, const weft_search_ca
     double *values = calloc(2 * (size_t)(n > 0 ? n : 1), sizeof *values), error_sum = 0;
     char seconds[32], note[32] = "";
     if (!values)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     for (int k = 0; k < n; ++k) {
         values[k] = result->trials[k].predicted;
         values[n + k] = result->trials[k].measured;
@@ -122,7 +122,7 @@ static weft_status add_json(checker *c, const char *name, const weft_search_case
                   c->single ? "float" : "double", "instances", (json_int_t)one->instances,
                   "unfused_seconds", app_json_real(c->unfused), "covers", trials);
     if (json_array_append_new(json_object_get(c->json, "scripts"), script) != 0)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     return WEFT_OK;
 }
 
@@ -278,7 +278,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     const weft_limits *limits = weft_device_limits(device);
     checker *c = calloc(1, sizeof *c);
     if (!c)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
     if (limits->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -290,7 +290,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     if (options->json) {
         c->json = json_pack("{s:o,s:[]}", "device", app_json_text(limits->name), "scripts");
         if (!c->json)
-            TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+            TRY(weft_out_of_memory(error, NULL));
     }
     printf("%s, %d measured routines\n", limits->name, weft_measured_costs_size(costs));
     for (int single = options->single; single < 2 - c->options->only_double; ++single) {

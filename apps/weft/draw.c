@@ -83,7 +83,7 @@ static int by_measured(const void *a, const void *b) {
 static weft_status rank(drawing *d, draw_case *one, weft_error *error) {
     draw_cover **order = weft_arena_alloc(d->arena, (size_t)one->n, sizeof(draw_cover *));
     if (!order)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     qsort(one->covers, (size_t)one->n, sizeof *one->covers, by_predicted);
     for (int i = 0; i < one->n; ++i) {
         one->covers[i].place = i + 1;
@@ -125,7 +125,7 @@ static weft_status read_covers(drawing *d, const json_t *list, const char *where
                           error);
     one->covers = weft_arena_alloc(d->arena, (size_t)one->n, sizeof *one->covers);
     if (!one->covers)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     for (int i = 0; i < one->n; ++i) {
         const json_t *item = json_array_get(list, (size_t)i);
         draw_cover *cover = &one->covers[i];
@@ -174,7 +174,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
     TRY(weft_file_read(d->path, &text, &length, error));
     d->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &place);
     if (!d->root && (!place.text[0] || json_error_code(&place) == json_error_out_of_memory))
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory")); /* it says nothing then */
+        TRY(weft_out_of_memory(error, NULL)); /* it says nothing then */
     if (!d->root) {
         refuse(d, "", "this is no JSON", error);
         weft_error_place(error, d->path, text, place.line, place.column);
@@ -190,7 +190,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
         TRY(refuse(d, "scripts", "is empty: there is nothing to plot", error));
     d->cases = weft_arena_alloc(d->arena, (size_t)d->n, sizeof *d->cases);
     if (!d->cases)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < d->n; ++i)
         TRY(read_case(d, json_array_get(scripts, (size_t)i), i, error));
 done:

@@ -155,7 +155,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
          (strcmp(options->print, "plan") == 0 || strcmp(options->print, "implementations") == 0)))
         TRY(weft_tool_figures(device, compilation, &out, error));
     if (out.failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
     else if (out.data)
         fwrite(out.data, 1, out.length, stdout);
 done:

@@ -132,7 +132,7 @@ static weft_status check_reserved(const char *name, weft_error *error) {
     TRY(weft_library_make(&library, error));
     fill_in(function_text, name, &text);
     if (text.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     if (weft_library_add_text(library, name, text.data, &inner) != WEFT_OK)
         status = refuse(name, "it is reserved", inner.hint, error);
 done:
@@ -267,7 +267,7 @@ static weft_status make_file(bool is_function, const char *name, weft_error *err
             TRY(check_script(library, file, text.data, error));
     }
     if (text.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(write_new(file, text.data, error));
     printf("%s is written. Next:\n", file);
     if (is_function)

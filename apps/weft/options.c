@@ -27,7 +27,7 @@ static weft_status split(weft_tool_options *options, const char *option, const c
     *name = weft_arena_copy(options->arena, left, strlen(left));
     *value = weft_arena_copy(options->arena, right, strlen(right));
     if (!*name || !*value)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
 done:
     free(left);
     free(right);
@@ -41,7 +41,7 @@ static weft_status add_expression(weft_tool_options *options, const char *text, 
     weft_expression *larger =
         reallocarray(options->expressions, (size_t)options->n_expressions + 1, sizeof *larger);
     if (!larger)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     options->expressions = larger;
     larger[options->n_expressions++] = made;
 done:
@@ -57,7 +57,7 @@ static weft_status add_parameter(weft_tool_options *options, const char *text, w
     weft_parameter *larger =
         reallocarray(options->parameters, (size_t)options->n_parameters + 1, sizeof *larger);
     if (!larger)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     options->parameters = larger;
     larger[options->n_parameters++] = made;
 done:

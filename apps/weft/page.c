@@ -13,7 +13,7 @@ static weft_status hash_kernel(const weft_compilation *compilation, const weft_k
     weft_text_add(&text, "%s %s", kernel->name, weft_compilation_source(compilation));
     if (text.failed) {
         weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     }
     weft_hash(text.data, text.length, out);
     weft_text_free(&text);
@@ -25,7 +25,7 @@ static weft_status make_seconds(const weft_compilation *compilation, double **ou
     const int n = weft_compilation_kernels(compilation);
     *out = calloc((size_t)n + 1, sizeof **out);
     if (*out == NULL)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     for (int i = 0; i < n; ++i)
         (*out)[i] = -1;
     return WEFT_OK;

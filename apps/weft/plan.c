@@ -174,7 +174,7 @@ weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *c
     weft_tool_options options = {.n_arguments_max = 3};
     saved_plan *plans = calloc(2, sizeof *plans);
     if (plans == NULL)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     TRY(weft_tool_read(table, "diff FILE FILE", doc, argc, argv, &options, error));
     if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "two saved plans are compared");

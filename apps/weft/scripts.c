@@ -26,7 +26,7 @@ static weft_status add_returns(weft_tool_scripts *scripts, const weft_outline *o
     weft_text_add(&text, ";\n");
     if (text.failed) {
         weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     }
     add_fragment(scripts, "what is returned", text.data);
     return WEFT_OK;

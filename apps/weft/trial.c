@@ -122,7 +122,7 @@ static weft_status give(round_data *r, int k, int i, weft_error *error) {
     char name[32];
     double *values = malloc(count * sizeof *values);
     if (!values)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        return weft_out_of_memory(error, NULL);
     weft_interleave(values_of(r->data[k].plain[i]), r->n, operand->n, r->lanes, values);
     for (size_t c = 0; r->single && c < count; ++c) { /* narrowed in place */
         float value = (float)values[c];
@@ -239,7 +239,7 @@ static weft_status check(const round_data *r, int k, weft_tool_outcome *out, wef
     double *values = malloc(count * sizeof *values), *results = malloc(count * sizeof *results);
     snprintf(name, sizeof name, "r_%d", k);
     if (!values || !results)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(weft_memory_read(weft_program_result(r->program, name), 0, values,
                          count * (r->single ? sizeof(float) : sizeof(double)), error));
     for (size_t i = count; r->single && i-- > 0;) { /* widened in place, from the end */
@@ -315,7 +315,7 @@ weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int
     out->tolerance = single ? tolerance_single : tolerance_double;
     print_script(trial, &script);
     if (script.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragment = {"a test of this function", script.data};
     TRY(weft_compile(trial->library, weft_device_limits(device), &fragment, 1, &options,
                      &compilation, error));
@@ -328,7 +328,7 @@ weft_status weft_tool_try(const weft_tool_trial *trial, weft_device *device, int
             TRY(run_round(&r, out, error));
     }
     if (out->failure.failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory");
+        status = weft_out_of_memory(error, NULL);
 done:
     weft_program_free(&r.program);
     weft_compilation_free(&compilation);

@@ -21,7 +21,7 @@ struct weft_arena {
 weft_status weft_arena_make(weft_arena **out, weft_error *error) {
     weft_arena *arena = calloc(1, sizeof *arena);
     if (!arena)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for an arena");
+        return weft_out_of_memory(error, "an arena");
     arena->chunk_bytes = CHUNK_BYTES;
     *out = arena;
     return WEFT_OK;

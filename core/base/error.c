@@ -59,6 +59,11 @@ weft_status weft_error_set(weft_error *error, weft_status status, const char *fo
     return status;
 }
 
+weft_status weft_out_of_memory(weft_error *error, const char *what) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory%s%s", what ? " for " : "",
+                          what ? what : "");
+}
+
 static size_t window_start(int column) {
     return column > WINDOW_LIMIT ? (size_t)(column - 1 - WINDOW_BEFORE) : 0;
 }

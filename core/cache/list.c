@@ -84,7 +84,7 @@ weft_status weft_cache_list(const char *directory, weft_cache_entry **out, size_
             capacity = capacity ? 2 * capacity : 16;
             weft_cache_entry *larger = realloc(entries, capacity * sizeof *entries);
             if (!larger)
-                TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the list"));
+                TRY(weft_out_of_memory(error, "the list"));
             entries = larger;
         }
         entries[used++] = entry;

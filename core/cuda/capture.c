@@ -86,7 +86,7 @@ static weft_status begin(weft_device *device, weft_error *error) {
     weft_cuda_state *state = device->state;
     weft_cuda_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording");
+        return weft_out_of_memory(error, "a recording");
     status = weft_cuda_enter(state, error);
     if (status != WEFT_OK) {
         free(recorder);
@@ -266,7 +266,7 @@ static weft_status end(weft_device *device, void **out, weft_error *error) {
     weft_error ignored;
     weft_cuda_recording *made = calloc(1, sizeof *made);
     if (!made)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording");
+        status = weft_out_of_memory(error, "a recording");
     bool entered = weft_cuda_enter(state, status == WEFT_OK ? error : &ignored) == WEFT_OK;
     if (status == WEFT_OK)
         status = entered ? finish(state, made, error) : WEFT_ERROR_DEVICE;

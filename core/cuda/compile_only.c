@@ -15,7 +15,7 @@ weft_status weft_source_figures_make(const char *name, const char *source, int a
     char file[64];
     weft_source_figures *made = calloc(1, sizeof *made);
     if (!made)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module's figures"));
+        TRY(weft_out_of_memory(error, "a module's figures"));
     weft_source_name(name, file, sizeof file);
     TRY(weft_nvrtc_open(&nvrtc, error));
     TRY(weft_nvrtc_compile(&nvrtc, architecture, file, source, &made->cubin, error));

@@ -266,7 +266,7 @@ static weft_status copy_options(weft_cuda_state *state, const weft_device_option
         state->keep_directory = strdup(options->keep_directory);
     if ((options->cache_directory && !state->cache_directory) ||
         (options->keep_directory && !state->keep_directory))
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
+        return weft_out_of_memory(error, "a device");
     return WEFT_OK;
 }
 
@@ -279,7 +279,7 @@ weft_status weft_device_cuda_open(weft_device *device, const char *argument,
     TRY(read_argument(argument, &ordinal, &is_traced, error));
     state = calloc(1, sizeof *state);
     if (!state)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
+        return weft_out_of_memory(error, "a device");
     pthread_mutex_init(&state->mutex, NULL);
     pthread_mutex_init(&state->transfers, NULL);
     state->arrays.previous = state->arrays.next = &state->arrays;

@@ -16,7 +16,7 @@ weft_status weft_cuda_record_use(weft_cuda_state *state, const void *used, weft_
         size_t room = 2 * recorder->room + 32;
         const void **uses = realloc(recorder->uses, room * sizeof *uses);
         if (!uses)
-            return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording");
+            return weft_out_of_memory(error, "a recording");
         recorder->uses = uses;
         recorder->room = room;
     }

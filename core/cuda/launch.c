@@ -146,7 +146,7 @@ weft_status weft_cuda_launch(weft_device *device, const weft_launch *launch, int
     if (launch->n_arguments > FEW_ARGUMENTS)
         parameters = malloc(((size_t)launch->n_arguments + 1) * sizeof *parameters);
     if (!parameters)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch"));
+        TRY(weft_out_of_memory(error, "a launch"));
     parameters[0] = &n;
     for (int i = 0; i < launch->n_arguments; ++i) {
         weft_cuda_array *array = launch->arguments[i]->state;

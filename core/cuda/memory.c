@@ -100,7 +100,7 @@ weft_status weft_cuda_memory_make(weft_memory *memory, weft_error *error) {
     TRY(weft_cuda_enter(state, error));
     array = calloc(1, sizeof *array);
     if (!array) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for an array");
+        status = weft_out_of_memory(error, "an array");
         goto leave;
     }
     weft_cu_result code = allocate(state, whole, &array->address);

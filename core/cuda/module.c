@@ -39,7 +39,7 @@ static weft_status make_keys(const weft_cuda_state *state, const char *source, w
     weft_text_add_bytes(&text, source, strlen(source));
     if (text.failed) {
         weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel's source");
+        return weft_out_of_memory(error, "a kernel's source");
     }
     weft_hash(text.data, text.length, entry->source_key);
     weft_text_free(&text);
@@ -125,7 +125,7 @@ weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_
     weft_cuda_state *state = module->device->state;
     weft_cuda_module *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
+        return weft_out_of_memory(error, "a module");
     TRY(make(state, module, source, made, error));
     module->state = made;
     made = NULL;

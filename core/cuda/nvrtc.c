@@ -119,7 +119,7 @@ static weft_status take_result(const weft_nvrtc *nvrtc, void *program, const cha
     weft_cubin cubin = {.size = size, .whole = size + log_size + 8};
     cubin.bytes = calloc(cubin.whole, 1);
     if (!cubin.bytes)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
+        return weft_out_of_memory(error, "a module");
     code = nvrtc->nvrtcGetCUBIN(program, (char *)cubin.bytes);
     if (code != 0) {
         weft_cubin_free(&cubin);
@@ -150,7 +150,7 @@ weft_status weft_nvrtc_compile(const weft_nvrtc *nvrtc, int architecture, const 
         log_size = 0;
     log = calloc(log_size + 1, 1);
     if (!log)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a compiler's words"));
+        TRY(weft_out_of_memory(error, "a compiler's words"));
     if (log_size > 0 && nvrtc->nvrtcGetProgramLog(program, log) != 0)
         log[0] = '\0';
     if (code != 0)

@@ -48,7 +48,7 @@ weft_status weft_module_make(weft_device *device, const char *name, const char *
     weft_module *module = calloc(1, sizeof *module);
     char *copy = strdup(name ? name : "module");
     if (!module || !copy)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module"));
+        TRY(weft_out_of_memory(error, "a module"));
     module->device = device;
     module->name = copy;
     copy = NULL;

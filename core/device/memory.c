@@ -19,7 +19,7 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, b
     TRY(weft_recording_refuses(device, "making an array", error));
     memory = calloc(1, sizeof *memory);
     if (!memory)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     if ((used > most || bytes > most - used) && device->table->memory_full) {
         status = device->table->memory_full(device, bytes, error);
         goto done;

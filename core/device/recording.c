@@ -76,7 +76,7 @@ weft_status weft_recording_end(weft_device *device, weft_recording **out, weft_e
         goto done;
     recording = malloc(sizeof *recording);
     if (!recording)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a recording"));
+        TRY(weft_out_of_memory(error, "a recording"));
     *recording = (weft_recording){device, state};
     state = NULL;
     *out = recording;

@@ -14,7 +14,7 @@ weft_status weft_timer_make(weft_device *device, weft_timer **out, weft_error *e
     weft_status status = WEFT_OK;
     weft_timer *timer = calloc(1, sizeof *timer);
     if (!timer)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a timer");
+        return weft_out_of_memory(error, "a timer");
     timer->device = device;
     if (device->table->timer)
         TRY(device->table->timer->make(device, &timer->state, error));

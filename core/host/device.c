@@ -133,7 +133,7 @@ static weft_status host_launch(weft_device *device, const weft_launch *launch, i
     if (launch->n_arguments > FEW_ARGUMENTS)
         arguments = malloc((size_t)launch->n_arguments * sizeof *arguments);
     if (!arguments)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a launch"));
+        TRY(weft_out_of_memory(error, "a launch"));
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = launch->arguments[i]->host;
     run.arguments = arguments;
@@ -278,7 +278,7 @@ weft_status weft_device_host_open(weft_device *device, const char *argument,
     TRY(read_argument(argument, options, &threads, &processor, error));
     state = calloc(1, sizeof *state);
     if (!state)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device"));
+        TRY(weft_out_of_memory(error, "a device"));
     TRY(weft_host_compile_make(options, &processor, &state->compile, error));
     if (threads > 1)
         TRY(weft_threads_make(threads, &device->threads, error));

@@ -43,7 +43,7 @@ weft_status weft_host_compile_make(const weft_device_options *options,
                                    weft_error *error) {
     weft_host_compile *compile = calloc(1, sizeof *compile);
     if (!compile)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
+        return weft_out_of_memory(error, "a device");
     pthread_mutex_init(&compile->mutex, NULL);
     compile->cache.folder = -1;
     compile->mode = options->cache;
@@ -55,7 +55,7 @@ weft_status weft_host_compile_make(const weft_device_options *options,
         !copy_option(options->keep_directory, &compile->keep_directory) ||
         !copy_option(command, &compile->command)) {
         weft_host_compile_free(&compile);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
+        return weft_out_of_memory(error, "a device");
     }
     compile->processor = *processor;
     *out = compile;
@@ -102,7 +102,7 @@ static weft_status make_source_key(const weft_host_compile *compile, const char 
     weft_text_add_bytes(&text, source, strlen(source));
     if (text.failed) {
         weft_text_free(&text);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel's source");
+        return weft_out_of_memory(error, "a kernel's source");
     }
     weft_hash(text.data, text.length, out);
     weft_text_free(&text);
@@ -268,7 +268,7 @@ weft_status weft_host_module_make(weft_host_compile *compile, weft_module *modul
     weft_status status = WEFT_OK;
     weft_shared_object *object = calloc(1, sizeof *object);
     if (!object)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
+        return weft_out_of_memory(error, "a module");
     TRY(make_object(compile, module, source, object, error));
     module->state = object;
     object = NULL;

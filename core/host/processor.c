@@ -170,7 +170,7 @@ weft_status weft_processor_read(const char *instructions, weft_processor *out, w
         TRY(choose_set(instructions, &processor, error));
     weft_text_add(&all, "|%s|%s", processor.vectors, processor.option);
     if (all.failed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device"));
+        TRY(weft_out_of_memory(error, "a device"));
     weft_hash(all.data, all.length, processor.identity);
     *out = processor;
 done:

@@ -42,7 +42,7 @@ static weft_status null_module_make(weft_module *module, const char *source, wef
     if (!made || !copy) {
         free(made);
         free(copy);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a module");
+        return weft_out_of_memory(error, "a module");
     }
     made->source = copy;
     module->state = made;

@@ -99,7 +99,7 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
     }
     weft_device *device = calloc(1, sizeof *device);
     if (!device)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a device");
+        return weft_out_of_memory(error, "a device");
     device->monitor = options->monitor;
     status = automatic ? open_automatic(device, options, error)
                        : open_kind(device, name, options, error);

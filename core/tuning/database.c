@@ -285,7 +285,7 @@ weft_status weft_tuning_open(const weft_device_options *options, weft_tuning **o
     }
     weft_tuning *tuning = calloc(1, sizeof *tuning);
     if (!tuning)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the tuning database");
+        return weft_out_of_memory(error, "the tuning database");
     pthread_mutex_init(&tuning->mutex, NULL);
     tuning->monitor = options->monitor;
     weft_cache_open_for(&tuning->cache, "tuning database",

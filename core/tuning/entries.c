@@ -12,10 +12,6 @@ static bool is_time(double seconds) {
     return isfinite(seconds) && seconds > 0;
 }
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the tuning database");
-}
-
 weft_status weft_tuning_describe(weft_tuning *tuning, const char *device, const char *description,
                                  weft_error *error) {
     const tuning_value row[] = {{.text = device}, {.text = description}};
@@ -28,7 +24,7 @@ weft_status weft_tuning_add_times(weft_tuning *tuning, const char *device,
     const int64_t now = (int64_t)time(NULL);
     tuning_value *rows = calloc(n ? n * WIDTH : 1, sizeof *rows);
     if (!rows)
-        return no_memory(error);
+        return weft_out_of_memory(error, "the tuning database");
     weft_status status = WEFT_OK;
     for (size_t i = 0; i < n && status == WEFT_OK; ++i) {
         tuning_value *row = rows + i * WIDTH;
@@ -60,7 +56,7 @@ weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const cha
     TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, routine ? 2 : 1, arena, &found, error));
     weft_tuning_time *times = weft_arena_alloc(arena, found.n + 1, sizeof *times);
     if (!times)
-        return no_memory(error);
+        return weft_out_of_memory(error, "the tuning database");
     for (size_t i = 0; i < found.n; ++i) {
         const tuning_value *row = found.values + i * WIDTH;
         times[i] = (weft_tuning_time){
@@ -122,7 +118,7 @@ weft_status weft_tuning_kernels(weft_tuning *tuning, const char *device, weft_ar
     TRY(weft_tuning_find(tuning, TUNING_KERNELS, keys, 1, arena, &found, error));
     weft_tuning_kernel *kernels = weft_arena_alloc(arena, found.n + 1, sizeof *kernels);
     if (!kernels)
-        return no_memory(error);
+        return weft_out_of_memory(error, "the tuning database");
     for (size_t i = 0; i < found.n; ++i) {
         const tuning_value *row = found.values + i * WIDTH;
         kernels[i] =

@@ -87,7 +87,7 @@ weft_status weft_tuning_forget(weft_tuning *tuning, const char *device, weft_err
     weft_text_add(&sql, "COMMIT;");
     pthread_mutex_lock(&tuning->mutex);
     if (sql.failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the tuning database");
+        status = weft_out_of_memory(error, "the tuning database");
     else
         status = weft_tuning_execute(tuning, sql.data, "clear", error);
     if (status != WEFT_OK)

@@ -19,7 +19,7 @@ const tuning_table weft_tuning_tables[TUNING_TABLES] = {
 
 weft_status weft_tuning_failed(weft_tuning *tuning, int code, const char *what, weft_error *error) {
     if ((code & 0xff) == SQLITE_NOMEM)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the tuning database");
+        return weft_out_of_memory(error, "the tuning database");
     weft_error_set(error, WEFT_ERROR_IO, "cannot %s the tuning database%s%s: %s", what,
                    tuning->path[0] ? " " : "", tuning->path,
                    tuning->database ? sqlite3_errmsg(tuning->database) : sqlite3_errstr(code));
@@ -51,7 +51,7 @@ weft_status weft_tuning_tables_make(weft_tuning *tuning, weft_error *error) {
     weft_text_add(&sql, "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
                   TUNING_APPLICATION, WEFT_TUNING_FORMAT);
     if (sql.failed)
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the tuning database");
+        status = weft_out_of_memory(error, "the tuning database");
     else
         status = weft_tuning_execute(tuning, sql.data, "make", error);
     if (status != WEFT_OK)

@@ -8,7 +8,7 @@ weft_status weft_vector_make(weft_device *device, int64_t n, double **values, we
     weft_status status = WEFT_OK;
     double *array = weft_array_make((size_t)n, sizeof *array);
     if (!array)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory"));
+        TRY(weft_out_of_memory(error, NULL));
     TRY(weft_memory_wrap(device, array, (size_t)n * sizeof *array, memory, error));
     *values = array;
     array = NULL;

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for boundary conditions");
-}
-
 static weft_status refuse_empty(const weft_condition *condition, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the group '%s' has no facets on which a condition could hold",
@@ -101,7 +97,7 @@ static weft_status collect_marks(weft_bc *bc, const char *marks, weft_error *err
     bc->constrained = weft_array_make((size_t)bc->n_constrained, sizeof *bc->constrained);
     bc->given = weft_array_make((size_t)bc->n_constrained, sizeof *bc->given);
     if (!bc->constrained || !bc->given)
-        return no_memory(error);
+        return weft_out_of_memory(error, "boundary conditions");
     for (int64_t i = 0, k = 0; i < n; ++i)
         if (marks[i])
             bc->constrained[k++] = (int32_t)i;
@@ -139,7 +135,7 @@ static weft_status evaluate_all(weft_bc *bc, weft_error *error) {
     weft_status status = WEFT_OK;
     double *all = weft_array_make((size_t)weft_space_dofs(bc->space), sizeof *all);
     if (!all)
-        return no_memory(error);
+        return weft_out_of_memory(error, "boundary conditions");
     for (int i = 0; i < bc->n_pieces; ++i)
         if (bc->pieces[i].condition.kind == WEFT_DIRICHLET)
             TRY(evaluate(bc, &bc->pieces[i], all, error));
@@ -192,7 +188,7 @@ static weft_status make_room(weft_bc *bc, const weft_condition *conditions, int 
     bc->bound = calloc(n_robin + 1, sizeof *bc->bound);
     bc->forms = calloc(n_robin + 1, sizeof *bc->forms);
     if (!bc->pieces || !bc->facets || !bc->groups || !bc->bound || !bc->forms)
-        return no_memory(error);
+        return weft_out_of_memory(error, "boundary conditions");
     for (int i = 0; i < n; ++i) {
         bc->pieces[i].condition = conditions[i];
         if (!conditions[i].origin)
@@ -209,7 +205,7 @@ weft_status weft_bc_make(weft_context *context, const weft_space *space,
     char *marks = weft_array_make((size_t)weft_space_dofs(space), 1);
     weft_bc *bc = calloc(1, sizeof *bc);
     if (!marks || !bc)
-        TRY(no_memory(error));
+        TRY(weft_out_of_memory(error, "boundary conditions"));
     *bc = (weft_bc){.context = context,
                     .space = space,
                     .is_null = weft_device_limits(context->device)->records_only};
@@ -268,7 +264,7 @@ weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const wef
     weft_operator *op = NULL;
     weft_form *forms = calloc((size_t)bc->n_forms + 1, sizeof *forms);
     if (!forms)
-        return no_memory(error);
+        return weft_out_of_memory(error, "boundary conditions");
     forms[0] = *cells;
     memcpy(forms + 1, bc->forms, (size_t)bc->n_forms * sizeof *forms);
     TRY(weft_operator_make(bc->context, assembly, forms, bc->n_forms + 1, &op, error));

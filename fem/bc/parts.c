@@ -77,7 +77,7 @@ weft_status weft_bc_find_free(const weft_bc *bc, int component, bool *is_free, w
     int32_t *parent = weft_array_make((size_t)mesh->n_nodes, sizeof *parent);
     char *fixed = weft_array_make((size_t)mesh->n_nodes, 1);
     if (!parent || !fixed)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the parts of a mesh"));
+        TRY(weft_out_of_memory(error, "the parts of a mesh"));
     join_cells(mesh, parent);
     mark_fixed(bc, component, parent, fixed);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {

@@ -34,8 +34,7 @@ static weft_status make_shape(void *user, const int *arguments, int n_arguments,
     TRY(weft_quadrature_make(arena, d, arguments[1], &q, &points, &weights, error));
     double *shape = weft_arena_alloc(arena, (size_t)(d + 1) * (size_t)q, sizeof *shape);
     if (!shape)
-        return weft_error_set(error, WEFT_ERROR_MEMORY,
-                              "out of memory for a table of shape functions");
+        return weft_out_of_memory(error, "a table of shape functions");
     for (int p = 0; p < q; ++p) {
         double sum = 0;
         for (int i = 0; i < d; ++i) {

@@ -32,7 +32,7 @@ weft_status weft_trial_write(weft_memory *v, int64_t n, weft_error *error) {
     uint64_t state = 1;
     double *values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a vector");
+        return weft_out_of_memory(error, "a vector");
     for (int64_t i = 0; i < n; ++i) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         values[i] = (double)(int64_t)state * 0x1p-63;

@@ -35,7 +35,7 @@ weft_status weft_equations_make(weft_device *device, const weft_form *form, weft
                               (long long)weft_connectivity_to(form->dofs), c);
     out->indices = weft_array_make((size_t)n, sizeof *out->indices);
     if (!out->indices)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the dofs of cells");
+        return weft_out_of_memory(error, "the dofs of cells");
     for (int64_t i = 0; i < n; ++i)
         out->indices[i] = nodes[i / c] * c + (int32_t)(i % c);
     TRY(weft_connectivity_make(device, out->indices, n_cells, width * c, weft_form_equations(form),

@@ -43,7 +43,7 @@ weft_status weft_field_measure_make(weft_context *context, const weft_mesh *mesh
     weft_status status = WEFT_OK;
     weft_field_measure *measure = calloc(1, sizeof *measure);
     if (!measure)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for measures");
+        return weft_out_of_memory(error, "measures");
     measure->dimension = mesh->dimension;
     measure->has_exact = exact != NULL;
     TRY(weft_memory_make(context->device, sizeof(double), &measure->t, error));

@@ -89,7 +89,7 @@ weft_status weft_form_action_apart(weft_context *context, const weft_form *form,
     double apart = 0, whole = 0;
     weft_text_add(&name, "action = %s;\n", form->action);
     if (name.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a script");
+        status = weft_out_of_memory(error, "a script");
         goto done;
     }
     const weft_fragment fragments[] = {

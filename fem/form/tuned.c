@@ -29,7 +29,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
         return WEFT_OK;
     made = calloc(1, sizeof *made);
     if (!made)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for measured times");
+        return weft_out_of_memory(error, "measured times");
     if (most == 0 && options.cache == WEFT_CACHE_ON)
         options.cache = WEFT_CACHE_READ; /* who only looks makes nothing */
     made->most = most;

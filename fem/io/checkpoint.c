@@ -25,10 +25,6 @@ typedef struct content {
     const char *temporary;
 } content;
 
-static weft_status no_memory(const char *path, weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path);
-}
-
 /* ---- what is hashed ----------------------------------------------------------------------------
  */
 
@@ -54,7 +50,7 @@ static weft_status hash_all(const content *c, char out[HASH], weft_error *error)
         weft_text_add(&text, "%s %s\n", c->checkpoint->names[i], one);
     }
     if (text.failed)
-        status = no_memory(c->path, error);
+        status = weft_out_of_memory(error, c->path);
     else
         weft_hash(text.data, text.length, out);
     weft_text_free(&text);
@@ -119,7 +115,7 @@ weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
     char mesh_hash[HASH], hash[HASH], step[32];
     weft_field *fields = calloc((size_t)n + 1, sizeof *fields);
     if (!fields)
-        return no_memory(path, error);
+        return weft_out_of_memory(error, path);
     for (int i = 0; i < n; ++i)
         fields[i] = (weft_field){
             .name = checkpoint->names[i], .n_components = 1, .values = checkpoint->lists[i]};
@@ -210,7 +206,7 @@ static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], 
     }
     H5Gclose(group);
     if (no_room)
-        return no_memory(path, error);
+        return weft_out_of_memory(error, path);
     return whole ? WEFT_OK
                  : refuse(path, "the checkpoint is damaged", "restart from an earlier one", error);
 }

@@ -27,10 +27,6 @@ typedef struct pvd {
     weft_text index; /* without its end */
 } pvd;
 
-static weft_status no_memory(const weft_series *s, weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", s->path);
-}
-
 /* ---- reading an index -------------------------------------------------------------------------
  */
 
@@ -68,7 +64,7 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
         if (c_locale)
             freelocale(c_locale);
         if (!good)
-            status = no_memory(s, error);
+            status = weft_out_of_memory(error, s->path);
     }
 done:
     free(text);
@@ -110,7 +106,7 @@ static weft_status fill_index(void *user, const weft_temporary *temporary, weft_
 
 static weft_status place_index(weft_series *s, bool durable, weft_error *error) {
     if (((const pvd *)s->state)->index.failed)
-        return no_memory(s, error);
+        return weft_out_of_memory(error, s->path);
     return weft_result_place(s->path, durable, fill_index, s, error);
 }
 
@@ -136,11 +132,11 @@ static weft_status name_folder(weft_series *s, pvd *p, weft_error *error) {
     const size_t length = strlen(s->path) - strlen(s->kind->ending);
     if (asprintf(&p->folder, "%.*s_steps", (int)length, s->path) < 0) {
         p->folder = NULL;
-        return no_memory(s, error);
+        return weft_out_of_memory(error, s->path);
     }
     const char *slash = strrchr(p->folder, '/');
     p->base = strdup(slash ? slash + 1 : p->folder);
-    return p->base ? WEFT_OK : no_memory(s, error);
+    return p->base ? WEFT_OK : weft_out_of_memory(error, s->path);
 }
 
 /* Steps whose index is gone may be somebody's only copy. And what killed runs left is removed. */
@@ -202,7 +198,7 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
     weft_status status = WEFT_OK;
     pvd *p = calloc(1, sizeof *p);
     if (!p)
-        return no_memory(s, error);
+        return weft_out_of_memory(error, s->path);
     s->state = p;
     TRY(name_folder(s, p, error));
     TRY(open_folder(s, p, found->is_series, error));
@@ -235,7 +231,7 @@ static weft_status add(weft_series *s, double t, const double *values, weft_erro
     char *path = step_path(p, s->n_steps);
     vtu_step step = {s->mesh, path, {.name = s->name, .n_components = 1, .values = values}};
     if (!path)
-        return no_memory(s, error);
+        return weft_out_of_memory(error, s->path);
     TRY(weft_result_place(path, false, fill_step, &step, error));
     add_entry(p, s->n_steps, t);
     status = place_index(s, false, error);

@@ -46,10 +46,6 @@ static bool receive_places(const weft_apart *apart, weft_series_places *p) {
     return p->values && weft_apart_read(apart, p->values, 2 * n * sizeof *p->values);
 }
 
-static weft_status no_memory(const weft_series *s, weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", s->path);
-}
-
 static weft_status look(weft_series *s, weft_series_found *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_apart apart = WEFT_APART_NONE;
@@ -57,13 +53,13 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     TRY(weft_file_unlocked(s->path, true, error));
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_places));
     if (!s->state)
-        return no_memory(s, error);
+        return weft_out_of_memory(error, s->path);
     TRY(weft_apart_start(weft_series_look, &j, s->path, &apart, error));
     weft_series_found found = {0};
     if (weft_apart_read(&apart, &found, sizeof found)) {
         found.times = malloc(((size_t)found.n_steps + 1) * sizeof *found.times);
         if (!found.times)
-            TRY(no_memory(s, error));
+            TRY(weft_out_of_memory(error, s->path));
         found.is_series =
             weft_apart_read(&apart, found.times, (size_t)found.n_steps * sizeof *found.times);
         if (strcmp(found.mesh, s->mesh_hash) == 0)
@@ -146,7 +142,7 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
     const bool received = receive_places(&apart, p);
     TRY(weft_apart_end(&apart, false, f->s->path, error));
     if (!received)
-        TRY(no_memory(f->s, error));
+        TRY(weft_out_of_memory(error, f->s->path));
     TRY(reserve(f->s, temporary->file, error));
     TRY(write_count(f->s, temporary->file, f->s->n_steps, error));
 done:
@@ -177,7 +173,7 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
     filling f = {s, !resume, s->n_steps + s->n_more};
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_places));
     if (!s->state)
-        return no_memory(s, error);
+        return weft_out_of_memory(error, s->path);
     const weft_series_places *p = s->state;
     if (resume) {
         TRY(open_series(s, error));

@@ -128,6 +128,6 @@ done:
     free(seen);
     return status;
 no_memory:
-    status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the nodes of a group");
+    status = weft_out_of_memory(error, "the nodes of a group");
     goto done;
 }

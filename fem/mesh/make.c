@@ -374,7 +374,7 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     TRY(check_faults(data, &faults, source, error));
     mesh = calloc(1, sizeof *mesh);
     if (!mesh)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a mesh"));
+        TRY(weft_out_of_memory(error, "a mesh"));
     mesh->dimension = data->dimension;
     mesh->n_nodes = data->n_nodes;
     mesh->n_cells = data->n_cells;

@@ -66,7 +66,7 @@ static weft_status action_write(const weft_form *form, weft_text *text, weft_fra
         weft_text_add(text, "parameter block_components = %d;\n", weft_form_components(form));
     weft_text_add(text, "y[dofs] += %s;\nreturn y;\n", form->action);
     if (text->failed)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a product's script");
+        return weft_out_of_memory(error, "a product's script");
     *out = (weft_fragment){"action", text->data};
     return WEFT_OK;
 }

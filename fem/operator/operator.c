@@ -43,7 +43,7 @@ weft_status weft_operator_allocate(const weft_operator_table *table, size_t stat
         free(op);
         free(state);
         free(parts);
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an operator");
+        return weft_out_of_memory(error, "an operator");
     }
     *op = (weft_operator){.table = table,
                           .state = state,

@@ -129,7 +129,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     course.rr = malloc((WEFT_CG_TURNS_MAX + 1) * sizeof *course.rr);
     TRY(weft_cg_start(cg, b, x, options, error));
     if (!course.rr) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+        status = weft_out_of_memory(error, "the history of CG");
         goto done;
     }
     TRY(weft_cg_diagonal(cg, &least, error));

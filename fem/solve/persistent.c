@@ -72,7 +72,7 @@ static weft_status compile(weft_persistent *p, weft_context *context,
     const char *source = source_text();
     weft_text_add_bytes(&text, source, strlen(source));
     if (text.failed) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a kernel's source");
+        status = weft_out_of_memory(error, "a kernel's source");
         goto done;
     }
     TRY(weft_module_make(p->device, "cg_persistent", text.data, &p->module, error));
@@ -175,7 +175,7 @@ weft_status weft_persistent_make(weft_context *context, const weft_pattern *patt
     bool fits = false;
     weft_persistent *p = calloc(1, sizeof *p);
     if (!p)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+        return weft_out_of_memory(error, "conjugate gradients");
     *p = (weft_persistent){.device = context->device,
                            .n = pattern->n_rows,
                            .n_entries = pattern->n_entries,
@@ -289,7 +289,7 @@ static weft_status history_read(weft_persistent *p, int64_t begin, weft_persiste
         int wanted = n > *room + *room / 2 ? n : *room + *room / 2;
         double *grown = realloc(run->history, (size_t)wanted * sizeof *grown);
         if (!grown)
-            return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+            return weft_out_of_memory(error, "the history of CG");
         run->history = grown;
         *room = wanted;
     }

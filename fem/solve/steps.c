@@ -53,7 +53,7 @@ static weft_status walk(weft_solver *cg, weft_cg_name from, weft_cg_name to,
     int64_t size = cg->n < PIECE ? cg->n : PIECE;
     double *piece = malloc((size_t)size * sizeof *piece + 1);
     if (!piece) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+        status = weft_out_of_memory(error, "conjugate gradients");
         goto done;
     }
     state->cg = cg;
@@ -278,7 +278,7 @@ static weft_status sums_make(weft_solver *cg, weft_error *error) {
         return WEFT_OK;
     cg->sums = calloc((size_t)(cg->n / WEFT_CHUNK) + 1, sizeof *cg->sums);
     if (!cg->sums)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+        return weft_out_of_memory(error, "conjugate gradients");
     return WEFT_OK;
 }
 
@@ -287,7 +287,7 @@ weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solv
     weft_status status = WEFT_OK;
     weft_solver *solver = calloc(1, sizeof *solver);
     if (!solver)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for conjugate gradients");
+        return weft_out_of_memory(error, "conjugate gradients");
     solver->context = context;
     solver->op = op;
     solver->n = weft_operator_dofs(op);

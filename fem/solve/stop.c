@@ -52,7 +52,7 @@ weft_status weft_cg_note(weft_cg_course *course, double residual, weft_error *er
         const int capacity = course->capacity < 64 ? 64 : course->capacity + course->capacity / 2;
         double *grown = realloc(course->history, (size_t)capacity * sizeof *grown);
         if (!grown)
-            return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+            return weft_out_of_memory(error, "the history of CG");
         course->history = grown;
         course->capacity = capacity;
     }
@@ -100,7 +100,7 @@ static weft_status find_plateau(const weft_solver *cg, weft_cg_course *course, b
         return WEFT_OK;
     double *grown = realloc(course->gains, ((size_t)at + 1) * sizeof *grown);
     if (!grown)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the history of CG");
+        return weft_out_of_memory(error, "the history of CG");
     course->gains = grown;
     course->gains[at] = cg->gain;
     *flat = now - course->lowest_at > PATIENCE * fmax(WINDOW, (double)cg->n);

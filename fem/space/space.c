@@ -28,7 +28,7 @@ weft_status weft_space_make(weft_device *device, const weft_mesh *mesh, weft_ele
                               "more than 2^31 - 1 degrees of freedom");
     weft_space *space = calloc(1, sizeof *space);
     if (!space)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a space");
+        return weft_out_of_memory(error, "a space");
     *space = (weft_space){.device = device,
                           .mesh = mesh,
                           .element = element,

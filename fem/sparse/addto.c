@@ -189,10 +189,6 @@ static void block_fill(void *user, int64_t block) {
     free(locals);
 }
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the cells round each row");
-}
-
 static weft_status fault_status(addto_work *work, weft_error *error) {
     static const char *const cannot[] = {[FAULT_LOCAL] =
                                              "a block of 512 rows couples with too many others",
@@ -202,7 +198,7 @@ static weft_status fault_status(addto_work *work, weft_error *error) {
     if (fault == FAULT_NONE)
         return WEFT_OK;
     if (fault == FAULT_MEMORY)
-        return no_memory(error);
+        return weft_out_of_memory(error, "the cells round each row");
     if (fault == FAULT_MISSING) {
         weft_error_set(error, WEFT_ERROR_SHAPE, "the pattern lacks couplings of this connectivity");
         weft_error_hint(error, "make the pattern from a connectivity that contains them");
@@ -239,7 +235,7 @@ static weft_status starts_sum(addto_work *work, weft_error *error) {
     addto->halo = weft_array_make((size_t)addto->n_halo, sizeof *addto->halo);
     addto->words = weft_array_make((size_t)words, sizeof *addto->words);
     if (!addto->halo || !addto->words)
-        return no_memory(error);
+        return weft_out_of_memory(error, "the cells round each row");
     for (int64_t b = 0; b < addto->n_blocks; ++b)
         if (work->halos[b])
             memcpy(addto->halo + addto->halo_start[b], work->halos[b],
@@ -275,7 +271,7 @@ static weft_status work_make(addto_work *work, weft_error *error) {
     addto->most_local = WEFT_SLICED_ROWS;
     return addto->word_start && addto->halo_start && work->first && work->places && work->halos
                ? WEFT_OK
-               : no_memory(error);
+               : weft_out_of_memory(error, "the cells round each row");
 }
 
 weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
@@ -291,7 +287,7 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
     TRY(check(dofs, pattern, error));
     made = work.addto = calloc(1, sizeof *made);
     if (!made)
-        TRY(no_memory(error));
+        TRY(weft_out_of_memory(error, "the cells round each row"));
     made->n_blocks = sliced->n_blocks;
     TRY(work_make(&work, error));
     places_sort(&work);
@@ -299,7 +295,7 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
     TRY(fault_status(&work, error));
     TRY(starts_sum(&work, error));
     if (with_cells && !(made->cells = weft_array_make((size_t)made->n_words, sizeof *made->cells)))
-        TRY(no_memory(error));
+        TRY(weft_out_of_memory(error, "the cells round each row"));
     TRY(weft_device_for(device, made->n_blocks, block_fill, &work, error));
     TRY(fault_status(&work, error));
     *out = made;

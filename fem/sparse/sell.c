@@ -163,7 +163,7 @@ static void block_fill(void *user, int64_t block) {
 }
 
 static weft_status no_memory(weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the columns of a sliced matrix");
+    weft_out_of_memory(error, "the columns of a sliced matrix");
     weft_error_hint(error, "use the assembly matrix-free, which stores no matrix");
     return WEFT_ERROR_MEMORY;
 }

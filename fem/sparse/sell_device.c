@@ -75,7 +75,7 @@ weft_status weft_sliced_source(weft_text *text, weft_error *error) {
     weft_text_add(text, "%s", body);
     weft_text_add_bytes(text, kernel_tail, sizeof kernel_tail - 1);
     weft_text_add(text, "\n%s", operator_text("sell.support.cu"));
-    return text->failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a kernel's text")
+    return text->failed ? weft_out_of_memory(error, "a kernel's text")
                         : WEFT_OK;
 }
 
@@ -126,7 +126,7 @@ weft_status weft_sliced_matrix_make(weft_device *device, const weft_pattern *pat
     weft_text text = {0};
     weft_sliced_matrix *made = calloc(1, sizeof *made);
     if (!made)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a sliced matrix"));
+        TRY(weft_out_of_memory(error, "a sliced matrix"));
     made->device = device;
     TRY(weft_sliced_make(device, pattern, &sliced, error));
     TRY(layout_place(made, sliced, error));

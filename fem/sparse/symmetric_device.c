@@ -68,7 +68,7 @@ weft_status weft_edge_source(weft_text *text, weft_error *error) {
     weft_text_add_bytes(text, head, sizeof head - 1);
     weft_text_add_bytes(text, routine, (size_t)(body - routine));
     weft_text_add(text, "%s%s%s", product_head, body, product_tail);
-    return text->failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for a kernel's text")
+    return text->failed ? weft_out_of_memory(error, "a kernel's text")
                         : WEFT_OK;
 }
 
@@ -101,7 +101,7 @@ weft_status weft_edge_matrix_make(weft_device *device, const weft_edge *edge, bo
     weft_edge_matrix *made = calloc(1, sizeof *made);
     weft_edge_patch *patches = calloc(n_patches + 1, sizeof *patches);
     if (!made || !patches)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for an edge matrix"));
+        TRY(weft_out_of_memory(error, "an edge matrix"));
     made->device = device;
     made->n_rows = edge->n_rows;
     for (size_t p = 0; p < n_patches; ++p) {

@@ -101,7 +101,7 @@ weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
     if (!work.positions)
         work.positions = own = weft_scratch_make(bytes, 1);
     if (!work.positions)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for matrix positions"));
+        TRY(weft_out_of_memory(error, "matrix positions"));
     TRY(weft_device_for(device, (work.n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, find, &work,
                         error));
     if (atomic_load(&work.missing)) {

@@ -25,10 +25,6 @@ static weft_status value_read(const weft_advection_diffusion *ad, weft_ad_value 
     return weft_memory_read(ad->values[which], 0, value, sizeof *value, error);
 }
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for advection and diffusion");
-}
-
 /* ---- what is given ------------------------------------------------------------------------- */
 
 /* free is 1, which 0; where a condition holds 0 and its number. */
@@ -65,7 +61,7 @@ static weft_status set_lists(weft_advection_diffusion *ad, weft_error *error) {
     double *free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
     double *which = weft_array_make((size_t)ad->n, sizeof *which);
     if (!free_nodes || !which)
-        TRY(no_memory(error));
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
     mark_kept(ad->problem, free_nodes, which);
     TRY(weft_memory_write(ad->lists[WEFT_AD_T], 0, ad->problem->initial, bytes, error));
     TRY(weft_memory_write(ad->lists[WEFT_AD_G], 0, ad->problem->initial, bytes, error));
@@ -111,7 +107,7 @@ static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator w
     d = weft_array_make((size_t)ad->n, sizeof *d);
     free_nodes = weft_array_make((size_t)ad->n, sizeof *free_nodes);
     if (!d || !free_nodes)
-        TRY(no_memory(error));
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
     TRY(weft_operator_diagonal(ad->operators[which], ad->lists[list], error));
     TRY(weft_memory_read(ad->lists[list], 0, d, bytes, error));
     TRY(weft_memory_read(ad->lists[WEFT_AD_FREE], 0, free_nodes, bytes, error));
@@ -154,7 +150,7 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     weft_status status = WEFT_OK;
     weft_advection_diffusion *ad = calloc(1, sizeof *ad);
     if (!ad)
-        return no_memory(error);
+        return weft_out_of_memory(error, "advection and diffusion");
     ad->context = context;
     ad->problem = problem;
     ad->n = problem->mesh->n_nodes;

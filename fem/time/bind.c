@@ -61,7 +61,7 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     weft_expression *kept = calloc((size_t)problem->n_kept + 1, sizeof *kept);
     char(*names)[16] = calloc((size_t)problem->n_kept + 1, sizeof *names);
     if (!kept || !names)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script of a step"));
+        TRY(weft_out_of_memory(error, "the script of a step"));
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         const weft_rows *rows = rows_of(ad, i);
         if (!is_applied(ad, "", i))

@@ -92,7 +92,7 @@ static weft_status sums_make(weft_advection_diffusion *ad, int i, weft_error *er
         return WEFT_OK;
     ad->sums[i] = calloc((size_t)(ad->n / WEFT_CHUNK) + 1, sizeof *ad->sums[i]);
     return ad->sums[i] ? WEFT_OK
-                       : weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for sums of chunks");
+                       : weft_out_of_memory(error, "sums of chunks");
 }
 
 weft_status weft_ad_operators_make(weft_advection_diffusion *ad, weft_error *error) {

@@ -148,6 +148,6 @@ weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error) {
     weft_text_add(&ad->text, "%s", body.failed ? "" : body.data);
     const bool failed = body.failed || ad->text.failed;
     weft_text_free(&body);
-    return failed ? weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the script of a step")
+    return failed ? weft_out_of_memory(error, "the script of a step")
                   : WEFT_OK;
 }
