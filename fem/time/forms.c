@@ -4,34 +4,20 @@
 
 #include <stdlib.h>
 
-static void add_input(weft_ad_form *form, const char *name, weft_memory *memory) {
-    form->inputs[form->form.n_inputs++] = (weft_form_input){name, memory};
-}
-
-static void add_parameter(weft_ad_form *form, const char *name, int value) {
-    form->parameters[form->form.n_parameters++] = (weft_parameter){name, value};
-}
-
-static void add_expressions(weft_ad_form *form, const char *const *names,
+static void add_expressions(weft_bound_form *form, const char *const *names,
                             const weft_expression *given, int n) {
     for (int i = 0; i < n; ++i)
-        form->expressions[form->form.n_expressions++] =
-            (weft_expression){names[i], given[i].text, given[i].origin};
+        weft_form_bind_expression(form, names[i], given[i].text, given[i].origin);
 }
 
 static weft_status form_start(weft_advection_diffusion *ad, weft_ad_operator which,
                               const char *script, weft_error *error) {
-    weft_ad_form *form = &ad->forms[which];
-    form->form = (weft_form){.name = script,
-                             .text = weft_fem_script(script),
-                             .dofs = ad->problem->cells,
-                             .inputs = form->inputs,
-                             .expressions = form->expressions,
-                             .parameters = form->parameters};
-    add_input(form, "x", ad->problem->x);
-    if (!form->form.text)
+    const char *text = weft_fem_script(script);
+    if (!text)
         return weft_error_set(error, WEFT_ERROR_INTERNAL, "the script %s is not part of this build",
                               script);
+    weft_form_start(script, text, ad->problem->cells, &ad->forms[which]);
+    weft_form_bind_input(&ad->forms[which], "x", ad->problem->x);
     return WEFT_OK;
 }
 
@@ -39,7 +25,7 @@ static weft_status make_mass(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
     TRY(form_start(ad, WEFT_AD_M, problem->lumped ? "mass_lumped.weft" : "mass.weft", error));
-    add_parameter(&ad->forms[WEFT_AD_M], "d", problem->mesh->dimension);
+    weft_form_bind_parameter(&ad->forms[WEFT_AD_M], "d", problem->mesh->dimension);
 done:
     return status;
 }
@@ -50,7 +36,7 @@ static weft_status make_advection(weft_advection_diffusion *ad, weft_error *erro
     const weft_advection_diffusion_problem *problem = ad->problem;
     const int d = problem->mesh->dimension;
     TRY(form_start(ad, WEFT_AD_A, d == 2 ? "advection_2.weft" : "advection_3.weft", error));
-    add_input(&ad->forms[WEFT_AD_A], "when", ad->values[WEFT_AD_WHEN]);
+    weft_form_bind_input(&ad->forms[WEFT_AD_A], "when", ad->values[WEFT_AD_WHEN]);
     add_expressions(&ad->forms[WEFT_AD_A], names, problem->velocity, d);
 done:
     return status;
@@ -64,17 +50,17 @@ static weft_status make_theta(weft_advection_diffusion *ad, weft_ad_operator whi
                                         "diffusivity_6", "diffusivity_7", "diffusivity_8"};
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
-    weft_ad_form *form = &ad->forms[which];
+    weft_bound_form *form = &ad->forms[which];
     TRY(form_start(ad, which,
                    problem->n_diffusivity == 1     ? "theta_scalar.weft"
                    : problem->mesh->dimension == 2 ? "theta_tensor_2.weft"
                                                    : "theta_tensor_3.weft",
                    error));
-    add_input(form, "when", ad->values[WEFT_AD_WHEN]);
-    add_input(form, "share", ad->values[share]);
+    weft_form_bind_input(form, "when", ad->values[WEFT_AD_WHEN]);
+    weft_form_bind_input(form, "share", ad->values[share]);
     add_expressions(form, names, problem->diffusivity, problem->n_diffusivity);
-    add_parameter(form, "d", problem->mesh->dimension);
-    add_parameter(form, "lumped", problem->lumped);
+    weft_form_bind_parameter(form, "d", problem->mesh->dimension);
+    weft_form_bind_parameter(form, "lumped", problem->lumped);
 done:
     return status;
 }

@@ -86,21 +86,13 @@ typedef enum weft_ad_value {
     WEFT_AD_VALUES
 } weft_ad_value;
 
-/** A form with room for what is bound to it. Must not move once it is made. */
-typedef struct weft_ad_form {
-    weft_form form;
-    weft_form_input inputs[3];
-    weft_expression expressions[9];
-    weft_parameter parameters[3];
-} weft_ad_form;
-
 struct weft_advection_diffusion {
     weft_context *context;
     const weft_advection_diffusion_problem *problem; /* borrowed */
     int64_t n;
     bool advects, diffuses, solves_mass; /* solves_mass: slopes by conjugate gradients */
     double diffusion_step;               /* of one diffusion: h, or h/2 */
-    weft_ad_form forms[WEFT_AD_OPERATORS];
+    weft_bound_form forms[WEFT_AD_OPERATORS];
     weft_operator *operators[WEFT_AD_OPERATORS]; /* NULL: none of this scheme */
     double *sums[WEFT_AD_OPERATORS];             /* one a chunk of rows, for csr on the host */
     weft_memory *lists[WEFT_AD_LISTS];           /* NULL: none of this scheme */
