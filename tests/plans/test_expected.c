@@ -175,7 +175,8 @@ static void check_together(const plan_case *c, const line *l) {
 }
 
 static void check_split(const plan_case *c, const line *l) {
-    static const char *const reasons[] = {"none", "index_set", "barrier", "path", "nothing"};
+    static const char *const reasons[] = {"none", "index_set", "barrier",
+                                          "path", "product",   "nothing"};
     const weft_segment *segment = weft_compilation_only(c->plans[0]);
     const int a = call_named(c, l, l->words[1]), b = call_named(c, l, l->words[2]);
     int through = -1;
