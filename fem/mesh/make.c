@@ -1,6 +1,7 @@
 /* A checked mesh from a reader's or a user's arrays: cells checked and turned, facets found, groups
  * matched, unused nodes dropped. Nodes keep the user's numbers until the last step, because
  * messages name them. */
+#include "core/base/sort.h"
 #include "fem/base/text.h"
 #include "fem/mesh/mesh.h"
 
@@ -225,11 +226,6 @@ static void match_groups(weft_mesh *mesh, const weft_mesh_data *data, const int3
     }
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 void weft_group_cells_sort(weft_mesh *mesh) {
     int64_t n = 0;
     for (int g = 0; g < mesh->n_groups; ++g) {
@@ -240,7 +236,7 @@ void weft_group_cells_sort(weft_mesh *mesh) {
         for (int64_t i = 1; i < n_listed; ++i)
             ascending &= list[i - 1] < list[i];
         if (!ascending)
-            qsort(list, (size_t)n_listed, sizeof *list, compare_numbers);
+            weft_numbers_sort((uint32_t *)list, (size_t)n_listed);
         group->first_cell = n;
         for (int64_t i = 0; i < n_listed; ++i)
             if (i == 0 || list[i] != list[i - 1])

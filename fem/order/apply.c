@@ -1,3 +1,4 @@
+#include "core/base/sort.h"
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
 #include "fem/order/private.h"
@@ -27,11 +28,6 @@ static void share_move(void *user, int64_t share) {
     }
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Groups hold facet numbers, ascending. new_facet [n_facets] */
 static void groups_renumber(weft_mesh *mesh, const int32_t *new_facet) {
     for (int g = 0; g < mesh->n_groups; ++g) {
@@ -39,7 +35,7 @@ static void groups_renumber(weft_mesh *mesh, const int32_t *new_facet) {
         int32_t *list = mesh->group_facets + group->first_facet;
         for (int64_t k = 0; k < group->n_facets; ++k)
             list[k] = new_facet[list[k]];
-        qsort(list, (size_t)group->n_facets, sizeof *list, compare_numbers);
+        weft_numbers_sort((uint32_t *)list, (size_t)group->n_facets);
     }
 }
 

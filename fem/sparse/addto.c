@@ -1,4 +1,5 @@
 /* The cells round each row as words (fem/sparse/addto.h): lists by row, halos, slices sized, words filled. */
+#include "core/base/sort.h"
 #include "fem/sparse/addto.h"
 #include "fem/base/memory.h"
 
@@ -62,11 +63,6 @@ static void places_sort(addto_work *work) {
         work->places[--work->first[work->indices[i]]] = (uint32_t)i;
 }
 
-static int ascending(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Rows outside of a block that it couples with. */
 static int32_t *halo_find(const weft_pattern *pattern, int64_t first, int64_t last, int64_t *n) {
     const int64_t begin = pattern->row_start[first], end = pattern->row_start[last];
@@ -76,7 +72,7 @@ static int32_t *halo_find(const weft_pattern *pattern, int64_t first, int64_t la
         if (pattern->columns[k] < first || pattern->columns[k] >= last)
             halo[count++] = pattern->columns[k];
     if (halo)
-        qsort(halo, (size_t)count, sizeof *halo, ascending);
+        weft_numbers_sort((uint32_t *)halo, (size_t)count);
     *n = 0;
     for (int64_t k = 0; halo && k < count; ++k)
         if (k == 0 || halo[k] != halo[*n - 1])

@@ -1,3 +1,4 @@
+#include "core/base/sort.h"
 #include "fem/base/memory.h"
 #include "fem/sparse/csr.h"
 
@@ -8,7 +9,7 @@
  * then each kept once, ascending. Transposing that gives the lower triangle. Every step runs over
  * shares of the cells or rows on any thread; where shares meet in a counter it is atomic, and as
  * rows are sorted afterwards, who came first does not show. */
-enum { SHARES = 256, STAMPS = 1024, FEW = 48 };
+enum { SHARES = 256, STAMPS = 1024 };
 
 typedef struct weft_pattern_work {
     const int32_t *indices;
@@ -64,25 +65,6 @@ INLINE void exchange(int32_t *a, int32_t *b) {
     *b = high;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_numbers(int32_t *numbers, int64_t n) {
-    if (n > FEW) {
-        qsort(numbers, (size_t)n, sizeof *numbers, compare_numbers);
-        return;
-    }
-    for (int64_t i = 1; i < n; ++i) {
-        int32_t moved = numbers[i];
-        int64_t k = i;
-        for (; k > 0 && numbers[k - 1] > moved; --k)
-            numbers[k] = numbers[k - 1];
-        numbers[k] = moved;
-    }
-}
-
 /* A cell's nodes ascending. */
 INLINE void sort_cell(const int32_t *nodes, int width, int32_t *out) {
     memcpy(out, nodes, (size_t)width * sizeof *out);
@@ -97,7 +79,7 @@ INLINE void sort_cell(const int32_t *nodes, int width, int32_t *out) {
         exchange(out + 1, out + 3);
         exchange(out + 1, out + 2);
     } else {
-        sort_numbers(out, width);
+        weft_numbers_sort((uint32_t *)out, (size_t)width);
     }
 }
 
@@ -180,7 +162,7 @@ INLINE void unite(const weft_pattern_work *w, int64_t share, bool shared) {
             n += *slot != stamp;
             *slot = stamp;
         }
-        sort_numbers(row, n);
+        weft_numbers_sort((uint32_t *)row, (size_t)n);
         int32_t before = (int32_t)r; /* which a cell that has a node twice would bring */
         for (int64_t k = 0; k < n; ++k) {
             int32_t c = row[k];
@@ -240,7 +222,7 @@ static void share_sort(void *user, int64_t share) {
     int64_t last = share_start(w->n_rows, share + 1);
     for (int64_t r = share_start(w->n_rows, share); r < last; ++r) {
         int64_t n = w->row_start[r + 1] - w->row_start[r] - 1 - w->n_upper[r];
-        sort_numbers(w->columns + w->row_start[r], n);
+        weft_numbers_sort((uint32_t *)(w->columns + w->row_start[r]), (size_t)n);
     }
 }
 

@@ -1,5 +1,6 @@
 /* A connectivity, and what programs of one lane count share of it: interleaved and transposed. */
 #include "core/base/fault.h"
+#include "core/base/sort.h"
 #include "core/weft_core.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/private.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256, TASK_BLOCKS = 1024, FEW = 256 };
+enum { SHARES = 256, TASK_BLOCKS = 1024 };
 
 /* What programs of one lane count share of a connectivity; each part is NULL until it is asked for.
  */
@@ -264,28 +265,12 @@ static void place_task(void *user, int64_t task) {
     }
 }
 
-static int compare_places(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort_task(void *user, int64_t share) {
     const transposition *t = user;
     int64_t each = t->n_to / SHARES + 1, first = share * each;
     for (int64_t target = first; target < first + each && target < t->n_to; ++target) {
-        uint32_t *list = t->positions + t->start[target];
-        int64_t n = t->start[target + 1] - t->start[target];
-        if (n > FEW) {
-            qsort(list, (size_t)n, sizeof *list, compare_places);
-            continue;
-        }
-        for (int64_t i = 1; i < n; ++i) {
-            uint32_t moved = list[i];
-            int64_t k = i;
-            for (; k > 0 && list[k - 1] > moved; --k)
-                list[k] = list[k - 1];
-            list[k] = moved;
-        }
+        const int64_t first_place = t->start[target];
+        weft_numbers_sort(t->positions + first_place, (size_t)(t->start[target + 1] - first_place));
     }
 }
 

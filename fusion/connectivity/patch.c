@@ -1,5 +1,6 @@
 /* What a patch of either kind starts from: the cells that touch it, by a counting sort in chunks, so that
  * they ascend; and their local numbers: its own nodes from 0, then the nodes round it, ascending. */
+#include "core/base/sort.h"
 #include "core/weft_core.h"
 #include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/private.h"
@@ -112,11 +113,6 @@ typedef struct halo_table {
     int32_t *keys, *values; /* local numbers of the halo; key -1: free */
 } halo_table;
 
-static int compare(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint32_t halo_slot(const halo_table *table, int32_t node) {
     uint32_t slot = ((uint32_t)node * 0x9e3779b1u >> 8) & table->mask;
     while (table->keys[slot] >= 0 && table->keys[slot] != node)
@@ -182,7 +178,7 @@ weft_status weft_patch_local(const weft_patch_source *source, int64_t patch, int
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         goto done;
     }
-    qsort(round, (size_t)n, sizeof *round, compare);
+    weft_numbers_sort((uint32_t *)round, (size_t)n);
     for (int i = 0; i < n; ++i)
         table.values[halo_slot(&table, round[i])] = source->nodes + i;
     for (size_t i = 0; i < places; ++i)
