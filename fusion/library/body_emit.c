@@ -262,7 +262,7 @@ static weft_status write_list(body_writer *w, const weft_statement *first) {
     for (const weft_statement *s = first; s; s = s->next)
         switch (s->kind) {
         case STATEMENT_BLOCK:
-            TRY(write_inline(w, s));
+            TRY(write_inline(w, s->body));
             break;
         case STATEMENT_FOR:
             TRY(write_loop(w, s));

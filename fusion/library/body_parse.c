@@ -3,6 +3,7 @@
 #include <string.h>
 
 static weft_status read_statement(kernel_reader *reader, weft_statement **out);
+static weft_status read_item(kernel_reader *reader, weft_statement ***end);
 
 static weft_statement *statement_make(kernel_reader *reader, weft_statement_kind kind) {
     weft_statement *statement = weft_arena_alloc(reader->arena, 1, sizeof *statement);
@@ -236,7 +237,7 @@ done:
     return status;
 }
 
-/* block := "{" { statement } "}" */
+/* block := "{" { item } "}" */
 static weft_status read_block(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     int scope = reader->n_scope;
@@ -251,9 +252,7 @@ static weft_status read_block(kernel_reader *reader, weft_statement **out) {
                                   "this '{' is not closed");
             goto done;
         }
-        TRY(read_statement(reader, end));
-        while (*end)
-            end = &(*end)->next;
+        TRY(read_item(reader, &end));
     }
     ++reader->token;
     reader->n_scope = scope;
@@ -275,6 +274,7 @@ static weft_status refuse_keyword(kernel_reader *reader) {
         {"continue", "no 'continue' in a body", "bodies run in lanes: use select(condition, a, b)"},
         {"double", "write 'real' for data", "real is float or double, as the user chooses"},
         {"float", "write 'real' for data", "real is float or double, as the user chooses"},
+        {"use", "'use' stands between statements of a body or of a block", "put braces round it"},
         {"static", "no 'static' in a body", "constants come from '//@ table' lines"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
         if (reader_is(reader, refused[i].word))
@@ -312,6 +312,70 @@ done:
     return status;
 }
 
+/* The statements of a common, as if they stood here. What it uses itself is older. */
+static weft_status read_common(kernel_reader *reader, const weft_common *common, int line,
+                               int column, weft_statement ***end) {
+    weft_status status = WEFT_OK;
+    const weft_common *commons = reader->commons;
+    const bool in_common = reader->in_common;
+    const kernel_token *token = reader->token, *start = reader->start;
+    weft_arena *scratch = reader->scratch;
+    reader->scratch = NULL;
+    reader->commons = common->before;
+    reader->in_common = true;
+    TRY(kernel_tokens_make_common(reader, common, line, column));
+    while (reader->token->kind != KERNEL_END)
+        TRY(read_item(reader, end));
+done:
+    if (status != WEFT_OK && reader->error && reader->error->hint[0] == '\0')
+        weft_error_hint(reader->error, "it is among the statements below '//@ common %s', %s:%d",
+                        common->name, common->source.name, common->line - 1);
+    weft_arena_free(&reader->scratch);
+    reader->scratch = scratch;
+    reader->commons = commons;
+    reader->in_common = in_common;
+    reader->token = token;
+    reader->start = start;
+    return status;
+}
+
+/* use := "use" name ";", on a line of its own */
+static weft_status read_use(kernel_reader *reader, weft_statement ***end) {
+    weft_status status = WEFT_OK;
+    const kernel_token *use = reader->token++, *name = reader->token;
+    const weft_common *common =
+        name->kind == KERNEL_NAME
+            ? weft_common_find(reader->commons, name->text, strlen(name->text))
+            : NULL;
+    if (common == NULL) {
+        status = reader_error(reader, WEFT_ERROR_TYPE, name->line, name->column,
+                              "there are no common statements '%s' above", reader_found(reader));
+        weft_error_hint(reader->error, "a line '//@ common NAME' stands above such statements");
+        goto done;
+    }
+    ++reader->token;
+    TRY(reader_expect(reader, ";", "after the name"));
+    if (!reader->in_common && ((use > reader->start && use[-1].line == use->line) ||
+                       (reader->token->kind != KERNEL_END && reader->token->line == use->line)))
+        TRY(reader_error(reader, WEFT_ERROR_SYNTAX, use->line, use->column,
+                         "'use %s;' stands on a line of its own", common->name));
+    TRY(read_common(reader, common, use->line, use->column, end));
+done:
+    return status;
+}
+
+/* item := use | statement */
+static weft_status read_item(kernel_reader *reader, weft_statement ***end) {
+    weft_status status = WEFT_OK;
+    if (reader_is(reader, "use"))
+        return read_use(reader, end);
+    TRY(read_statement(reader, *end));
+    while (**end)
+        *end = &(**end)->next;
+done:
+    return status;
+}
+
 weft_status reader_body(kernel_reader *reader, weft_body *out) {
     weft_status status = WEFT_OK;
     weft_statement **end = &out->first;
@@ -319,11 +383,8 @@ weft_status reader_body(kernel_reader *reader, weft_body *out) {
     reader->mode = READ_BODY;
     reader->n_locals = reader->n_scope = reader->depth = 0;
     reader->result_set = false;
-    while (reader->token->kind != KERNEL_END) {
-        TRY(read_statement(reader, end));
-        while (*end)
-            end = &(*end)->next;
-    }
+    while (reader->token->kind != KERNEL_END)
+        TRY(read_item(reader, &end));
     if (!reader->result_set) {
         status =
             reader_error(reader, WEFT_ERROR_TYPE, start->line, start->column,

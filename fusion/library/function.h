@@ -155,8 +155,19 @@ typedef struct weft_example {
     int n_keys;
 } weft_example;
 
+/** `//@ common NAME`: statements that bodies below it, of this file and of later ones, insert by `use NAME;`. */
+typedef struct weft_common {
+    const char *name;
+    weft_source source;
+    const char *text; /* the lines below, in the source's text */
+    size_t length;
+    int line;
+    const struct weft_common *before; /* a newer one hides an older one of its name */
+} weft_common;
+
 struct weft_function {
     weft_source source;
+    const weft_common *commons; /* that its bodies may use */
     weft_function_info info;
     weft_formal arguments[WEFT_ARGUMENTS_MAX];
     int n_arguments;
@@ -208,6 +219,7 @@ typedef struct weft_library_table {
 struct weft_library {
     weft_arena *arena;
     const weft_function **functions; /* by name */
+    const weft_common *commons;
     const char **names;
     size_t n, capacity;
     weft_library_table *tables;

@@ -91,14 +91,16 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     weft_function_list list = {0};
+    const weft_common *commons = library->commons;
     weft_source source = {weft_arena_copy(library->arena, name, strlen(name)),
                           weft_arena_copy(library->arena, text, strlen(text))};
     if (!source.name || !source.text)
         return out_of_memory(error);
-    TRY(weft_kernel_file_read(library->arena, &source, &list, error));
+    TRY(weft_kernel_file_read(library->arena, &source, &commons, &list, error));
     TRY(reserve(library, list.n, error));
     for (size_t i = 0; i < list.n; ++i)
         insert(library, list.list[i]);
+    library->commons = commons;
 done:
     return status;
 }

@@ -39,8 +39,11 @@ typedef struct kernel_reader {
     weft_source source;
     weft_error *error;
     const kernel_token *token; /* the current one */
+    const kernel_token *start; /* the first one */
     reader_mode mode;
     weft_function *function;
+    const weft_common *commons; /* that may be used here */
+    bool in_common;             /* what is read is one of them */
     /* of the body being read */
     weft_local locals[WEFT_LOCALS_MAX];
     int n_locals;
@@ -57,6 +60,9 @@ weft_status reader_memory(kernel_reader *reader);
  *  those that were read before. */
 weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t length, int line,
                                int column, const kernel_token **out);
+/** The tokens of shared statements, all at one place: where they are used. */
+weft_status kernel_tokens_make_common(kernel_reader *reader, const weft_common *common, int line,
+                                      int column);
 bool reader_is(const kernel_reader *reader, const char *text);
 bool reader_accept(kernel_reader *reader, const char *text);
 /** what: "after the size", for the message. */
@@ -105,9 +111,15 @@ typedef struct weft_function_list {
     weft_function **list;
     size_t n;
 } weft_function_list;
-/** Read a kernel file. text lives in the arena. */
+/** Read a kernel file. text lives in the arena.
+ *  commons  in: of the files before; out: with those of this one */
 weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
-                                  weft_function_list *out, weft_error *error);
+                                  const weft_common **commons, weft_function_list *out,
+                                  weft_error *error);
+const weft_common *weft_common_find(const weft_common *commons, const char *name, size_t length);
+/** Add text with each line `use NAME;` replaced by the statements. */
+void weft_common_expand(const weft_common *commons, const char *text, size_t length,
+                        weft_text *out);
 
 /* ---- references (fusion/library/reference.c): a function as plain C */
 

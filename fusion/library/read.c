@@ -25,6 +25,32 @@ static const char *line_end(const char *text) {
     return text + strcspn(text, "\n");
 }
 
+const weft_common *weft_common_find(const weft_common *commons, const char *name, size_t length) {
+    for (; commons; commons = commons->before)
+        if (strlen(commons->name) == length && memcmp(commons->name, name, length) == 0)
+            return commons;
+    return NULL;
+}
+
+void weft_common_expand(const weft_common *commons, const char *text, size_t length,
+                        weft_text *out) {
+    const char *end = text + length;
+    while (text < end) {
+        const char *next = line_end(text), *word = text + strspn(text, " \t");
+        next += next < end;
+        const weft_common *common = NULL;
+        if (strncmp(word, "use", 3) == 0 && (word[3] == ' ' || word[3] == '\t')) {
+            word += 3 + strspn(word + 3, " \t");
+            common = weft_common_find(commons, word, strcspn(word, " \t;"));
+        }
+        if (common)
+            weft_common_expand(common->before, common->text, common->length, out);
+        else
+            weft_text_add_bytes(out, text, (size_t)(next - text));
+        text = next;
+    }
+}
+
 static bool is_meta(const char *text) {
     text += strspn(text, " \t");
     return strncmp(text, "//@", 3) == 0;
@@ -60,6 +86,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
     weft_status status = WEFT_OK;
     kernel_reader *reader = &file->reader;
     weft_function *function = reader->function;
+    weft_text text = {0};
     if (!function)
         return WEFT_OK;
     const char *name = function->info.name;
@@ -84,10 +111,13 @@ static weft_status finish_function(file_reader *file, const char *end) {
         weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *granularities);
     while (end > file->function_text && isspace((unsigned char)end[-1]))
         --end;
-    function->info.text =
-        weft_arena_copy(reader->arena, file->function_text, (size_t)(end - file->function_text));
-    if (!granularities || !function->info.text)
-        return reader_memory(reader);
+    weft_common_expand(reader->commons, file->function_text, (size_t)(end - file->function_text),
+                       &text);
+    if (!granularities || text.failed)
+        TRY(reader_memory(reader));
+    function->info.text = weft_arena_copy(reader->arena, text.data, text.length);
+    if (!function->info.text)
+        TRY(reader_memory(reader));
     for (int i = 0; i < function->n_variants; ++i)
         granularities[i] = function->variants[i]->threads_text;
     function->info.granularities = granularities;
@@ -96,14 +126,16 @@ static weft_status finish_function(file_reader *file, const char *end) {
         size_t capacity = file->capacity ? file->capacity * 2 : 16;
         weft_function **more = weft_arena_alloc(reader->arena, capacity, sizeof *more);
         if (!more)
-            return reader_memory(reader);
+            TRY(reader_memory(reader));
         if (file->n)
             memcpy(more, file->functions, file->n * sizeof *more);
         file->functions = more;
         file->capacity = capacity;
     }
     file->functions[file->n++] = function;
+    reader->function = NULL;
 done:
+    weft_text_free(&text);
     return status;
 }
 
@@ -146,10 +178,43 @@ static weft_status begin_function(file_reader *file, const meta_line *meta, cons
     if (!reader->function)
         return reader_memory(reader);
     reader->function->source = reader->source;
+    reader->function->commons = reader->commons;
     reader->function->info.file = reader->source.name;
     reader->function->info.line = meta->line;
     file->function_text = text;
     TRY(reader_signature(reader, meta));
+done:
+    return status;
+}
+
+/* `//@ common NAME`, and the lines up to the next metadata line */
+static weft_status read_common(file_reader *file, const meta_line *meta, const char *text) {
+    weft_status status = WEFT_OK;
+    kernel_reader *reader = &file->reader;
+    weft_common *common = weft_arena_alloc(reader->arena, 1, sizeof *common);
+    if (!common)
+        return reader_memory(reader);
+    TRY(finish_function(file, text));
+    TRY(meta_tokens(reader, meta));
+    TRY(reader_new_name(reader, "a name of common statements", &common->name));
+    TRY(expect_end(reader));
+    common->source = reader->source;
+    common->text = file->text;
+    common->line = file->line;
+    common->before = reader->commons;
+    while (*file->text && !is_meta(file->text)) {
+        file->text = line_end(file->text);
+        file->text += *file->text == '\n';
+        ++file->line;
+    }
+    common->length = (size_t)(file->text - common->text);
+    while (common->length > 1 && common->text[common->length - 2] == '\n')
+        --common->length;
+    TRY(kernel_tokens_make(reader, common->text, common->length, common->line, 1, &reader->token));
+    if (reader->token->kind == KERNEL_END)
+        TRY(reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, 1,
+                         "no statements below this line"));
+    reader->commons = common;
 done:
     return status;
 }
@@ -163,13 +228,16 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                    {"source", reader_source}, {"parameter", reader_parameter},
                    {"table", reader_table},   {"where", reader_where},
                    {"shift", reader_shift},   {"example", reader_example}};
-    static const char *const keywords[] = {"function", "kind",  "flops", "source",  "parameter",
-                                           "table",    "where", "shift", "example", "threads"};
+    static const char *const keywords[] = {"function",  "kind",    "flops", "source",
+                                           "parameter", "table",   "where", "shift",
+                                           "example",   "threads", "common"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
     *variant = NULL;
     if (meta_is(meta, "function"))
         return begin_function(file, meta, text);
+    if (meta_is(meta, "common"))
+        return read_common(file, meta, text);
     if (!reader->function)
         return reader_error(reader, WEFT_ERROR_SYNTAX, meta->line, meta->column,
                             "a kernel file begins with a '//@ function' line");
@@ -193,17 +261,19 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
                          : "expected function, kind, flops, source, parameter, "
-                           "table, where, shift, example or threads",
+                           "table, where, shift, example, threads or common",
                     near);
     return status;
 }
 
 weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
-                                  weft_function_list *out, weft_error *error) {
+                                  const weft_common **commons, weft_function_list *out,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    file_reader file = {.reader = {.arena = arena, .source = *source, .error = error},
-                        .text = source->text,
-                        .line = 1};
+    file_reader file = {
+        .reader = {.arena = arena, .source = *source, .error = error, .commons = *commons},
+        .text = source->text,
+        .line = 1};
     weft_variant *variant = NULL;
     TRY(read_body_lines(&file, NULL));
     while (*file.text) {
@@ -220,6 +290,7 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
         TRY(reader_error(&file.reader, WEFT_ERROR_SYNTAX, 1, 1,
                          "no '//@ function' line in this file"));
     *out = (weft_function_list){file.functions, file.n};
+    *commons = file.reader.commons;
 done:
     weft_arena_free(&file.reader.scratch);
     return status;

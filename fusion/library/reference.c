@@ -41,18 +41,18 @@ static int plain_variant(const weft_function *function) {
 }
 
 /* From the line below the one of the file with this number up to the next `//@` line. */
-static void add_body(const weft_source *source, int line, weft_text *out) {
-    const char *text = source->text;
+static void add_body(const weft_function *function, int line, weft_text *out) {
+    const char *text = function->source.text;
     for (int i = 0; i < line; ++i) {
         text += strcspn(text, "\n");
         text += *text == '\n';
     }
-    while (*text && strncmp(text + strspn(text, " \t"), "//@", 3) != 0) {
-        size_t length = strcspn(text, "\n");
-        length += text[length] == '\n';
-        weft_text_add_bytes(out, text, length);
-        text += length;
+    const char *end = text;
+    while (*end && strncmp(end + strspn(end, " \t"), "//@", 3) != 0) {
+        end += strcspn(end, "\n");
+        end += *end == '\n';
     }
+    weft_common_expand(function->commons, text, (size_t)(end - text), out);
     weft_text_add(out, "\n");
 }
 
@@ -115,7 +115,7 @@ void weft_reference_print(const weft_instance *instance, int number, weft_text *
     else
         add_macro(f->result.name, &instance->result, "r_", out);
     weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", instance->threads[v]);
-    add_body(&f->source, f->variants[v]->line, out);
+    add_body(f, f->variants[v]->line, out);
     weft_text_add(out, "    }\n");
     if (f->result.rank == 0)
         weft_text_add(out, "    r_[0] = %s;\n", f->result.name);

@@ -171,7 +171,28 @@ weft_status kernel_tokens_make(kernel_reader *reader, const char *text, size_t l
         if (tokens[n++].kind == KERNEL_END)
             break;
     }
-    *out = tokens;
+    *out = reader->start = tokens;
+done:
+    return status;
+}
+
+weft_status kernel_tokens_make_common(kernel_reader *reader, const weft_common *common, int line,
+                                      int column) {
+    weft_status status = WEFT_OK;
+    const kernel_token *made = NULL;
+    TRY(kernel_tokens_make(reader, common->text, common->length, common->line, 1, &made));
+    size_t n = 1;
+    while (made[n - 1].kind != KERNEL_END)
+        ++n;
+    kernel_token *tokens = weft_arena_alloc(reader->scratch, n, sizeof *tokens);
+    if (!tokens)
+        return reader_memory(reader);
+    for (size_t i = 0; i < n; ++i) {
+        tokens[i] = made[i];
+        tokens[i].line = line;
+        tokens[i].column = column;
+    }
+    reader->token = reader->start = tokens;
 done:
     return status;
 }
@@ -218,7 +239,7 @@ weft_status reader_new_name(kernel_reader *reader, const char *what, const char 
         "float",  "double", "char",   "short",    "long",     "signed",   "unsigned", "void",
         "const",  "static", "extern", "register", "volatile", "restrict", "inline",   "auto",
         "struct", "union",  "enum",   "typedef",  "sizeof",   "asm",      "typeof",   "main",
-        "unix",   "linux",  "over",   "select"};
+        "unix",   "linux",  "over",   "select",   "use"};
     const kernel_token *token = reader->token;
     if (token->kind != KERNEL_NAME)
         return reader_error(reader, WEFT_ERROR_SYNTAX, token->line, token->column,

@@ -56,13 +56,7 @@ if (d == 3) {
     }
 }
 
-//@ function  measure(J: real[d,d]) -> s: real
-//@ kind      map
-//@ flops     1 + 3*(d-1) + 4*(d-1)*(d-2)
-//@ source    |det J| / d!: length, area or volume
-//@ source    Ern and Guermond 2021, Finite Elements I, chapter 8
-//@ where     d <= 3
-//@ threads   1
+//@ common    determinant
 real det;
 if (d == 1)
     det = J(0,0);
@@ -71,6 +65,15 @@ if (d == 2)
 if (d == 3)
     det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
         + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+
+//@ function  measure(J: real[d,d]) -> s: real
+//@ kind      map
+//@ flops     1 + 3*(d-1) + 4*(d-1)*(d-2)
+//@ source    |det J| / d!: length, area or volume
+//@ source    Ern and Guermond 2021, Finite Elements I, chapter 8
+//@ where     d <= 3
+//@ threads   1
+use determinant;
 s = abs(det) * select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0));
 
 //@ function  facet_measure(X: real[d,d]) -> s: real

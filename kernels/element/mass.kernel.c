@@ -12,27 +12,13 @@
 //@ source    Markall, Ham and Kelly 2010, table 2
 //@ where     d <= 3
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i)
     for (int p = 0; p < q; ++p)
         S(i,p) = scale * (phi(i,p) * w(p));
 //@ threads   n   J(:,:) S(t,:)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real scale = abs(det);
 for (int p = 0; p < q; ++p)
     S(t,p) = scale * (phi(t,p) * w(p));
@@ -47,14 +33,7 @@ for (int p = 0; p < q; ++p)
 //@ where     d <= 3
 //@ where     degree >= 0
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 if (degree >= 2) {
     real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2)));
     for (int i = 0; i < d + 1; ++i)
@@ -67,14 +46,7 @@ if (degree >= 2) {
             M(i,j) = c;
 }
 //@ threads   d+1   J(:,:) M(t,:)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 if (degree >= 2) {
     real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2)));
     for (int j = 0; j < d + 1; ++j)
@@ -94,14 +66,7 @@ if (degree >= 2) {
 //@ where     d <= 3
 //@ where     degree >= 0
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real sum = f(0);
 for (int i = 1; i < d + 1; ++i)
     sum += f(i);
@@ -115,14 +80,7 @@ if (degree >= 2) {
         b(i) = c;
 }
 //@ threads   d+1   f(:) J(:,:) b(t)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real sum = f(0);
 for (int i = 1; i < d + 1; ++i)
     sum += f(i);
@@ -139,27 +97,13 @@ else
 //@ source    Ern and Guermond 2021, Finite Elements III, chapter 66
 //@ where     d <= 3
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / (d + 1));
 for (int i = 0; i < d + 1; ++i)
     for (int j = 0; j < d + 1; ++j)
         M(i,j) = select(i == j, c, 0.0);
 //@ threads   d+1   J(:,:) M(t,:)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / (d + 1));
 for (int j = 0; j < d + 1; ++j)
     M(t,j) = select(t == j, c, 0.0);

@@ -56,14 +56,7 @@ v(t) = s;
 //@ source    Ern and Guermond 2021, Finite Elements II, chapter 30
 //@ where     d <= 3
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i) {
     real s = f(0) * (phi(i,0) * w(0));
@@ -72,14 +65,7 @@ for (int i = 0; i < n; ++i) {
     b(i) = s * scale;
 }
 //@ threads   n   f(:) J(:,:) b(t)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real s = f(0) * (phi(t,0) * w(0));
 for (int p = 1; p < q; ++p)
     s += f(p) * (phi(t,p) * w(p));
@@ -94,14 +80,7 @@ b(t) = s * abs(det);
 //@ source    Ern and Guermond 2021, Finite Elements II, chapter 30
 //@ where     d <= 3
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real a = f(0) * w(0);
 for (int p = 1; p < q; ++p)
     a += f(p) * w(p);

@@ -7,14 +7,7 @@
 //@ source    Markall, Ham and Kelly 2010, table 2
 //@ where     d <= 3
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0));
 for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j) {
@@ -27,14 +20,7 @@ for (int i = 0; i < n; ++i)
             K(j,i) = s;
     }
 //@ threads   n   G(:,:) J(:,:) K(t,:)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0));
 for (int j = 0; j < n; ++j) {
     real s = G(t,0) * G(j,0);
@@ -43,14 +29,7 @@ for (int j = 0; j < n; ++j) {
     K(t,j) = s * measure;
 }
 //@ threads   n*n   G(:,:) J(:,:) K(t/n,t%n)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0));
 int i = t / n, j = t % n;
 real s = G(i,0) * G(j,0);
@@ -65,14 +44,7 @@ K(i,j) = s * measure;
 //@ source    Markall, Ham and Kelly 2010, table 2
 //@ where     d <= 3
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0));
 for (int j = 0; j < n; ++j) {
     real h[d];   // D grad phi_j |T|
@@ -90,14 +62,7 @@ for (int j = 0; j < n; ++j) {
     }
 }
 //@ threads   n   G(:,:) D(:,:) J(:,:) K(t,:)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0));
 real h[d];   // grad phi_t . D |T|
 for (int m = 0; m < d; ++m) {

@@ -11,14 +11,7 @@
 //@ where     d <= 3
 //@ example   quadrature_shape_shape([1], [[2,0],[0,1]], degree = 1) = [[1/9,1/9,1/9],[1/9,1/9,1/9],[1/9,1/9,1/9]]
 //@ threads   1
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j) {
@@ -31,14 +24,7 @@ for (int i = 0; i < n; ++i)
             M(j,i) = s;
     }
 //@ threads   n   a(:) J(:,:) M(t,:)
-real det;
-if (d == 1)
-    det = J(0,0);
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real scale = abs(det);
 for (int j = 0; j < n; ++j) {
     real s = a(0) * (phi(t,0) * phi(j,0) * w(0));

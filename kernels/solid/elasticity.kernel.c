@@ -9,12 +9,7 @@
 //@ where     d <= 3
 //@ where     d >= 2
 //@ threads   1
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real a = measure * lambda, m = measure * mu;
 for (int i = 0; i < n; ++i)
@@ -34,12 +29,7 @@ for (int i = 0; i < n; ++i)
             }
     }
 //@ threads   n   G(:,:) J(:,:) lambda mu
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real a = measure * lambda, m = measure * mu;
 for (int j = 0; j < n; ++j) {
@@ -67,12 +57,7 @@ for (int j = 0; j < n; ++j) {
 //@ where     d <= 3
 //@ where     d >= 2
 //@ threads   1
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i) {
     real s0 = 0, s1 = 0, s2 = 0;
@@ -154,12 +139,7 @@ for (int i = 0; i < d; ++i)
 //@ where     d <= 3
 //@ where     d >= 2
 //@ threads   1
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real s = 0;
 for (int i = 0; i < d; ++i)
     for (int j = 0; j < d; ++j)
@@ -174,12 +154,7 @@ W = s * (abs(det) * select(d == 2, 0.25, 1.0 / 12.0));
 //@ where     d <= 3
 //@ where     d >= 2
 //@ threads   1
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real P[d][d];
 for (int k = 0; k < d; ++k)
@@ -207,12 +182,7 @@ for (int i = 0; i < n; ++i)
 //@ where     d <= 3
 //@ where     d >= 2
 //@ threads   1
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real a[n][d], b[d][d], e = measure * lambda, m = measure * mu;
 for (int i = 0; i < n; ++i)
@@ -253,12 +223,7 @@ for (int i = 0; i < n; ++i)
             }
     }
 //@ threads   n   G(:,:) J(:,:) H(:,:) S(:,:) lambda mu
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 // c = F G_t, p = S^T G_t, q = S G_t: p for the upper blocks, as the body above, which mirrors them
 real c[d], p[d], q[d], b[d][d], e = measure * lambda, m = measure * mu;
@@ -346,12 +311,7 @@ for (int i = 0; i < d; ++i)
 //@ where     d >= 2
 //@ example   stress_force([[-1,-1],[1,0],[0,1]], [[1,0],[0,1]], [[2,4],[6,8]]) = [[-3,-7],[1,3],[2,4]]
 //@ threads   1
-real det;
-if (d == 2)
-    det = J(0,0) * J(1,1) - J(0,1) * J(1,0);
-if (d == 3)
-    det = J(0,0) * (J(1,1) * J(2,2) - J(1,2) * J(2,1)) + J(0,1) * (J(1,2) * J(2,0) - J(1,0) * J(2,2))
-        + J(0,2) * (J(1,0) * J(2,1) - J(1,1) * J(2,0));
+use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real p[c][d];
 for (int k = 0; k < c; ++k)

@@ -101,6 +101,38 @@ static const bad_file metadata[] = {
      WEFT_ERROR_TYPE, 7, 1, "'f' is already defined in this file, on line 1", ""},
 };
 
+/* Line 1 and 2, before HEAD: bodies begin on line 8. */
+#define COMMON "//@ common twice\nreal x = 2 * s;\n"
+
+static const bad_file commons[] = {
+    {"//@ common\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 11,
+     "expected a name of common statements, found the end", ""},
+    {"//@ common a b\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 14, "the line should end here, found 'b'", ""},
+    {"//@ common use\nx = 1;\n", WEFT_ERROR_SYNTAX, 1, 12,
+     "'use' cannot be a name of common statements: it is reserved", "choose a name"},
+    {"//@ common a\n\n" HEAD "C(0,0) = s;\n", WEFT_ERROR_SYNTAX, 1, 1,
+     "no statements below this line", ""},
+    {COMMON "//@ kind map\n", WEFT_ERROR_SYNTAX, 3, 5,
+     "a kernel file begins with a '//@ function' line", ""},
+    {COMMON HEAD "use thrice;\nC(0,0) = s;\n", WEFT_ERROR_TYPE, 8, 5,
+     "there are no common statements 'thrice' above", "'//@ common NAME'"},
+    {COMMON HEAD "use ;\nC(0,0) = s;\n", WEFT_ERROR_TYPE, 8, 5,
+     "there are no common statements ';' above", "'//@ common NAME'"},
+    {COMMON HEAD "use twice\nC(0,0) = x;\n", WEFT_ERROR_SYNTAX, 9, 1,
+     "expected ';' after the name, found 'C'", ""},
+    {COMMON HEAD "real y = 1; use twice;\nC(0,0) = x;\n", WEFT_ERROR_SYNTAX, 8, 13,
+     "'use twice;' stands on a line of its own", ""},
+    {COMMON HEAD "use twice; C(0,0) = x;\n", WEFT_ERROR_SYNTAX, 8, 1,
+     "'use twice;' stands on a line of its own", ""},
+    {COMMON HEAD "if (m == 1)\n    use twice;\nC(0,0) = s;\n", WEFT_ERROR_SYNTAX, 9, 5,
+     "'use' stands between statements of a body or of a block", "braces"},
+    {COMMON HEAD "use twice;\nuse twice;\nC(0,0) = x;\n", WEFT_ERROR_TYPE, 9, 1,
+     "'x' already means something here: choose another name", "'//@ common twice', bad.kernel.c:1"},
+    /* neither itself nor what stands below */
+    {"//@ common a\nuse a;\n" HEAD "use a;\nC(0,0) = s;\n", WEFT_ERROR_TYPE, 8, 1,
+     "there are no common statements 'a' above", "'//@ common NAME'"},
+};
+
 static const bad_file bodies[] = {
     {HEAD "return;\n", WEFT_ERROR_SYNTAX, 6, 1, "no 'return' in a body",
      "the last statement ends it"},
@@ -206,6 +238,11 @@ static void test_metadata(void **state) {
     check_files(metadata, sizeof metadata / sizeof *metadata);
 }
 
+static void test_commons(void **state) {
+    (void)state;
+    check_files(commons, sizeof commons / sizeof *commons);
+}
+
 static void test_bodies(void **state) {
     (void)state;
     check_files(bodies, sizeof bodies / sizeof *bodies);
@@ -262,6 +299,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_commons),
         cmocka_unit_test(test_caret),
         cmocka_unit_test(test_limits),
     };
