@@ -118,8 +118,8 @@ static weft_status part_make(edge_operator *state, const weft_pattern *pattern, 
     TRY(weft_compiled_make_addto(state->context, form, rows, i == 0, WEFT_SCATTER_COLOURED,
                                  &part->assemble, error));
     TRY(weft_edge_positions(state->context->device, state->edge, pattern, rows,
-                            weft_program_lanes(part->assemble.program), false, &part->positions,
-                            error));
+                            (weft_edge_placing){.lanes = weft_program_lanes(part->assemble.program)},
+                            &part->positions, error));
     TRY(weft_program_bind_matrix(part->assemble.program, "A", state->values, part->positions,
                                  error));
 done:

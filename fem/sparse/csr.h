@@ -14,14 +14,18 @@ weft_vectors weft_vectors_here(void);
 /** The best of these that the device is told to use; NULL: that this processor has. */
 weft_vectors weft_vectors_of(const weft_device *device);
 
-/** weft_pattern_positions with the given instruction set, which the processor must have.
- *  n_upper  [n_rows] entries behind the diagonal of each row, for a pattern that is symmetric and
- *           has every diagonal: half of the entries are then found from their mirror image; or NULL
- */
-weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
-                                      const int32_t *n_upper, const weft_connectivity *dofs,
-                                      int lanes, weft_vectors vectors, weft_memory **positions,
-                                      weft_error *error);
+/** Where positions are looked for, and how. */
+typedef struct weft_pattern_search {
+    const weft_pattern *pattern;
+    /* [n_rows] entries behind the diagonal of each row, for a pattern that is symmetric and has
+     * every diagonal: half of the entries are then found from their mirror image; or NULL */
+    const int32_t *n_upper;
+    weft_vectors vectors; /* which the processor must have */
+} weft_pattern_search;
+/** weft_pattern_positions in that way. */
+weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_search *search,
+                                      const weft_connectivity *dofs, int lanes,
+                                      weft_memory **positions, weft_error *error);
 
 /** Rows and vectors are worked on in chunks of this many, each with sums of its own, so that
  * results do not depend on the number of threads. */

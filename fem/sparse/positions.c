@@ -191,8 +191,8 @@ static weft_finder finder(weft_vectors vectors) {
 weft_status weft_pattern_positions(weft_device *device, const weft_pattern *pattern,
                                    const weft_connectivity *dofs, int lanes,
                                    weft_memory **positions, weft_error *error) {
-    return weft_pattern_positions_by(device, pattern, NULL, dofs, lanes, weft_vectors_of(device),
-                                     positions, error);
+    const weft_pattern_search search = {.pattern = pattern, .vectors = weft_vectors_of(device)};
+    return weft_pattern_positions_by(device, &search, dofs, lanes, positions, error);
 }
 
 /* Nothing to find on a device that computes nothing. */
@@ -223,17 +223,17 @@ done:
     return status;
 }
 
-weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *pattern,
-                                      const int32_t *n_upper, const weft_connectivity *dofs,
-                                      int lanes, weft_vectors vectors, weft_memory **positions,
-                                      weft_error *error) {
+weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_search *search,
+                                      const weft_connectivity *dofs, int lanes,
+                                      weft_memory **positions, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_pattern *pattern = search->pattern;
     weft_memory *memory = NULL;
     weft_position_work work = {.indices = weft_connectivity_indices(dofs),
                                .columns = pattern->columns,
                                .row_start = pattern->row_start,
                                .n_rows = pattern->n_rows,
-                               .n_upper = n_upper,
+                               .n_upper = search->n_upper,
                                .n_cells = weft_connectivity_from(dofs),
                                .width = weft_connectivity_width(dofs),
                                .lanes = lanes};
@@ -249,7 +249,7 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern *p
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions"));
     TRY(weft_memory_make_unset(device, bytes, &memory, error));
     work.positions = weft_memory_host(memory);
-    TRY(work_run(device, &work, finder(vectors), error));
+    TRY(work_run(device, &work, finder(search->vectors), error));
     *positions = memory;
     memory = NULL;
 done:

@@ -66,13 +66,16 @@ weft_status weft_edge_make(weft_device *device, const weft_pattern *pattern,
                            const weft_edge_options *options, weft_edge **out, weft_error *error);
 void weft_edge_free(weft_edge **edge);
 
+typedef struct weft_edge_placing {
+    int lanes;
+    bool transposed; /* of an edge inside, a_ji with i < j counts, and a_ij goes to the dump */
+} weft_edge_placing;
 /** Where each entry of the cells' local matrices is added in the values: [block][i * width +
  *  j][lane], uint32_t, as weft_pattern_positions. pattern is the one edge was made of.
- *  transposed  of an edge inside, a_ji with i < j counts, and a_ij goes to the dump
- *  Errors      WEFT_ERROR_SHAPE (a coupling that the pattern lacks), WEFT_ERROR_MEMORY */
+ *  Errors  WEFT_ERROR_SHAPE (a coupling that the pattern lacks), WEFT_ERROR_MEMORY */
 weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
                                 const weft_pattern *pattern, const weft_connectivity *dofs,
-                                int lanes, bool transposed, weft_memory **positions,
+                                weft_edge_placing placing, weft_memory **positions,
                                 weft_error *error);
 
 /** y = A v on the device's host threads; the same bits for any number. values [n_values] doubles,
@@ -80,8 +83,13 @@ weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
 weft_status weft_edge_product(weft_device *device, const weft_edge *edge, const void *values,
                               bool single, const double *v, double *y, weft_error *error);
 /** The same with the given instruction set, which the processor must have. */
-weft_status weft_edge_product_by(weft_device *device, const weft_edge *edge, const void *values,
-                                 bool single, const double *v, double *y, weft_vectors vectors,
+typedef struct weft_edge_values {
+    const weft_edge *edge;
+    const void *values;
+    bool single;
+} weft_edge_values;
+weft_status weft_edge_product_by(weft_device *device, const weft_edge_values *matrix,
+                                 weft_vectors vectors, const double *v, double *y,
                                  weft_error *error);
 
 /* ---- on a GPU (fem/sparse/symmetric_device.c) ------------------------------------------------------------- */

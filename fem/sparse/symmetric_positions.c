@@ -74,9 +74,10 @@ static void find(void *user, int64_t task) {
 
 weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
                                 const weft_pattern *pattern, const weft_connectivity *dofs,
-                                int lanes, bool transposed, weft_memory **positions,
+                                weft_edge_placing placing, weft_memory **positions,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
+    const int lanes = placing.lanes;
     weft_memory *memory = NULL;
     uint32_t *own = NULL; /* where the host cannot write into the memory */
     position_work work = {.edge = edge,
@@ -85,7 +86,7 @@ weft_status weft_edge_positions(weft_device *device, const weft_edge *edge,
                           .n_cells = weft_connectivity_from(dofs),
                           .width = weft_connectivity_width(dofs),
                           .lanes = lanes,
-                          .transposed = transposed};
+                          .transposed = placing.transposed};
     size_t bytes, block_bytes = (size_t)(work.width * work.width * lanes) * sizeof(uint32_t);
     work.n_blocks = (work.n_cells + lanes - 1) / lanes;
     if (weft_connectivity_to(dofs) != pattern->n_rows || edge->n_rows != pattern->n_rows)

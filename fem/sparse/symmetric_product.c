@@ -147,15 +147,16 @@ static weft_task choose(weft_vectors vectors, bool single) {
     return single ? task_single_plain : task_double_plain;
 }
 
-weft_status weft_edge_product_by(weft_device *device, const weft_edge *edge, const void *values,
-                                 bool single, const double *v, double *y, weft_vectors vectors,
+weft_status weft_edge_product_by(weft_device *device, const weft_edge_values *matrix,
+                                 weft_vectors vectors, const double *v, double *y,
                                  weft_error *error) {
-    edge_product work = {edge, values, v, y};
-    return weft_device_for(device, (edge->n_patches + TASK_PATCHES - 1) / TASK_PATCHES,
-                           choose(vectors, single), &work, error);
+    edge_product work = {matrix->edge, matrix->values, v, y};
+    return weft_device_for(device, (matrix->edge->n_patches + TASK_PATCHES - 1) / TASK_PATCHES,
+                           choose(vectors, matrix->single), &work, error);
 }
 
 weft_status weft_edge_product(weft_device *device, const weft_edge *edge, const void *values,
                               bool single, const double *v, double *y, weft_error *error) {
-    return weft_edge_product_by(device, edge, values, single, v, y, weft_vectors_of(device), error);
+    const weft_edge_values matrix = {edge, values, single};
+    return weft_edge_product_by(device, &matrix, weft_vectors_of(device), v, y, error);
 }

@@ -121,7 +121,8 @@ static void either_of_two_entries_may_count(void **state) {
                          WEFT_OK);
         assert_int_equal(weft_compiled_bind_form(&program, &form, &error), WEFT_OK);
         assert_int_equal(weft_edge_positions(f.device, edge, pattern, f.cells,
-                                             weft_program_lanes(program.program), turn == 1,
+                                             (weft_edge_placing){weft_program_lanes(program.program),
+                                                                 turn == 1},
                                              &positions[turn], &error),
                          WEFT_OK);
         assert_int_equal(weft_memory_make(f.device, (size_t)edge->n_values * sizeof(double),
@@ -163,12 +164,14 @@ static void couplings_that_the_pattern_lacks(void **state) {
     assert_int_equal(weft_pattern_make(f.device, f.cells, 8, &pattern, NULL, &error), WEFT_OK);
     assert_int_equal(weft_edge_make(f.device, pattern, &options, &edge, &error), WEFT_OK);
     assert_int_equal(
-        weft_edge_positions(f.device, edge, pattern, other, 8, false, &positions, &error),
+        weft_edge_positions(f.device, edge, pattern, other, (weft_edge_placing){.lanes = 8}, &positions,
+                            &error),
         WEFT_ERROR_SHAPE);
     weft_connectivity_free(&other);
     assert_int_equal(weft_connectivity_make(f.device, far, 1, 3, f.n + 1, &other, &error), WEFT_OK);
     assert_int_equal(
-        weft_edge_positions(f.device, edge, pattern, other, 8, false, &positions, &error),
+        weft_edge_positions(f.device, edge, pattern, other, (weft_edge_placing){.lanes = 8}, &positions,
+                            &error),
         WEFT_ERROR_SHAPE);
     assert_null(positions);
     weft_edge_free(&edge);

@@ -104,9 +104,10 @@ static void patterns_are_the_couplings(void **state) {
                 for (int v = WEFT_VECTORS_PLAIN; v <= (int)weft_vectors_here(); ++v) {
                     int32_t *n_upper = count_upper(pattern);
                     for (int mirrored = 0; mirrored < 2; ++mirrored) {
-                        assert_int_equal(weft_pattern_positions_by(
-                                             device, pattern, mirrored ? n_upper : NULL, dofs,
-                                             lanes, (weft_vectors)v, &positions, NULL),
+                        const weft_pattern_search search = {pattern, mirrored ? n_upper : NULL,
+                                                            (weft_vectors)v};
+                        assert_int_equal(weft_pattern_positions_by(device, &search, dofs, lanes,
+                                                                   &positions, NULL),
                                          WEFT_OK);
                         check_positions(indices, n, width, lanes, pattern, positions);
                         weft_memory_free(&positions);

@@ -97,9 +97,9 @@ static void check_product(weft_device *device, const weft_edge *edge, const weft
         for (int turn = 0; turn < 4; ++turn) { /* doubles twice, then floats, which hold the same */
             const void *stored = turn < 2 ? (const void *)values : single;
             memset(y, 0xFF, n * sizeof *y);
-            assert_int_equal(weft_edge_product_by(device, edge, stored, turn >= 2, v, y,
-                                                  (weft_vectors)vectors, NULL),
-                             WEFT_OK);
+            const weft_edge_values matrix = {edge, stored, turn >= 2};
+            assert_int_equal(
+                weft_edge_product_by(device, &matrix, (weft_vectors)vectors, v, y, NULL), WEFT_OK);
             for (size_t i = 0; i < n; ++i)
                 if (!(fabs(y[i] - expected[i]) <= tolerance * sizes[i]))
                     fail_msg("row %zu of %zu: %.17g, expected %.17g", i, n, y[i], expected[i]);
