@@ -3,6 +3,7 @@
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "test_support.h"
 
 
@@ -240,19 +241,6 @@ static void counts_add_up(void **state) {
     assert_true(of_numbers > 3);
     assert_true(made == sum && made > 100);
     free(text);
-}
-
-static int library_open(void **state) {
-    weft_library *library = NULL;
-    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    *state = library;
-    return 0;
-}
-
-static int library_close(void **state) {
-    weft_library *library = *state;
-    weft_library_free(&library);
-    return 0;
 }
 
 int main(void) {

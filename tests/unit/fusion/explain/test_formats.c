@@ -4,6 +4,7 @@
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "script_support.h"
 
 #include <jansson.h>
@@ -150,19 +151,6 @@ static void every_stage(void **state) {
     weft_compilation_free(&first);
     weft_compilation_free(&second);
     weft_text_free(&text);
-}
-
-static int library_open(void **state) {
-    weft_library *library = NULL;
-    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    *state = library;
-    return 0;
-}
-
-static int library_close(void **state) {
-    weft_library *library = *state;
-    weft_library_free(&library);
-    return 0;
 }
 
 int main(void) {

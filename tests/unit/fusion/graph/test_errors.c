@@ -3,6 +3,7 @@
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "test_support.h"
 
 
@@ -273,19 +274,6 @@ static void too_much(void **state) {
                    "t.weft:4:6: error: an element of 120000 components is more than 65536\n"
                    "    a = 2*v[d];\n"
                    "         ^");
-}
-
-static int library_open(void **state) {
-    weft_library *library = NULL;
-    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    *state = library;
-    return 0;
-}
-
-static int library_close(void **state) {
-    weft_library *library = *state;
-    weft_library_free(&library);
-    return 0;
 }
 
 int main(void) {

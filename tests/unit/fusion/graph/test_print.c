@@ -7,6 +7,7 @@
 #include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "script_support.h"
 
 typedef struct graph_case {
@@ -277,19 +278,6 @@ static void random_scripts(void **state) {
         assert_reads_back(*state, text, NULL, NULL);
         free(text);
     }
-}
-
-static int library_open(void **state) {
-    weft_library *library = NULL;
-    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-    *state = library;
-    return 0;
-}
-
-static int library_close(void **state) {
-    weft_library *library = *state;
-    weft_library_free(&library);
-    return 0;
 }
 
 int main(void) {

@@ -12,6 +12,7 @@
 #include "fusion/plan/implementations.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "test_support.h"
 
 #include <stdio.h>
@@ -342,20 +343,11 @@ static void covers_are_the_best(void **state) {
     free(all);
 }
 
-static int open_library(void **state) {
-    return weft_library_make((weft_library **)state, NULL) == WEFT_OK ? 0 : -1;
-}
-
-static int close_library(void **state) {
-    weft_library_free((weft_library **)state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fusions_are_all_that_there_are),
                                        cmocka_unit_test(fusions_of_chains_and_of_wide_graphs),
                                        cmocka_unit_test(orders_need_least_on_chip),
                                        cmocka_unit_test(offsets_are_the_best),
                                        cmocka_unit_test(covers_are_the_best)};
-    return cmocka_run_group_tests(tests, open_library, close_library);
+    return cmocka_run_group_tests(tests, library_open, library_close);
 }

@@ -10,6 +10,7 @@
 #include "fusion/plan/segment.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "test_support.h"
 
 #include <string.h>
@@ -84,17 +85,8 @@ static void levels_agree_with_sets(void **state) {
     }
 }
 
-static int open_library(void **state) {
-    return weft_library_make((weft_library **)state, NULL) == WEFT_OK ? 0 : -1;
-}
-
-static int close_library(void **state) {
-    weft_library_free((weft_library **)state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products_stay_apart),
                                        cmocka_unit_test(levels_agree_with_sets)};
-    return cmocka_run_group_tests(tests, open_library, close_library);
+    return cmocka_run_group_tests(tests, library_open, library_close);
 }

@@ -6,6 +6,7 @@
 #include "fusion/library/library.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "library_state.h"
 #include "program_support.h"
 
 static const double DOUBLE = 1e-13, SINGLE = 2e-4;
@@ -211,20 +212,6 @@ static void plans_agree_bitwise(void **state) {
         free(in[i]);
     free(r[0]);
     free(r[1]);
-}
-
-static int library_open(void **state) {
-    weft_library *library = NULL;
-    weft_error error = {0};
-    case_check(weft_library_make(&library, &error), &error);
-    *state = library;
-    return 0;
-}
-
-static int library_close(void **state) {
-    weft_library *library = *state;
-    weft_library_free(&library);
-    return 0;
 }
 
 int main(void) {
