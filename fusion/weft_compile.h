@@ -3,7 +3,6 @@
 #ifndef WEFT_COMPILE_H
 #define WEFT_COMPILE_H
 
-#include "core/weft_core.h"
 #include "fusion/weft_library.h"
 
 #ifdef __cplusplus

@@ -2,7 +2,6 @@
 #ifndef WEFT_OUTLINE_H
 #define WEFT_OUTLINE_H
 
-#include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 
 #ifdef __cplusplus

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "apps/common/report.h"
-#include "apps/common/run_options.h"
-#include "fem/weft_fem.h"
 
 /* ---- device (apps/common/device.c) ---------------------------------------------------------------- */
 

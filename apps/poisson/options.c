@@ -1,8 +1,4 @@
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/poisson/poisson.h"
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <stdlib.h>

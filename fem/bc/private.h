@@ -3,7 +3,6 @@
 
 #include "fem/bc/bc.h"
 #include "fem/weft_fem.h"
-#include "fem/weft_space.h"
 
 /** A condition and where it stands. */
 typedef struct weft_bc_piece {

@@ -1,9 +1,6 @@
-#include "core/embedded.h"
-#include "core/weft_core.h"
 #include "fem/element/tables.h"
 #include "fem/embedded_scripts.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_library.h"
 
 #include <string.h>
 

@@ -1,4 +1,3 @@
-#include "core/weft_core.h"
 #include "fem/element/tables.h"
 
 #include <math.h>

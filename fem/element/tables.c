@@ -1,6 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/element/tables.h"
-#include "fusion/weft_library.h"
 
 static weft_status make_weights(void *user, const int *arguments, int n_arguments,
                                 weft_arena *arena, int *rank, int *sizes, double **values,

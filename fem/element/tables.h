@@ -3,10 +3,8 @@
  *
  *  The reference simplex of dimension d has the origin and the unit vectors as vertices, and the
  *  measure 1/d!. Shape function 0 is 1 - sum(xi), shape function i is xi_i. */
-#ifndef WEFT_TABLES_H
-#define WEFT_TABLES_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/weft_library.h"
 
 #define WEFT_DEGREE_MAX 20
@@ -27,5 +25,3 @@ weft_status weft_tables_register(weft_library *library, weft_error *error);
  * Gauss-Jacobi products, Stroud 1971, section 2.8; Karniadakis and Sherwin 2005, appendix B. */
 weft_status weft_quadrature_make(weft_arena *arena, int d, int degree, int *q, double **points,
                                  double **weights, weft_error *error);
-
-#endif

@@ -1,5 +1,4 @@
 /* Two ways to compute the same product, tried on one vector. */
-#include "core/weft_core.h"
 #include "fem/form/trial.h"
 
 #include <math.h>
@@ -11,10 +10,8 @@ weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t
     const size_t bytes = (size_t)n * sizeof(double);
     double *x = weft_array_make((size_t)n, sizeof *x), *y = weft_array_make((size_t)n, sizeof *y);
     double sum = 0, difference = 0;
-    if (!x || !y) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to compare two vectors");
-        goto done;
-    }
+    if (!x || !y)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to compare two vectors"));
     TRY(weft_memory_read(a, 0, x, bytes, error));
     TRY(weft_memory_read(b, 0, y, bytes, error));
     for (int64_t i = 0; i < n; ++i) {

@@ -1,8 +1,4 @@
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,7 @@
 /* What forms with several components a node add to those with one: rows of matrices, and scripts
  * that say components. Local matrices have row i*c + k for component k of node i, and so have
  * vectors: lists of components, node by node, which conjugate gradients take for plain numbers. */
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,6 @@
 /* What there is to say about a field: one program over its cells and nodes
  * (scripts/measure_*.weft). */
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

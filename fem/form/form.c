@@ -1,8 +1,4 @@
 #include "fem/form/form.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 weft_status weft_form_run(weft_context *context, const weft_form *form,
                           const char *const *output_names, weft_memory *const *outputs,

@@ -1,11 +1,7 @@
 /** Scripts of forms that run. In: a context and fragments or forms. Out: compiled programs. */
-#ifndef FEM_FORM_FORM_H
-#define FEM_FORM_FORM_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 /** A compilation and its program, which live and die together. Start from {0}. */
 typedef struct weft_compiled {
@@ -58,5 +54,3 @@ enum { WEFT_PARAMETERS_MAX = 40 };
 /** Give a form's options more parameters; room [WEFT_PARAMETERS_MAX] must live as long. */
 weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],
                              const weft_parameter *more, int n, weft_error *error);
-
-#endif

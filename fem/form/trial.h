@@ -1,6 +1,5 @@
 /** Comparing two ways to compute the same product. */
-#ifndef FEM_FORM_TRIAL_H
-#define FEM_FORM_TRIAL_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -12,5 +11,3 @@ weft_status weft_trial_write(weft_memory *v, int64_t n, weft_error *error);
 /** How far two vectors on the device are apart, against the first. */
 weft_status weft_trial_apart(const weft_memory *a, const weft_memory *b, int64_t n, double *apart,
                              weft_error *error);
-
-#endif

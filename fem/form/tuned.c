@@ -1,12 +1,8 @@
 /* What is known of a device and of a form's plans, for everything that fem compiles: measured
  * costs, covers that a search found best, and that search. */
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 #include "fem/form/form.h"
-#include "fem/weft_fem.h"
 #include "fusion/cost/measured.h"
 #include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

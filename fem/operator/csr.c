@@ -1,13 +1,8 @@
 /* The format csr: one sparse matrix, to which every form is added by Addto, the first from zero. In slices
  * on a GPU (fem/operator/sell.c). */
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
 #include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

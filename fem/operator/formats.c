@@ -1,8 +1,6 @@
 /* The table of operator formats, and what is asked of one by its number or name. */
-#include "core/weft_core.h"
 #include "fem/operator/operator.h"
 #include "fem/sparse/sell.h"
-#include "fem/weft_fem.h"
 
 #include <string.h>
 
@@ -82,19 +80,18 @@ weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
                                            const weft_assembly_problem *p) {
     const size_t c = p->components > 1 ? (size_t)p->components : 1;
     const size_t lanes = (size_t)limits->lanes_double;
-    return (weft_operator_sizes){
-        .limits = limits,
-        .on_gpu = weft_operator_on_gpu(limits),
-        .n_nodes = (size_t)p->n_nodes,
-        .n_cells = (size_t)p->n_cells,
-        .width = (size_t)p->width,
-        .n_components = c,
-        .n_padded = ((size_t)p->n_cells + lanes - 1) / lanes * lanes,
-        .n_rows = c * (size_t)p->n_nodes,
-        .n_local = c * (size_t)p->width,
-        .n_entries = c * c * (size_t)count_entries(p),
-        .cell_bytes = 4.0 * p->width * (double)p->n_cells + 8.0 * p->dimension * (double)p->n_nodes,
-    };
+    return (weft_operator_sizes){.limits = limits,
+                                 .on_gpu = weft_operator_on_gpu(limits),
+                                 .n_nodes = (size_t)p->n_nodes,
+                                 .n_cells = (size_t)p->n_cells,
+                                 .width = (size_t)p->width,
+                                 .n_components = c,
+                                 .n_padded = ((size_t)p->n_cells + lanes - 1) / lanes * lanes,
+                                 .n_rows = c * (size_t)p->n_nodes,
+                                 .n_local = c * (size_t)p->width,
+                                 .n_entries = c * c * (size_t)count_entries(p),
+                                 .cell_bytes = 4.0 * p->width * (double)p->n_cells +
+                                               8.0 * p->dimension * (double)p->n_nodes};
 }
 
 void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,

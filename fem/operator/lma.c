@@ -1,9 +1,6 @@
 /* The formats that store local matrices: lma, whose products add to the nodes, and lma-gather, whose
  * products are gathered node by node from the results of the cells. */
-#include "core/weft_core.h"
-#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
-#include "fem/weft_fem.h"
 
 static weft_status lma_make(weft_context *context, const weft_form *forms, int n_forms,
                             weft_operator **out, weft_error *error) {

@@ -1,12 +1,7 @@
 /* Operators applied cell by cell: local matrices stored, or recomputed in every product. */
-#include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/form/trial.h"
-#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

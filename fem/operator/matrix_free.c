@@ -1,8 +1,5 @@
 /* The format matrix-free: local matrices are recomputed in every product. */
-#include "core/weft_core.h"
-#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
-#include "fem/weft_fem.h"
 
 static weft_status make(weft_context *context, const weft_form *forms, int n_forms,
                         weft_operator **out, weft_error *error) {

@@ -2,12 +2,9 @@
  *
  *      format descriptor (lma.c, csr.c, ...) --make--> operator --table--> assemble, apply, diagonal
  */
-#ifndef FEM_OPERATOR_OPERATOR_H
-#define FEM_OPERATOR_OPERATOR_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "fusion/weft_program.h"
 
 /** How an operator that has been made works. */
 typedef struct weft_operator_table {
@@ -89,5 +86,3 @@ typedef struct weft_operator_format {
 } weft_operator_format;
 
 const weft_operator_format *weft_operator_format_of(weft_assembly assembly);
-
-#endif

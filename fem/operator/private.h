@@ -1,10 +1,7 @@
 /** What several operator formats share. */
-#ifndef FEM_OPERATOR_PRIVATE_H
-#define FEM_OPERATOR_PRIVATE_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fem/operator/operator.h"
-#include "fem/weft_fem.h"
 
 /** Allocate an operator of these forms with a zeroed state and a zeroed part for each form, which
  *  weft_operator_free frees after table->free, where what they hold is freed. */
@@ -26,5 +23,3 @@ weft_status weft_operator_make_sliced(weft_context *context, const weft_form *fo
 void weft_operator_estimate_rows(const weft_operator_sizes *sizes, weft_forecast *forecast);
 /** and positions of K in the matrix. */
 void weft_operator_estimate_positions(const weft_operator_sizes *sizes, weft_forecast *forecast);
-
-#endif

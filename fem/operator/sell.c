@@ -1,16 +1,10 @@
 /* The operator as one sparse matrix on a GPU: in slices (fem/sparse/sell.h), the first form from zero, the
  * others added. Rows are made by their owners (fem/sparse/addto.h), in a fixed order; where that cannot be, by
  * atomic additions at precomputed positions. */
-#include "fem/sparse/sell.h"
-#include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/form/trial.h"
-#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
 #include "fem/sparse/addto.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

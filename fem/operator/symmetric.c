@@ -1,13 +1,8 @@
 /* The format edge: a symmetric matrix by edges (fem/sparse/symmetric.h), every form by Addto at precomputed
  * positions, the first from zero, the others added. */
 #include "fem/sparse/symmetric.h"
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/operator/operator.h"
 #include "fem/operator/private.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,7 @@
 /* Which assembly: the one whose predicted time is least, of those that fit. Bytes are counted from
  * the data structures; what share of the bandwidth an operator reaches is from measurements, for
  * the recomputed ones are bound by arithmetic and gathers rather than by bytes. */
-#include "core/weft_core.h"
-#include "fem/operator/operator.h"
 #include "fem/solve/persistent.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 

@@ -1,8 +1,5 @@
 /* What conjugate gradients will hold on a device, before any of it is made. */
-#include "core/weft_core.h"
-#include "fem/operator/operator.h"
 #include "fem/solve/persistent.h"
-#include "fem/weft_fem.h"
 
 size_t weft_cg_forecast(const weft_limits *limits, weft_assembly assembly,
                         const weft_assembly_problem *problem) {

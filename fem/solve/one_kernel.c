@@ -1,9 +1,6 @@
 /* The iterations of a solve in one kernel that stays on the device, where the operator stores a
  * matrix, the device is a GPU and the system fits; else as launches. */
-#include "core/weft_core.h"
-#include "fem/solve/persistent.h"
 #include "fem/solve/private.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 #include <stdlib.h>

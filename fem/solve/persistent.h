@@ -1,12 +1,9 @@
 /* Conjugate gradients as one kernel that stays on the device (kernels/solvers/cg_persistent.cu),
  * for systems whose vectors fit on the chip: shape -> layout -> places -> program. Not installed.
  */
-#ifndef WEFT_CG_PERSISTENT_INTERNAL_H
-#define WEFT_CG_PERSISTENT_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fem/operator/operator.h"
-#include "fem/weft_fem.h"
 
 /* ---- shape (fem/solve/persistent_plan.c) ------------------------------------------------------------ */
 
@@ -128,5 +125,3 @@ weft_status weft_persistent_iterate(weft_persistent *persistent, weft_memory *re
                                     weft_error *error);
 
 void weft_persistent_free(weft_persistent **persistent);
-
-#endif

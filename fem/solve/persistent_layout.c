@@ -1,7 +1,5 @@
 /* Which block holds which node and which entry, and which values travel. */
-#include "core/weft_core.h"
 #include "fem/solve/persistent.h"
-#include "fem/weft_fem.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

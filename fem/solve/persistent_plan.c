@@ -1,5 +1,4 @@
 /* How many threads, and what is kept where. The numbers of this page are from trials on an H200. */
-#include "core/weft_core.h"
 #include "fem/solve/persistent.h"
 
 #include <stdio.h>

@@ -1,12 +1,8 @@
 /* The solver and the steps of a solve (fem/solve/steps.c), put together in fem/solve/cg.c. Not installed. */
-#ifndef WEFT_CG_INTERNAL_H
-#define WEFT_CG_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fem/form/form.h"
-#include "fem/operator/operator.h"
 #include "fem/solve/persistent.h"
-#include "fem/weft_fem.h"
 
 /** What the scripts cg_*.weft work on, by the names they have there: lists over the dofs first,
  *  then uniform values, a memory of one double each. */
@@ -142,5 +138,3 @@ int weft_cg_until_check(int iterations);
 int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance);
 /** Tell the monitor the digits gained of those wanted, and the iterations. */
 void weft_cg_tell(const weft_solver *cg, const double *history, int iterations);
-
-#endif

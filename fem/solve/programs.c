@@ -1,14 +1,6 @@
 /* The scripts of conjugate gradients as programs: compiled once for a solver, bound for a solve. */
-#include "core/weft_core.h"
-#include "fem/form/form.h"
-#include "fem/operator/operator.h"
-#include "fem/solve/persistent.h"
 #include "fem/solve/private.h"
 #include "fem/sparse/csr.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

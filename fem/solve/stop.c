@@ -19,9 +19,7 @@
  *  c          FIXED + sqrt(iterations), for rounding errors of the iterations add up like a random
  *             walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with coefficients
  *             that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
-#include "core/weft_core.h"
 #include "fem/solve/private.h"
-#include "fem/weft_fem.h"
 
 #include <float.h>
 #include <math.h>

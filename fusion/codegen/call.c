@@ -1,12 +1,6 @@
 /* The statements of one call: an elementary function's body, or elementwise arithmetic. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/plan.h"
-#include "fusion/script/script.h"
 
 #include <math.h>
 #include <stdio.h>

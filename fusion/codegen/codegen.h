@@ -1,10 +1,7 @@
 /** Source text. In: a compilation that has its steps. Out: the text of its module. */
-#ifndef FUSION_CODEGEN_CODEGEN_H
-#define FUSION_CODEGEN_CODEGEN_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/plan/plan.h"
-#include "fusion/weft_compile.h"
 
 /** The module of a compilation: the prelude once, the kernels of each segment, and on devices with
  *  threads those of one thread, which all have as arguments after the number of instances the
@@ -33,5 +30,3 @@ int weft_source_block_threads(const weft_plan_kernel *kernel);
 
 /** Behind a guarded kernel's name: the kernel that zeroes a list for it. Arguments: list, go. */
 #define WEFT_CLEAR_SUFFIX "_clear"
-
-#endif

@@ -1,8 +1,6 @@
 /* The text of edge stars (fusion/connectivity/edge_patches.h): a warp walks its rows of 32 stars. Local vertices
  * 0 and 1 are the edge; ring vertices come to be local vertices 2 and 3 in turn. */
-#include "core/weft_core.h"
 #include "fusion/codegen/patch.h"
-#include "fusion/codegen/private.h"
 #include "fusion/connectivity/edge_patches.h"
 
 #include <stdio.h>

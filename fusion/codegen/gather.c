@@ -1,11 +1,7 @@
 /* Accumulation by the owner: a kernel over the targets, behind the one that has stored what they
  * sum.
  */
-#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
 
 /* Each target sums what its cells have stored for it, in ascending order of cell. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,

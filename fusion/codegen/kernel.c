@@ -2,19 +2,10 @@
  * loads, the calls in order, the stores and the accumulating stores (Filipovic et al. 2015,
  * algorithm 1). */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <stdio.h>
 #include <string.h>

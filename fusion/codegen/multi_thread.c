@@ -2,12 +2,7 @@
  * block, warp t thread t of each. fusion/plan/placement.c has said which data are shared and where barriers
  * stand. Loads and stores of shared data are spread over the warps; calls of one thread are the
  * first warp's. */
-#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
 
 static weft_placement placement(const weft_plan_kernel *kernel, int datum, int map) {
     const weft_implementation *one = kernel->implementation;

@@ -1,12 +1,6 @@
 /* A kernel that accumulates by stars and does nothing else: its head, the body of fusion/codegen/vertex_patch.c,
  * and stores. */
-#include "core/weft_core.h"
 #include "fusion/codegen/patch.h"
-#include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
 
 const char *const weft_star_arguments[WEFT_STAR_ARGUMENTS + WEFT_EDGE_STAR_ARGUMENTS] = {
     "const int64_t *restrict star_halo_start",

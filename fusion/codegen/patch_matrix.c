@@ -3,13 +3,8 @@
  * fixed. A thread evaluates the cells round its row, renumbered so that the row's node is local
  * vertex 0, and keeps row 0 of K alone; entries are summed up in shared memory, where each thread
  * has a column of its own. What is staged, words and slices are as weft_matrix_rows says. */
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
 
 const char *const weft_star_matrix_arguments[WEFT_STAR_MATRIX_ARGUMENTS] = {
     "const uint32_t *restrict star_start",      "const unsigned short *restrict star_rows",

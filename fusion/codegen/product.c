@@ -2,13 +2,7 @@
  * is loaded or computed at every row that the routine asks for; then, row by row, the calls that
  * share the kernel, their stores and what they contribute to reductions. No barrier is needed
  * between, for a block has made all of its own rows. */
-#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,16 +9,9 @@
  * that end the body, counts and asks again. `go` says whether there is a next turn: kernels in the
  * loop do nothing where it is 0, so that a device may run several turns without asking. */
 #include "fusion/control/program.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 static bool scalar_uses(const weft_flow_scalar *scalar, int name) {
     bool uses = scalar->target == name;

@@ -1,10 +1,8 @@
 /* Fills the GPU's prelude, kernels/prelude/cuda.h. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
-#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
 
 #include <stdio.h>

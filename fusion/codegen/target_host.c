@@ -1,8 +1,6 @@
 /* Fills the host's prelude, kernels/prelude/host.h. */
-#include "core/weft_core.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/prelude.h"
-#include "fusion/codegen/codegen.h"
 #include "fusion/codegen/private.h"
 
 #include <stdio.h>

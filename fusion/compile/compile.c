@@ -1,22 +1,12 @@
 /* The compiler as the list of its stages. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/cover.h"
 #include "fusion/plan/directives.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/saved_plan.h"
 #include "fusion/script/locale.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #include <string.h>
 
@@ -106,10 +96,8 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling");
-        goto done;
-    }
+    if (made == NULL)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while compiling"));
     made->arena = arena;
     made->library = library;
     made->limits = *limits;
@@ -134,10 +122,8 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     weft_flow *flow = weft_arena_alloc(arena, 1, sizeof *flow);
     weft_segment *segment = weft_arena_alloc(arena, 1, sizeof *segment);
     weft_segment **segments = weft_arena_alloc(arena, 1, sizeof *segments);
-    if (made == NULL || flow == NULL || segment == NULL || segments == NULL) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (made == NULL || flow == NULL || segment == NULL || segments == NULL)
+        TRY(weft_no_memory(error));
     *made = *base;
     *flow = *base->flow;
     *segment = *base->flow->segments[0];
@@ -201,7 +187,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .stars = weft_kernel_is_patch(kernel->kind),
         .star_cells = reads_star_cells(kernel),
         .cell_colours = kernel->kind == KERNEL_CELL_COLOURS,
-        .scatter = weft_plan_scatter_name((*segment)->plan, kernel),
+        .scatter = weft_plan_scatter_name((*segment)->plan, kernel)
     };
 }
 

@@ -1,13 +1,7 @@
 /* The covers that the segments of a compilation take: as text, how many are measured, and the key
  * under which a search remembers them. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 weft_status weft_compilation_cover(const weft_compilation *compilation, weft_text *out,
                                    weft_error *error) {

@@ -1,9 +1,5 @@
 /* What a script declares and makes, for programs that take scripts which they do not know. */
 #include "fusion/control/program.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -4,10 +4,7 @@
  * cells that find all 64 taken wait for the next pass, with 64 more. A target of many cells (a hub)
  * needs as many colours as it has cells: past WEFT_CELL_COLOURS they run one after the other. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
-#include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/private.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,10 +85,8 @@ static weft_status colours_fill(const weft_connectivity *connectivity, const col
     uint32_t *order = weft_array_make_unset((uint64_t)c->n * sizeof *order);
     made->start = calloc((size_t)c->n_colours + 1, sizeof *made->start);
     made->order = calloc((size_t)c->n_colours + 1, sizeof(weft_memory *));
-    if (!order || !made->start || !made->order) {
-        status = weft_cells_no_memory("colours", connectivity->n_from, error);
-        goto done;
-    }
+    if (!order || !made->start || !made->order)
+        TRY(weft_cells_no_memory("colours", connectivity->n_from, error));
     made->n_colours = c->n_colours;
     for (int i = 0; i < c->n_colours; ++i) {
         place[i] = made->start[i];
@@ -127,10 +122,8 @@ static weft_status colours_make(const weft_connectivity *connectivity, weft_cell
     made = calloc(1, sizeof *made);
     c.masks = calloc((size_t)c.n_to + 1, sizeof *c.masks);
     c.colours = malloc(((size_t)c.n + 1) * sizeof *c.colours);
-    if (!made || !c.masks || !c.colours) {
-        status = weft_cells_no_memory("colours", connectivity->n_from, error);
-        goto done;
-    }
+    if (!made || !c.masks || !c.colours)
+        TRY(weft_cells_no_memory("colours", connectivity->n_from, error));
     memset(c.colours, 0xff, (size_t)c.n * sizeof *c.colours); /* WAITS */
     while (c.n_waiting > 0 && c.n_colours < WEFT_CELL_COLOURS)
         colour_pass(&c);

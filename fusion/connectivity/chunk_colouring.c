@@ -1,7 +1,5 @@
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/connectivity/private.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,7 @@
 /** What programs take from a connectivity. In: index arrays. Out: interleaved, transposed, colored and
  *  patched adjacency. */
-#ifndef FUSION_CONNECTIVITY_CONNECTIVITY_H
-#define FUSION_CONNECTIVITY_CONNECTIVITY_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/weft_program.h"
 
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
@@ -35,5 +33,3 @@ void weft_cell_colours_free(weft_cell_colours **colours);
 /** The same, kept with the connectivity. Borrowed. */
 weft_status weft_connectivity_colours(weft_connectivity *connectivity,
                                       const weft_cell_colours **out, weft_error *error);
-
-#endif

@@ -1,9 +1,6 @@
 /* The edge stars of one patch: local numbers, a cover, rows of lanes that never give to the same
  * node at the same time, words. */
-#include "core/weft_core.h"
 #include "fusion/connectivity/edge_patches.h"
-#include "fusion/connectivity/patches.h"
-#include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -306,11 +303,8 @@ weft_status weft_edge_patch_make(const weft_patch_source *source, int64_t patch,
                       .n_cells = (int)(source->start[patch + 1] - source->start[patch])};
     TRY(weft_patch_local(source, patch, &work.local, &made.halo, &made.n_halo, error));
     TRY(check_cells(&work, error));
-    if (!weft_edge_stars_cover(work.scratch, work.local, work.n_cells,
-                               source->nodes + made.n_halo)) {
-        status = no_memory(error);
-        goto done;
-    }
+    if (!weft_edge_stars_cover(work.scratch, work.local, work.n_cells, source->nodes + made.n_halo))
+        TRY(no_memory(error));
     TRY(make_rows(&work, error));
     TRY(size_warps(&work, &made, error));
     TRY(write_words(&work, source->list + source->start[patch], &made, error));

@@ -25,11 +25,8 @@
  *      EDGE_SKIP    this lane's star has ended, or there is none: nothing is computed or added
  *
  *  A warp's rows lie one after the other, so that its threads read ahead past the end of one. */
-#ifndef EDGE_STAR_INTERNAL_H
-#define EDGE_STAR_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/vertex_patches.h"
 
 #define WEFT_EDGE_STAR_CELLS 8 /* of an edge star, at most */
@@ -78,5 +75,3 @@ struct weft_patch_scratch {
  *  Errors  as weft_patch_local; WEFT_ERROR_UNSUPPORTED: a vertex twice in a cell */
 weft_status weft_edge_patch_make(const weft_patch_source *source, int64_t patch,
                                  weft_patch_scratch *scratch, weft_patch *out, weft_error *error);
-
-#endif

@@ -1,11 +1,8 @@
 /* All patches of a connectivity, of either kind: the patches in parallel, then their parts one after
  * the other in device memory, kept with the connectivity. */
 #include "fusion/connectivity/patches.h"
-#include "core/weft_core.h"
 #include "fusion/connectivity/edge_patches.h"
 #include "fusion/connectivity/private.h"
-#include "fusion/connectivity/vertex_patches.h"
-#include "fusion/weft_program.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -215,10 +212,8 @@ static weft_status patches_make(const weft_connectivity *connectivity,
     TRY(b.format->check(&b, error));
     b.n_patches = (connectivity->n_to + options->nodes - 1) / options->nodes;
     b.made = calloc(1, sizeof *b.made);
-    if (!b.made) {
-        status = weft_cells_no_memory(b.format->what, b.n_from, error);
-        goto done;
-    }
+    if (!b.made)
+        TRY(weft_cells_no_memory(b.format->what, b.n_from, error));
     *b.made = (weft_patches){.options = *options,
                              .width = connectivity->width,
                              .n_nodes = connectivity->n_to,

@@ -1,10 +1,8 @@
 /** Patches of nodes, whose owners accumulate what the cells round them give. In: a connectivity. Out:
  *  for each patch the nodes round it and the words that its threads walk. What words mean is said
  *  in fusion/connectivity/vertex_patches.h and fusion/connectivity/edge_patches.h. */
-#ifndef FUSION_CONNECTIVITY_PATCHES_H
-#define FUSION_CONNECTIVITY_PATCHES_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/weft_program.h"
 
 /** Vertex: each node evaluates the cells round it. Edge: a patch evaluates each of its cells once. */
@@ -78,5 +76,3 @@ weft_status weft_patch_sort_cells(weft_device *device, weft_patch_source *source
  *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: more than 2^14 nodes in and round a patch */
 weft_status weft_patch_local(const weft_patch_source *source, int64_t patch, int32_t **local,
                              int32_t **halo, int *n_halo, weft_error *error);
-
-#endif

@@ -1,11 +1,8 @@
 /** What the files of this folder share: the connectivity itself and device memory that the host fills. */
-#ifndef WEFT_CONNECTIVITY_INTERNAL_H
-#define WEFT_CONNECTIVITY_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/patches.h"
-#include "fusion/weft_program.h"
 
 typedef struct weft_connectivity_form weft_connectivity_form;
 
@@ -41,5 +38,3 @@ void weft_upload_free(weft_upload *upload);
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_schedule_make(const weft_connectivity *connectivity, int lanes,
                                weft_schedule **out, weft_error *error);
-
-#endif

@@ -1,8 +1,5 @@
 /* The stars of one patch: local numbers, links, words in rows of lanes. */
-#include "core/weft_core.h"
 #include "fusion/connectivity/edge_patches.h"
-#include "fusion/connectivity/patches.h"
-#include "fusion/connectivity/vertex_patches.h"
 
 #include <stdlib.h>
 #include <string.h>

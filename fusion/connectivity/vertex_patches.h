@@ -15,10 +15,8 @@
  *
  *  The first width - 2 words of a star (which all skip) set q, or q and r. A warp's rows lie one
  *  after the other, so that its threads read ahead past the end of a star. */
-#ifndef STAR_INTERNAL_H
-#define STAR_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/connectivity/patches.h"
 
 #define WEFT_STAR_LANES 32 /* nodes that walk their stars side by side: a row */
@@ -73,5 +71,3 @@ int weft_star_warps(int nodes);
  *  Errors  as weft_patch_local */
 weft_status weft_vertex_patch_make(const weft_patch_source *source, int64_t patch,
                                    weft_patch_scratch *scratch, weft_patch *out, weft_error *error);
-
-#endif

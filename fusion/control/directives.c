@@ -1,14 +1,8 @@
 /* A fuse block is one kernel, and no kernel reaches over the segments of a program: where the block
  * does, it is refused, with what lies between. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -1,13 +1,7 @@
 /* Reductions inside arithmetic: each becomes a statement of its own, so that what is left is
  * arithmetic on names, for lists or for uniform values. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #include <string.h>
 

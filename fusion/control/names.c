@@ -1,9 +1,6 @@
 /* Which names a statement reads, and whether they have a value there. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
 
 #include <stdio.h>
 #include <string.h>

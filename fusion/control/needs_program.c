@@ -1,12 +1,7 @@
 /* Which scripts are flows: those with loops, with operators, and with uniform values that
  * arithmetic makes and memory keeps. Everything else is one segment and stays as it is. */
-#include "core/weft_core.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_library.h"
 
 #include <string.h>
 

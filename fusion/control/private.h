@@ -1,14 +1,7 @@
 /** What the files of this folder share while the steps of a script are made. */
-#ifndef FUSION_CONTROL_PRIVATE_H
-#define FUSION_CONTROL_PRIVATE_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/control/program.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 typedef struct flow_builder {
     const weft_compilation *compilation;
@@ -67,5 +60,3 @@ weft_status flow_scalar_make(flow_builder *b, const weft_node *node, int target,
                              weft_flow_scalar *out);
 /** The same for a condition: 1 where it holds, else 0. */
 weft_status flow_condition_make(flow_builder *b, const weft_node *node, weft_flow_scalar *out);
-
-#endif

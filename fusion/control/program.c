@@ -1,14 +1,7 @@
 /* From a script with loops to steps. Statements over lists collect in a segment for as long as they
  * may; updates of uniform values wait until somebody reads them, so that they do not cut it. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 
@@ -181,12 +174,10 @@ static weft_status read_apply(flow_builder *b, weft_flow_steps *steps, int i, in
     const weft_operator_choice *choice = b->flow->choices[step.op];
     TRY(flush(b, steps, i)); /* a function of the caller's may look at any uniform value */
     step.v = flow_name_find(b->flow, v->name);
-    if (step.v < 0 || b->flow->names[step.v].index_set == UNIFORM) {
-        status = weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,
-                               "'%s' is not a list that '%s' can be applied to", v->name,
-                               script->operators[step.op].name);
-        goto done;
-    }
+    if (step.v < 0 || b->flow->names[step.v].index_set == UNIFORM)
+        TRY(weft_error_at(b->error, WEFT_ERROR_TYPE, v->place,
+                          "'%s' is not a list that '%s' can be applied to", v->name,
+                          script->operators[step.op].name));
     TRY(check_applied(b, &script->operators[step.op], step.v, v));
     const weft_flow_name like = b->flow->names[step.v];
     TRY(made_name(b, statement, &like, &step.y));
@@ -353,8 +344,7 @@ weft_status flow_build(const weft_compilation *compilation, const bool *recomput
     if (b.flow->steps.n == 0) {
         weft_error_set(error, WEFT_ERROR_TYPE, "the script returns nothing that it computes");
         weft_error_hint(error, "end it with: return NAME;");
-        status = WEFT_ERROR_TYPE;
-        goto done;
+        TRY(WEFT_ERROR_TYPE);
     }
     *out = b.flow;
 done:

@@ -13,18 +13,9 @@
  *      directives.c       fuse blocks that reach too far
  *
  *  fusion/codegen/program.c writes the source of all steps, fusion/runtime runs them. */
-#ifndef FUSION_CONTROL_PROGRAM_H
-#define FUSION_CONTROL_PROGRAM_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 /** What steps keep in memory: inputs, and what one step makes and another reads. */
 typedef struct weft_flow_name {
@@ -119,5 +110,3 @@ const weft_flow_step *weft_flow_last_scalars(const weft_flow_step *loop);
 const weft_plan_kernel *weft_flow_joined(const weft_flow *flow, const weft_flow_step *loop,
                                          const weft_flow_step **step);
 enum { WEFT_RECORDS_MAX = 4 /* uniform values whose history is kept at once */ };
-
-#endif

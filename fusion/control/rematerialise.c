@@ -2,15 +2,9 @@
  * kept in memory from one launch to the next, or made anew in every turn, where it may share a
  * kernel with what reads it. Both are planned, and what is predicted to take less over the expected
  * number of turns is kept; what does not fit into memory is recomputed. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
-#include "fusion/library/library.h"
 #include "fusion/plan/saved_plan.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #include <string.h>
 
@@ -124,10 +118,8 @@ weft_status flow_recompute(flow_builder *b, int loop) {
     weft_script_loop *loops =
         weft_arena_alloc(b->arena, (size_t)script->n_loops + 1, sizeof *loops);
     int *place = weft_arena_alloc(b->arena, (size_t)n + 1, sizeof *place), n_made = 0;
-    if (moved == NULL || made == NULL || loops == NULL || place == NULL) {
-        status = weft_no_memory(b->error);
-        goto done;
-    }
+    if (moved == NULL || made == NULL || loops == NULL || place == NULL)
+        TRY(weft_no_memory(b->error));
     if (recomputable(b, loop, moved) == 0)
         goto done;
     for (int i = 0; i < n; ++i) {

@@ -1,15 +1,8 @@
 /* Arithmetic on uniform values: a few numbers, computed by the host or by one thread. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,15 +1,8 @@
 /* One segment: a straight-line script of its own. What it reads of earlier ones is an input there;
  * what later ones read is returned. A script without other steps is its own segment. */
-#include "fusion/plan/segment.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/plan.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 
@@ -179,13 +172,11 @@ static weft_status add_pending(flow_builder *b, weft_flow_steps *steps, segment_
         int id = 0;
         if (!names[i].wanted || !names[i].pending)
             continue;
-        if (names[i].name.shape.rank > 0) {
-            status = weft_error_at(b->error, WEFT_ERROR_UNSUPPORTED, names[i].name.place,
+        if (names[i].name.shape.rank > 0)
+            TRY(weft_error_at(b->error, WEFT_ERROR_UNSUPPORTED, names[i].name.place,
                                    "'%s' is a uniform tensor, read in another part of the program: "
                                    "give its components names",
-                                   names[i].name.name);
-            goto done;
-        }
+                                   names[i].name.name));
         TRY(flow_name_add(b, &names[i].name, &id));
         step.scalars = weft_array_room(b->arena, step.scalars, step.n_scalars, sizeof *step.scalars);
         if (step.scalars == NULL)

@@ -2,16 +2,9 @@
  * and measured times, the script beside the generated source, lines in the colours of their
  * kernels. */
 #include "fusion/explain/html.h"
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
 #include "fusion/control/program.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -1,12 +1,9 @@
 /** A page for a browser: fusion/explain/html.c writes it, fusion/explain/html_graph.c makes and draws the graph of a segment. Where
  *  its boxes and edges go is said by Graphviz (fusion/explain/html_dot.c), or by fusion/explain/html_layout.c where that is not
  *  there. */
-#ifndef PAGE_INTERNAL_H
-#define PAGE_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 /* Pixels. Text is set to its width by the SVG, whatever the browser's font. */
 enum { PAGE_LETTER = 7, PAGE_LINE = 16, PAGE_MARGIN = 12, PAGE_TITLE = 18 };
@@ -59,5 +56,3 @@ void page_dot_write(const page_drawing *drawing, weft_text *out);
 /** Take all places from what `dot -Tjson0` printed; false, and nothing is changed that page_place does
  *  not set, where that is not such an answer. */
 bool page_dot_read(page_drawing *drawing, const char *json);
-
-#endif

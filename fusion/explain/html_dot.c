@@ -1,6 +1,5 @@
 /* The graph of a page for Graphviz, and what `dot -Tjson0` says of its places. Sizes and numbers go
  * out and come back: names of the script stay here. */
-#include "core/weft_core.h"
 #include "fusion/explain/html.h"
 
 #include <jansson.h>

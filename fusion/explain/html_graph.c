@@ -1,16 +1,8 @@
 /* The graph of a segment on a page: its calls and lists, what goes between them, and the kernels
  * that they are in; placed, and drawn as SVG. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/explain/html.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Places for the graph of a page, where Graphviz is not there to find better ones. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/explain/html.h"
 

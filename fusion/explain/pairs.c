@@ -1,16 +1,8 @@
 /* Why two calls share a kernel or do not, with the bytes that it spares or would spare. */
-#include "core/weft_core.h"
 #include "fusion/explain/private.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/fusions.h"
 #include "fusion/plan/legality.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 enum { PAIRS_OF_CALLS_MAX = 64, REASON_COLUMN = 34 };
 

@@ -1,13 +1,7 @@
 /** What the parts of an explanation share: both plans of one graph. */
-#ifndef EXPLAIN_INTERNAL_H
-#define EXPLAIN_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 typedef struct explanation {
     const weft_segment *segment;
@@ -32,5 +26,3 @@ weft_status explain_best_with(const weft_segment *c, int a, int b, bool together
 void explain_pairs(const explanation *e);
 /** "fused: ..." or "not fused: ...", with a line's end; a is before b. */
 void explain_pair(const explanation *e, const weft_call *a, const weft_call *b);
-
-#endif

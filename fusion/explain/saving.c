@@ -1,13 +1,7 @@
 /* What fusion spares in a script, against a kernel per call. */
-#include "core/weft_core.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
-#include "fusion/weft_compile.h"
 
 #include <stdio.h>
 #include <string.h>

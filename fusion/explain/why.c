@@ -1,17 +1,10 @@
 /* Why two calls share a kernel or do not, and what the plan would take the other way: the best
  * cover of those that have them together against the best of those that have them apart. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 
@@ -67,10 +60,8 @@ weft_status explain_best_with(const weft_segment *c, int a, int b, bool together
     int n = 0;
     TRY(weft_arena_make(&scratch, error));
     some.list = weft_arena_alloc(scratch, (size_t)some.n + 1, sizeof *some.list);
-    if (some.list == NULL) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (some.list == NULL)
+        TRY(weft_no_memory(error));
     for (int i = 0; i < some.n; ++i) {
         some.list[i] = c->implementations->list[i];
         const bool has_a = has(some.list[i].fusion, a), has_b = has(some.list[i].fusion, b);
@@ -159,10 +150,8 @@ static weft_status why_any(const weft_flow *flow, const char *const names[2], we
     int segments[2], calls[2];
     for (int i = 0; i < 2; ++i)
         TRY(find_segment(flow, names[i], &segments[i], error));
-    if (segments[0] < 0 || segments[1] < 0) {
-        status = no_such_call(flow, names[segments[0] >= 0], error);
-        goto done;
-    }
+    if (segments[0] < 0 || segments[1] < 0)
+        TRY(no_such_call(flow, names[segments[0] >= 0], error));
     if (segments[0] != segments[1]) {
         weft_text_add(out,
                       "%s, %s: not fused: segment %d and segment %d of the program are planned "

@@ -1,10 +1,6 @@
 /* The blocks in which a fusion may run, and what the script asks of them. */
 #include "fusion/base/target.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/block_shapes.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
 
 enum { ITERATIONS = 4 /* of a serial loop, where their times have been measured */ };
 

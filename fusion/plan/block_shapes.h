@@ -1,11 +1,7 @@
 /** The blocks in which the implementations of a fusion may run on a GPU (fusion/plan/block_shapes.c). */
-#ifndef BLOCK_SHAPES_H
-#define BLOCK_SHAPES_H
+#pragma once
 
-#include "fusion/graph/graph.h"
 #include "fusion/plan/fusions.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
 
 enum {
     WEFT_BLOCK_THREADS = 1024, /* of a block, at most */
@@ -36,5 +32,3 @@ int weft_blocks_of_one(const weft_block_wish *wish, bool measured, weft_block_sh
  *  then go round. */
 int weft_blocks_of_several(const weft_block_wish *wish, int most, int fewest, bool measured,
                            weft_block_shape *shapes);
-
-#endif

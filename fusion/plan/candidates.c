@@ -4,13 +4,9 @@
  * than the readers of the value it replaces, and a level after those that read it through a map.
  * Calls of one level and one index set are convex together: an edge out of them leads to a higher
  * level and never back (Fousek et al. 2011, section 4.2.1). */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
 #include "fusion/plan/legality.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

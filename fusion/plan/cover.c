@@ -3,15 +3,10 @@
  * sets may each want the other first. Where a solution has such a ring, the ring is forbidden and
  * the partition solved again. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/partition.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

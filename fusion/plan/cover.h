@@ -1,12 +1,7 @@
 /** Covers: implementations that contain every call exactly once. */
-#ifndef FUSION_PLAN_COVER_H
-#define FUSION_PLAN_COVER_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
-#include "fusion/weft_compile.h"
 
 /** Implementations that cover every call once, in an order of execution. */
 typedef struct weft_cover {
@@ -46,5 +41,3 @@ weft_status weft_covers_next(weft_covers *covers, weft_cover **out, weft_error *
 void weft_covers_end(weft_covers **covers);
 
 void weft_cover_print(const weft_graph *graph, const weft_cover *cover, weft_text *out);
-
-#endif

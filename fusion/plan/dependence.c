@@ -5,10 +5,7 @@
  * fused. */
 #include "fusion/plan/dependence.h"
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/fusions.h"
 #include "fusion/plan/legality.h"
 
 static uint64_t *row(uint64_t *matrix, const weft_relations *r, int call) {

@@ -1,10 +1,7 @@
 /** What the order of execution asks of calls, two by two (fusion/plan/dependence.c), and sets of calls as bits.
  */
-#ifndef RELATIONS_H
-#define RELATIONS_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/fusions.h"
 
 struct weft_relations {
@@ -57,5 +54,3 @@ bool weft_relations_convex(const weft_relations *r, const uint64_t *set);
 /** fusion/plan/candidates.c: does fusing two calls spare traffic: one uses the other's result, or both read the
  *  same datum or map, or accumulate through one? */
 bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_call *b);
-
-#endif

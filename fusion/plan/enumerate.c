@@ -3,11 +3,8 @@
  * call and are no neighbours of what was there before). A set with two calls that are apart is
  * dropped with all that would grow from it. Convexity is not inherited, so it is looked at in the
  * end. */
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
-#include "fusion/plan/fusions.h"
 
 enum { WORDS_MAX = WEFT_CALLS_MAX / 64, VISITS_PER_CANDIDATE = 20 };
 

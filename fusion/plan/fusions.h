@@ -1,10 +1,7 @@
 /** Fusions: sets of calls that may share a kernel. */
-#ifndef FUSION_PLAN_FUSIONS_H
-#define FUSION_PLAN_FUSIONS_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/graph/graph.h"
-#include "fusion/weft_compile.h"
 
 typedef struct weft_fusion {
     int *calls; /* ascending */
@@ -60,5 +57,3 @@ int weft_fusion_rows(const weft_graph *graph, const weft_fusion *fusion);
 /** fusion/plan/implementations.c: is a datum of this fusion needed in memory after its kernel? The whole shape
  * behind an operand. */
 bool weft_datum_leaves(const weft_graph *graph, const weft_fusion *fusion, int datum);
-
-#endif

@@ -1,11 +1,7 @@
 /** Implementations of fusions: order, variants, block shape, placement of data, predicted time. */
-#ifndef FUSION_PLAN_IMPLEMENTATION_H
-#define FUSION_PLAN_IMPLEMENTATION_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/fusions.h"
-#include "fusion/weft_compile.h"
 
 typedef enum weft_placement { PLACE_REGISTER, PLACE_SHARED } weft_placement;
 
@@ -55,5 +51,3 @@ weft_status weft_implementations_make(weft_arena *arena, const weft_graph *graph
                                       const weft_fusions *fusions, const weft_limits *limits,
                                       const weft_compile_options *options,
                                       weft_implementations **out, weft_error *error);
-
-#endif

@@ -1,17 +1,10 @@
 /* How a fusion is done: order, variants, what is on chip, and what must move. */
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/legality.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/block_shapes.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/variants.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

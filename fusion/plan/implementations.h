@@ -1,14 +1,9 @@
 /** What the search for implementations is made of: the order of calls (fusion/plan/order.c), what must move
  *  (fusion/plan/traffic.c), where data live (fusion/plan/placement.c), and what it takes (fusion/plan/predict.c). */
-#ifndef IMPLEMENTATIONS_H
-#define IMPLEMENTATIONS_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/cost/cost.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
-#include "fusion/weft_compile.h"
 
 /* ---- order (fusion/plan/order.c) ----------------------------------------------------------------------
  */
@@ -87,7 +82,6 @@ void weft_traffic_count(const weft_graph *graph, const weft_compile_options *opt
 /* ---- prediction (fusion/plan/predict.c) -------------------------------------------------------------------
  */
 
-
 typedef struct weft_predictor weft_predictor;
 
 /** All routines that kernels of this graph can have, offered to the cost source. */
@@ -99,5 +93,3 @@ weft_search_part weft_implementation_part(const weft_implementation *made);
 /** made's transfer_seconds, compute_seconds, seconds, cost, measured: of an implementation that is
  *  complete else. */
 void weft_predict(const weft_predictor *predictor, weft_implementation *made);
-
-#endif

@@ -2,7 +2,6 @@
  *  reason why not. */
 #pragma once
 
-#include "fusion/graph/graph.h"
 #include "fusion/plan/fusions.h"
 
 /** Why calls may not be in one kernel. */

@@ -1,9 +1,6 @@
 /* Global barriers before each call. First as early as data allow. Then, from the last call to the
  * first, a call whose result is wanted only behind a barrier moves there too, where that spares
  * traffic: else it would be stored on one side and loaded on the other. */
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/fusions.h"
 #include "fusion/plan/legality.h"
 
 /* Is the list that this call updates the one that another reads at other rows, as an operand of

@@ -2,13 +2,8 @@
  * over the sets of calls that may be done before the others (Kessler 1998; Fousek et al. 2011 list
  * all orders instead). What is alive while a call runs depends on the set done before it alone. Of
  * orders that need the same, the one nearest to the script's. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
 
 #include <string.h>

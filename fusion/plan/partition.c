@@ -2,7 +2,6 @@
  * out, unless its error hook never returns; it keeps an environment a thread, prints, and leaks
  * what an abort leaves. So each solution has a thread of its own, whose environment ends with it:
  * nothing is shared with a caller that uses GLPK too, and the hook leaves by longjmp. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/partition.h"
@@ -42,17 +41,13 @@ weft_status weft_partition_make(int n_rows, int n_columns, weft_partition **out,
     weft_partition *made = NULL;
     TRY(weft_arena_make(&arena, error));
     made = weft_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (made == NULL)
+        TRY(weft_no_memory(error));
     *made = (weft_partition){.arena = arena, .n_rows = n_rows, .n_columns = n_columns};
     made->columns = weft_arena_alloc(arena, (size_t)n_columns + 1, sizeof *made->columns);
     made->costs = weft_arena_alloc(arena, (size_t)n_columns + 1, sizeof *made->costs);
-    if (made->columns == NULL || made->costs == NULL) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (made->columns == NULL || made->costs == NULL)
+        TRY(weft_no_memory(error));
     arena = NULL;
     *out = made;
 done:

@@ -1,6 +1,5 @@
 /** The set partition behind a cover, by GLPK (fusion/plan/partition.c). */
-#ifndef COVER_INTERNAL_H
-#define COVER_INTERNAL_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -20,5 +19,3 @@ weft_status weft_partition_forbid(weft_partition *partition, const int *columns,
 weft_status weft_partition_solve(weft_partition *partition, int *chosen, int *n, bool *proved,
                                  weft_error *error);
 #define WEFT_PARTITION_SECONDS 2
-
-#endif

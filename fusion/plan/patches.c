@@ -2,9 +2,6 @@
 #include "fusion/plan/patches.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/vertex_patches.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
 
 int weft_star_load_count(const weft_graph *graph, const weft_operand *load) {
     return weft_shape_count(&graph->data[load->datum].shape);

@@ -1,9 +1,7 @@
 /** Accumulating stores that the owner of each target does, over a patch of cells: what such a kernel
  *  computes, and whether a kernel can be written so. */
-#ifndef FUSION_PLAN_PATCHES_H
-#define FUSION_PLAN_PATCHES_H
+#pragma once
 
-#include "fusion/graph/graph.h"
 #include "fusion/plan/plan.h"
 
 /** An accumulating store done by the owner of each target (fusion/connectivity/vertex_patches.h): what its kernel
@@ -41,5 +39,3 @@ bool weft_star_is_nodal(const weft_star_source *star, const weft_operand *load);
 /** Components of nodal data that are staged per node; components of the target. */
 int weft_star_staged_count(const weft_graph *graph, const weft_star_source *star);
 int weft_star_result_count(const weft_graph *graph, const weft_star_source *star);
-
-#endif

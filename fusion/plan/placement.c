@@ -7,13 +7,8 @@
  * where a thread reads what another one has written since the last, or writes where another element
  * lay that was used since the last (Filipovic et al. 2015, section 4.3.3). */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

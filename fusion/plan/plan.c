@@ -1,16 +1,9 @@
 /* From a cover to kernels, their arguments, buffers and launches in order. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/plan.h"
-#include "fusion/weft_compile.h"
 
 #include <stdio.h>
 #include <string.h>

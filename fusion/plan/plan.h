@@ -1,12 +1,7 @@
 /** The plan. In: graph, limits, options, cover. Out: kernels, buffers, launches. */
-#ifndef FUSION_PLAN_PLAN_H
-#define FUSION_PLAN_PLAN_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/cover.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/weft_compile.h"
 
 /** Argument of a kernel. */
 typedef enum weft_argument_kind {
@@ -106,5 +101,3 @@ void weft_plan_print_text(const weft_graph *graph, const weft_plan *plan, weft_t
 void weft_plan_print_dot(const weft_graph *graph, const weft_plan *plan, weft_text *out);
 /** As fusion/base/json.h says. segment: its number in the compilation; -1: it has none. */
 struct json_t *weft_plan_json(const weft_graph *graph, const weft_plan *plan, int segment);
-
-#endif

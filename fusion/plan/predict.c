@@ -1,13 +1,8 @@
 /* What an implementation takes: psi of its routines, loads and stores apart from computes (Fousek
  * et al. 2011, equation 3), and the launches. */
 #include "fusion/base/target.h"
-#include "fusion/cost/cost.h"
 #include "fusion/cost/occupancy.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/implementations.h"
 #include "fusion/plan/routines.h"
-#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <string.h>

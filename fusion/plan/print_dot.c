@@ -1,9 +1,6 @@
 /* The plan for Graphviz: the graph, with a cluster a kernel. */
-#include "core/weft_core.h"
 #include "core/weft_escape.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 
 static void print_dot_gather(const weft_graph *graph, const weft_plan_kernel *kernel, int number,

@@ -1,7 +1,6 @@
 /* The plan as JSON (docs/compiler.md has the keys). */
 #include "fusion/base/json.h"
 #include "fusion/graph/print.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
 
 static json_t *names(const weft_graph *graph, const int *data, int n) {

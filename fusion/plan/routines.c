@@ -1,15 +1,8 @@
 /* The routines that a compilation's kernels may be made of, named as a cost source knows them: what
  * each datum takes to load and to store, each call in each variant to compute. */
 #include "fusion/plan/routines.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/cost/cost.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/implementations.h"
-#include "fusion/weft_compile.h"
 
 enum { PLACES = PREDICTOR_PLACES };
 
@@ -69,10 +62,8 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
                                  : weft_arena_print(arena, "compute %s %d %s %s %s", call->label,
                                                     one->threads, sizes.data, type_name(p),
                                                     place_name(place));
-        if (one->name == NULL) {
-            status = weft_no_memory(error);
-            goto done;
-        }
+        if (one->name == NULL)
+            TRY(weft_no_memory(error));
     }
 done:
     weft_text_free(&sizes);

@@ -1,13 +1,8 @@
 /** A predictor: the routines of a compilation (fusion/plan/routines.c), by which its implementations are
  *  predicted (fusion/plan/predict.c). */
-#ifndef PREDICTOR_H
-#define PREDICTOR_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/cost/cost.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/weft_compile.h"
 
 enum { PREDICTOR_PLACES = 2 /* registers, shared */ };
 
@@ -31,5 +26,3 @@ struct weft_predictor {
 
 /** Its numbers in list, by place, for an input of a kernel, through a connectivity or map -1. */
 int *weft_predictor_load(const weft_predictor *p, int datum, int map);
-
-#endif

@@ -3,20 +3,12 @@
  * a kernel has, their variants and its block are read: the rest follows. What does not fit is
  * refused. */
 #include "fusion/plan/saved_plan.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/block_shapes.h"
-#include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/legality.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -248,11 +240,9 @@ weft_status weft_plan_force_loops(const char *text, int n_loops, bool *recompute
         for (size_t k = 0; k < json_array_size(loops); ++k) {
             const json_t *loop = json_array_get(loops, k);
             const json_int_t number = json_integer_value(loop);
-            if (!json_is_integer(loop) || number < 0 || number >= n_loops) {
-                status = refuse(&f, "leave the entry \"weft-loops-1\" out, and the planner chooses",
-                                "\"recomputed\" lists loops by number, from 0 to %d", n_loops - 1);
-                goto done;
-            }
+            if (!json_is_integer(loop) || number < 0 || number >= n_loops)
+                TRY(refuse(&f, "leave the entry \"weft-loops-1\" out, and the planner chooses",
+                           "\"recomputed\" lists loops by number, from 0 to %d", n_loops - 1));
             recomputed[number] = true;
         }
     }

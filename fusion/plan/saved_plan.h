@@ -1,10 +1,7 @@
 /** A saved plan in place of the planner's choice. */
-#ifndef PLAN_FORCE_H
-#define PLAN_FORCE_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 /** c has its graph, fusions and implementations; the cover, and the implementations that it is made
  *  of, become those of the plan.
@@ -17,5 +14,3 @@ weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error
  *  Errors      WEFT_ERROR_INPUT */
 weft_status weft_plan_force_loops(const char *text, int n_loops, bool *recomputed, bool *found,
                                   weft_error *error);
-
-#endif

@@ -1,16 +1,9 @@
 /* The stages of a segment, one after the other, and the cover that it takes. */
 #include "fusion/plan/segment.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/cover.h"
 #include "fusion/plan/directives.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/saved_plan.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -1,17 +1,8 @@
 /** A segment: a script without loops, operators and uniform updates, and what each stage makes of it. In: script,
  *  library, limits and options. Out: graph .. plan. */
-#ifndef FUSION_PLAN_SEGMENT_H
-#define FUSION_PLAN_SEGMENT_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/plan.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 typedef struct weft_segment {
     weft_arena *arena; /* of the compilation */
@@ -37,5 +28,3 @@ weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out
                                      weft_error *error);
 void weft_fusions_print(const weft_segment *c, weft_text *out);
 void weft_implementations_print(const weft_segment *c, weft_text *out);
-
-#endif

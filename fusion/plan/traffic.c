@@ -1,13 +1,7 @@
 /* What a fusion's kernel holds and what it moves between memory and chip. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/weft_compile.h"
 
 bool weft_fusion_contains(const weft_fusion *fusion, int call) {
     for (int i = 0; i < fusion->n_calls; ++i)

@@ -1,12 +1,6 @@
 /* The space of a fusion's implementations: choices of variants, threads of an instance, blocks. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/block_shapes.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/implementations.h"
 #include "fusion/plan/variants.h"
-#include "fusion/script/script.h"
 
 #include <math.h>
 #include <string.h>

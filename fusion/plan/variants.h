@@ -1,15 +1,9 @@
 /** What fusion/plan/implementations.c (from fusions to what is kept) and fusion/plan/variants.c (the choices of variants
  * and blocks of one fusion) share. */
-#ifndef IMPLEMENTER_H
-#define IMPLEMENTER_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/block_shapes.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/weft_compile.h"
 
 typedef struct implementer {
     weft_arena *arena;
@@ -42,5 +36,3 @@ weft_status implementer_try_registers(implementer *p, weft_error *error);
 weft_status implementer_try_variants(implementer *p, weft_error *error);
 /** The better first. */
 bool implementer_is_better(const weft_implementation *a, const weft_implementation *b);
-
-#endif

@@ -1,5 +1,4 @@
 /* Why two calls share no kernel. */
-#include "fusion/graph/graph.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 

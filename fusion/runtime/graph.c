@@ -1,15 +1,9 @@
 /* Loops as graphs of the device: recorded once, with a WHILE node for each loop, and run without
  * the host. A turn of the node is several iterations; those after the last one do nothing, for
  * their kernels look at `go` first. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/control/program.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,10 +43,8 @@ weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {
     graph->go = calloc(n, sizeof(weft_memory *));
     graph->count = calloc(n, sizeof(weft_memory *));
     graph->recordings = calloc(n, sizeof(weft_recording *));
-    if (graph->go == NULL || graph->count == NULL || graph->recordings == NULL) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (graph->go == NULL || graph->count == NULL || graph->recordings == NULL)
+        TRY(weft_no_memory(error));
     for (int i = 0; i < count_loops(p); ++i) {
         TRY(weft_memory_make(p->device, sizeof(uint32_t), &graph->go[i], error));
         TRY(weft_memory_make(p->device, sizeof(uint32_t), &graph->count[i], error));

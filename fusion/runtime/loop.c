@@ -1,12 +1,7 @@
 /* Running a program step by step: segments launch, uniform arithmetic and conditions are the host's.
  */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
-#include "fusion/control/program.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,6 @@
 /* Before a segment runs: memory for what is not bound, sizes that agree, partial results. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -1,15 +1,8 @@
 /** What the files of this folder share: a program has a weft_program_segment for each segment of its
  *  compilation, whose launches work on that. */
-#ifndef FUSION_RUNTIME_PRIVATE_H
-#define FUSION_RUNTIME_PRIVATE_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/control/program.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/plan.h"
 #include "fusion/runtime/runtime.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 /** fusion/runtime/product.c: tables, and what kernels with rows routines and joined reductions need besides.
  */
@@ -114,5 +107,3 @@ weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_pl
                                     weft_launch *launch, weft_error *error);
 weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                      weft_launch *launch, weft_error *error);
-
-#endif

@@ -1,15 +1,8 @@
 /* What a program holds for kernels with rows routines: what operators work on, twins of lists that
  * alternate between two memories. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

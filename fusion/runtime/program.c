@@ -1,16 +1,7 @@
 /* A compilation bound to data on a device: one memory for each name, shared by the segments that
  * have it. */
-#include "fusion/control/program.h"
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

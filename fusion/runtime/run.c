@@ -1,16 +1,9 @@
 /* Running a segment: every launch of its plan. */
 #include "core/base/fault.h"
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,7 @@
 /** A program that is made, bound and run. In: a compilation and memories. Out: launches. */
-#ifndef FUSION_RUNTIME_RUNTIME_H
-#define FUSION_RUNTIME_RUNTIME_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 
 /** A segment on a device. */
@@ -58,5 +54,3 @@ struct weft_program {
 
 /** Run one kernel of a prepared program that is one segment, whatever the others have left for it. */
 weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_error *error);
-
-#endif

@@ -1,18 +1,11 @@
 /* Accumulating stores that are not the usual ones: by colours of cells, a launch per colour, so that
  * each is complete before the next begins; and by patches, whose owners sum what is theirs, for
  * vectors and for the rows of matrices. What such kernels work on, and their launches. */
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/connectivity/patches.h"
 #include "fusion/connectivity/vertex_patches.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
-#include "fusion/plan/segment.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 /* ---- colours of cells ---- */
 

@@ -1,12 +1,5 @@
 /* A segment bound to data on a device: its tables, and what a program hands down to it. */
-#include "fusion/plan/segment.h"
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
 #include "fusion/runtime/private.h"
-#include "fusion/runtime/runtime.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

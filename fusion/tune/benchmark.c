@@ -2,15 +2,8 @@
  * into a sum that is never what would be stored, so that no compiler drops it. The routines are
  * those of the backends' preludes, as the generator calls them (fusion/codegen/kernel.c, fusion/codegen/multi_thread.c). */
 #include "fusion/tune/benchmark.h"
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
-#include "fusion/codegen/codegen.h"
-#include "fusion/cost/cost.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,11 +194,9 @@ weft_status weft_probe_print(const weft_library *library, const weft_limits *lim
     weft_probe_writer p = {
         .backend = weft_source_backend(limits), .routine = routine, .lanes = lanes, .out = out};
     TRY(weft_arena_make(&arena, error));
-    if (routine->shared && !p.backend->is_threaded) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: there is no shared memory",
-                                routine->name);
-        goto done;
-    }
+    if (routine->shared && !p.backend->is_threaded)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: there is no shared memory",
+                           routine->name));
     if (routine->kind == WEFT_COST_COMPUTE)
         TRY(probe_instance(arena, library, routine, &instance, error));
     TRY(find_operands(&p, instance, error));

@@ -1,13 +1,8 @@
 /** Kernels that hold one routine each, for calibration. */
-#ifndef PROBE_H
-#define PROBE_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/cost/cost.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
-#include "fusion/weft_library.h"
 
 /** Arguments of every probe, in this order. */
 typedef enum probe_argument {
@@ -63,5 +58,3 @@ weft_status weft_probe_body(const weft_probe_writer *p, const char *first, const
 /** Nodes of the connectivity that indirect probes go through: node(i, a) for instance i. */
 int64_t weft_probe_nodes(int64_t n, int width);
 int32_t weft_probe_node(int64_t instance, int vertex, int64_t n_nodes, int width);
-
-#endif

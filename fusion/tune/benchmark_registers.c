@@ -1,9 +1,5 @@
 /* A routine alone whose data are in registers: on the host a loop over blocks of lanes, on cuda a
  * thread an instance, one after the other. */
-#include "core/weft_core.h"
-#include "fusion/cost/cost.h"
-#include "fusion/library/library.h"
-#include "fusion/script/script.h"
 #include "fusion/tune/benchmark.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* A routine alone whose data are in shared memory: warp t of a block is thread t of its instances,
  * as in fusion/codegen/multi_thread.c. */
-#include "core/weft_core.h"
-#include "fusion/cost/cost.h"
 #include "fusion/tune/benchmark.h"
 
 int weft_probe_warps(const weft_cost_routine *routine, int out[8]) {

@@ -1,11 +1,7 @@
 /* Measuring many routines within a time: what is known already is left out, coarse points of all
  * routines come before fine ones of any, and what was measured is kept from time to time, so that
  * who is stopped goes on where he was. */
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
-#include "fusion/cost/cost.h"
 #include "fusion/tune/calibrate.h"
-#include "fusion/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,10 +129,8 @@ weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
     calibration *c = calloc(1, sizeof *c);
     *out = (weft_calibration_result){0};
     points = calloc(WEFT_CALIBRATION_POINTS, sizeof *points);
-    if (!c || !points) {
-        status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration");
-        goto done;
-    }
+    if (!c || !points)
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for a calibration"));
     c->routines = routines;
     c->tuning = tuning;
     c->limits = limits;

@@ -1,10 +1,7 @@
 /** What fusion/tune/calibrate.c, which decides what is measured when, and fusion/tune/measure.c, which measures on
  *  a device, share. */
-#ifndef CALIBRATE_H
-#define CALIBRATE_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 #include "fusion/tune/tune.h"
 
 /** weft_calibrate without a device: options->measure is there. device: its identity. */
@@ -12,5 +9,3 @@ weft_status weft_calibrate_run(const weft_limits *limits, const char *device,
                                const weft_routine_set *routines, weft_tuning *tuning,
                                const weft_calibration_options *options,
                                weft_calibration_result *out, weft_error *error);
-
-#endif

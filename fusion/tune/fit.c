@@ -1,5 +1,4 @@
 /* How good predictions were, and which terms beyond equation 3 make them better. */
-#include "fusion/cost/cost.h"
 #include "fusion/tune/tune.h"
 
 #include <math.h>

@@ -1,18 +1,12 @@
 /* Measuring routines on a device: kernels of a few routines a module, which are compiled several at
  * once, memory that all of them share, and batches of launches between two marks of the device's
  * timer. */
-#include "core/weft_core.h"
-#include "core/weft_tuning.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/cost/cost.h"
 #include "fusion/script/locale.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/calibrate.h"
 #include "fusion/tune/stopwatch.h"
-#include "fusion/tune/tune.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,11 +193,9 @@ static weft_status make_data(bench *b, const weft_probe *probe, weft_memory **ma
     }
     if (probe->width == 0)
         goto done;
-    if (probe->width >= WIDTHS) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: %d nodes are too many", r->name,
-                                probe->width);
-        goto done;
-    }
+    if (probe->width >= WIDTHS)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: %d nodes are too many", r->name,
+                           probe->width));
     TRY(make_map(b, probe->width, probe->n, error));
     if (!b->is_gpu && r->kind == WEFT_COST_STORE)
         TRY(weft_connectivity_schedule(b->maps[probe->width], lanes, schedule, error));
@@ -289,11 +281,9 @@ static weft_status measure(void *user, const weft_cost_routine *routine,
             (int)(probe->shared > (size_t)at->extra ? probe->shared : (size_t)at->extra);
         if (routine->shared)
             snprintf(kernel, sizeof kernel, "probe_%d_%d", number, launch.block_threads / 32);
-        if ((size_t)launch.shared_bytes > b->limits->onchip_bytes) {
-            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                    "%s: it does not fit into shared memory", routine->name);
-            goto done;
-        }
+        if ((size_t)launch.shared_bytes > b->limits->onchip_bytes)
+            TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                               "%s: it does not fit into shared memory", routine->name));
     }
     TRY(time_launch(b, &launch, seconds, error));
     *seconds -= *seconds > 2 * b->launch_seconds ? b->launch_seconds : 0;

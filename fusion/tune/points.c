@@ -1,9 +1,7 @@
 /* Where routines are measured: grids of three levels, each within the next, over what stands round
  * a routine in a kernel. A level is useful alone, so that little time gives little detail and not a
  * part of the routines. */
-#include "core/weft_core.h"
 #include "fusion/base/target.h"
-#include "fusion/cost/cost.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/tune.h"
 

@@ -1,15 +1,10 @@
 /* Which routines are measured: those that functions of the library come with, at sizes that they
  * allow, and the gathers and accumulating stores of simplices. The names are as fusion/plan/predict.c makes
  * them; what a script has besides is added from its compilation. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/cost/cost.h"
 #include "fusion/library/function.h"
-#include "fusion/library/library.h"
 #include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,10 +101,8 @@ static weft_status add_computes(const set_maker *m, const weft_function *functio
     if (instance->n_names == 0)
         weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(&instance->result),
                       instance->flops);
-    if (sizes.failed) {
-        status = weft_no_memory(m->error);
-        goto done;
-    }
+    if (sizes.failed)
+        TRY(weft_no_memory(m->error));
     for (int v = 0; v < instance->n_variants; ++v) {
         weft_cost_routine routine = {.kind = WEFT_COST_COMPUTE,
                                      .function = function->info.name,
@@ -144,10 +137,8 @@ static weft_status add_function(const set_maker *m, const weft_library *library,
     const weft_instance *instances[WEFT_TRIALS_MAX];
     TRY(weft_arena_make(&scratch, m->error));
     trials = weft_arena_alloc(scratch, 1, sizeof *trials);
-    if (!trials) {
-        status = weft_no_memory(m->error);
-        goto done;
-    }
+    if (!trials)
+        TRY(weft_no_memory(m->error));
     status = weft_trials_instances(library, at, scratch, trials, instances, m->error);
     if (status == WEFT_ERROR_SHAPE) { /* one whose tables nobody offers cannot be called either */
         status = WEFT_OK;

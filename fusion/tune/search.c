@@ -1,18 +1,12 @@
 /* The best covers of a script, measured: in the order of their predictions, several compiled at
  * once, until what is left cannot win. The script is compiled once; of each cover only plan and
  * source are made, and given back when it has been measured. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/tune/synthetic_data.h"
 #include "fusion/tune/tune.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,10 +45,8 @@ static weft_status describe(searcher *s, const weft_compilation *compilation,
     TRY(weft_compilation_cover(compilation, &text, error));
     trial->cover = weft_arena_copy(s->arena, text.data, text.length);
     trial->parts = weft_arena_alloc(s->arena, (size_t)cover->n + 1, sizeof *trial->parts);
-    if (!trial->cover || !trial->parts) {
-        status = weft_no_memory(error);
-        goto done;
-    }
+    if (!trial->cover || !trial->parts)
+        TRY(weft_no_memory(error));
     trial->predicted = cover->seconds;
     trial->all_measured = true;
     for (int i = 0; i < cover->n; ++i) {
@@ -77,11 +69,9 @@ static weft_status start(searcher *s, const weft_search_script *script, weft_err
     TRY(weft_compile(script->library, weft_device_limits(s->device), script->fragments,
                      script->n_fragments, &own, &s->script, error));
     const weft_segment *segment = weft_compilation_only(s->script);
-    if (!segment) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "a script with loops or operators cannot be tried alone");
-        goto done;
-    }
+    if (!segment)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "a script with loops or operators cannot be tried alone"));
     TRY(weft_arena_make(&s->found, error));
     TRY(weft_covers_begin(&(weft_cover_problem){.arena = s->found,
                                                 .graph = segment->graph,

@@ -1,5 +1,4 @@
 /* Rounds of the same work between two marks of the device's timer. */
-#include "core/weft_core.h"
 #include "fusion/tune/stopwatch.h"
 
 #include <math.h>

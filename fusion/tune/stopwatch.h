@@ -1,6 +1,5 @@
 /** How long a piece of work takes that may be done again and again (fusion/tune/stopwatch.c). */
-#ifndef STOPWATCH_H
-#define STOPWATCH_H
+#pragma once
 
 #include "core/weft_core.h"
 
@@ -19,5 +18,3 @@ typedef struct weft_stopwatch {
  *  recording: what counts is the device's time, starts of kernels with it, not the host's.
  *  Errors  those of the work, the timer and the recording */
 weft_status weft_stopwatch_time(const weft_stopwatch *watch, double *seconds, weft_error *error);
-
-#endif

@@ -1,15 +1,9 @@
 /* Running a script's plans on data of our own making, to time them: cells whose nodes are near, as
  * in an ordered mesh, and numbers about one. All plans of a script share the data. */
 #include "fusion/tune/synthetic_data.h"
-#include "core/weft_core.h"
-#include "fusion/control/program.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
 #include "fusion/runtime/runtime.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/stopwatch.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,6 @@
 /** Running a script's plans on data of our own making (fusion/tune/synthetic_data.c). */
-#ifndef REHEARSAL_H
-#define REHEARSAL_H
+#pragma once
 
-#include "core/weft_core.h"
-#include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
 
 typedef struct weft_rehearsal weft_rehearsal;
@@ -23,5 +20,3 @@ weft_status weft_rehearsal_time(weft_rehearsal *rehearsal, weft_program *program
 weft_status weft_rehearsal_time_kernels(weft_rehearsal *rehearsal, weft_program *program,
                                         const weft_compilation *compilation, double *seconds,
                                         weft_error *error);
-
-#endif

@@ -4,16 +4,13 @@
 #ifndef WEFT_CALIBRATION_H
 #define WEFT_CALIBRATION_H
 
-#include "core/weft_core.h"
 #include "core/weft_tuning.h"
 #include "fusion/cost/cost.h"
 #include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 
 /** Routines without repetition. Their texts are in the arena. */
 typedef struct weft_routine_set {
