@@ -3,9 +3,7 @@
 #ifndef WEFT_CORE_H
 #define WEFT_CORE_H
 
-#include "core/weft_base.h"
 #include "core/weft_cache.h"
-#include "core/weft_device.h"
 #include "core/weft_forecast.h"
 #include "core/weft_recording.h"
 

@@ -6,12 +6,8 @@
 #define WEFT_FEM_H
 
 #include "fem/weft_bc.h"
-#include "fem/weft_form.h"
-#include "fem/weft_mesh.h"
-#include "fem/weft_operator.h"
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"
-#include "fem/weft_space.h"
 #include "fem/weft_time.h"
 
 #endif

@@ -3,10 +3,7 @@
 #ifndef WEFT_FORM_H
 #define WEFT_FORM_H
 
-#include "core/weft_core.h"
 #include "fem/weft_mesh.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
 
 #ifdef __cplusplus

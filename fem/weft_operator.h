@@ -3,7 +3,6 @@
 #ifndef WEFT_OPERATOR_H
 #define WEFT_OPERATOR_H
 
-#include "core/weft_core.h"
 #include "fem/weft_form.h"
 
 #ifdef __cplusplus

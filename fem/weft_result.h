@@ -5,7 +5,6 @@
 #ifndef WEFT_RESULT_H
 #define WEFT_RESULT_H
 
-#include "core/weft_core.h"
 #include "fem/weft_mesh.h"
 
 #ifdef __cplusplus

@@ -2,7 +2,6 @@
 #ifndef WEFT_SOLVER_H
 #define WEFT_SOLVER_H
 
-#include "core/weft_core.h"
 #include "fem/weft_operator.h"
 
 #ifdef __cplusplus

@@ -10,8 +10,6 @@
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 
-#include "core/weft_core.h"
-#include "fem/weft_mesh.h"
 #include "fem/weft_operator.h"
 
 #ifdef __cplusplus

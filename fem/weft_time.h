@@ -2,7 +2,6 @@
 #ifndef WEFT_TIME_H
 #define WEFT_TIME_H
 
-#include "core/weft_core.h"
 #include "fem/weft_operator.h"
 
 #ifdef __cplusplus

@@ -6,16 +6,9 @@
  *
  *  It solves dT/dt + u.grad T = div(mu grad T) on a mesh of triangles or tetrahedra with continuous
  *  piecewise linear T, T = g on Dirichlet groups, mu dT/dn = 0 elsewhere on the boundary. */
-#ifndef ADVECTION_DIFFUSION_H
-#define ADVECTION_DIFFUSION_H
+#pragma once
 
 #include "apps/common/run.h"
-#include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 /* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) -------------------- */
 
@@ -131,5 +124,3 @@ weft_status ad_plan_print(ad_run *run, weft_error *error);
 /** Refuse an expression that is not finite at a point. */
 weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
                             int dimension, double t, weft_error *error);
-
-#endif

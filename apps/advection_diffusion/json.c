@@ -1,8 +1,4 @@
 #include "apps/advection_diffusion/advection_diffusion.h"
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 #include <math.h>
 

@@ -1,7 +1,4 @@
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/poisson/poisson.h"
-#include "core/weft_core.h"
 
 #include <math.h>
 

@@ -1,5 +1,4 @@
 #include "apps/poisson/poisson.h"
-#include "fusion/weft_program.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,4 @@
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/poisson/poisson.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_program.h"
 
 #include <inttypes.h>
 #include <string.h>

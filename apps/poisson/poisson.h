@@ -7,15 +7,9 @@
  * linear u, and u = g                          on Dirichlet groups k du/dn = g on Neumann groups (g
  * is the flux into the domain) k du/dn + alpha u = g          on Robin groups k du/dn = 0 elsewhere
  * on the boundary */
-#ifndef POISSON_H
-#define POISSON_H
+#pragma once
 
 #include "apps/common/run.h"
-#include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 /* ---- options (apps/poisson/options.c) -------------------------------------------------------- */
 
@@ -69,5 +63,3 @@ weft_status poisson_plan_print(poisson *run, weft_error *error);
 /** The form of the cells' operator: poisson.weft, or poisson_diffusivity.weft with the user's k.
  *  (apps/poisson/data.c) */
 weft_status poisson_form_cells(const poisson *run, weft_bound_form *out, weft_error *error);
-
-#endif

@@ -1,8 +1,4 @@
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/poisson/poisson.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 
 weft_status poisson_output_write(poisson *run, weft_error *error) {
     weft_status status = WEFT_OK;

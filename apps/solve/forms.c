@@ -1,8 +1,4 @@
-#include "apps/common/fem.h"
 #include "apps/solve/solve.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,16 +9,9 @@
  *      u_k = g_k                   on Dirichlet groups
  *      the flux (traction) is g_k  on Neumann groups: int g_k v_k is added to b
  *      flux + alpha u_k = g_k      on Robin groups */
-#ifndef SOLVE_H
-#define SOLVE_H
+#pragma once
 
 #include "apps/common/run.h"
-#include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
-#include "fusion/weft_library.h"
-#include "fusion/weft_program.h"
 
 /* ---- options (apps/solve/options.c) -------------------------------------------------------------- */
 
@@ -147,5 +140,3 @@ weft_status solve_report_print(const solve *run, weft_error *error);
 weft_status solve_json_write(const solve *run, weft_error *error);
 /** On the null device: what would be launched, on stdout. (apps/solve/report.c) */
 weft_status solve_plan_print(solve *run, weft_error *error);
-
-#endif

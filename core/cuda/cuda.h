@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/cache/cache.h"
-#include "core/cuda/driver.h"
 #include "core/cuda/nvrtc.h"
 #include "core/device/device.h"
 

@@ -1,11 +1,7 @@
 /** What the text of stars of vertices (fusion/codegen/vertex_patch.c) and of edges (fusion/codegen/edge_patch.c) share. */
-#ifndef SOURCE_STAR_INTERNAL_H
-#define SOURCE_STAR_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/patches.h"
 
 /** One staged number of a node. */
 typedef struct staged {
@@ -38,5 +34,3 @@ void weft_star_write_cell_loads(const star_writer *s, const char *place);
 
 /** fusion/codegen/edge_patch.c: the rest of the body of a block (see weft_source_star_body). */
 weft_status weft_source_edge_stars(const star_writer *s, weft_error *error);
-
-#endif

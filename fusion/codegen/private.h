@@ -1,14 +1,9 @@
 /** What the generator (fusion/codegen/kernel.c, fusion/codegen/call.c) and the backends share. */
-#ifndef SOURCE_INTERNAL_H
-#define SOURCE_INTERNAL_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/codegen/codegen.h"
-#include "fusion/graph/graph.h"
 #include "fusion/plan/patches.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/segment.h"
-#include "fusion/script/tokens.h"
 
 extern const weft_backend weft_backend_host, weft_backend_cuda;
 
@@ -110,5 +105,3 @@ weft_status weft_source_star_matrix(const source_writer *w, const weft_plan_kern
 extern const char *const weft_star_matrix_arguments[WEFT_STAR_MATRIX_ARGUMENTS];
 /** "v_x[0] = ...;": elementwise arithmetic into a variable. */
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result);
-
-#endif

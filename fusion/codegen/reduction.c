@@ -2,11 +2,7 @@
  * a kernel of one thread joins. On a GPU a thread block makes a chunk, or several, each with a
  * partial result of its own, and a kernel of one block joins them all. The trees depend on the size
  * alone. */
-#include "core/weft_core.h"
 #include "fusion/codegen/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/plan.h"
 
 static const char *join_name(const weft_call *call) {
     switch (call->reduction->op) {

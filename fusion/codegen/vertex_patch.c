@@ -2,15 +2,10 @@
  * that a vertex is read by few wide loads from shared memory; the register arrays of the calls are
  * filled from there in the renumbered order, so that the calls' text is the same as elsewhere and
  * the compiler drops what only other rows need. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/patch.h"
-#include "fusion/codegen/private.h"
 #include "fusion/connectivity/vertex_patches.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/patches.h"
 
 #include <string.h>
 

@@ -1,19 +1,11 @@
 /* The stages of a script, and the explanation: those of each segment, in the order of the program,
  * with the steps between them as comments. */
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/json.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
-#include "fusion/graph/graph.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/print.h"
-#include "fusion/plan/segment.h"
 #include "fusion/script/locale.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

@@ -2,20 +2,12 @@
  * candidate, and nothing is one that has some of them and not all. No kernel has calls from both
  * sides of a split. The unfused plan is as ever, and a forced one is as it says. */
 #include "fusion/plan/directives.h"
-#include "core/weft_core.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
-#include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/block_shapes.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
 #include "fusion/plan/legality.h"
-#include "fusion/plan/segment.h"
-#include "fusion/script/script.h"
-#include "fusion/script/tokens.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

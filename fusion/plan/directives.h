@@ -1,10 +1,7 @@
 /** What the script asks of the plan: `fuse { ... }` and `split;`. */
-#ifndef WISHES_H
-#define WISHES_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 /** Blocks become candidates of c->fusions.
  *  Errors  WEFT_ERROR_TYPE at the block: its calls cannot share a kernel, and which; no kernel on
@@ -13,5 +10,3 @@ weft_status weft_wishes_add(weft_segment *c, weft_error *error);
 /** Implementations against the script's wishes are pruned, with the reason.
  *  Errors  WEFT_ERROR_TYPE: nothing is left of a fuse block with the block that it asks for */
 weft_status weft_wishes_prune(weft_segment *c, weft_error *error);
-
-#endif

@@ -1,15 +1,6 @@
 /* Fusions, implementations, cover and plan as text. */
 #include "fusion/graph/print.h"
-#include "core/weft_core.h"
-#include "fusion/graph/graph.h"
-#include "fusion/library/library.h"
-#include "fusion/plan/cover.h"
-#include "fusion/plan/fusions.h"
-#include "fusion/plan/implementation.h"
-#include "fusion/plan/plan.h"
 #include "fusion/plan/print.h"
-#include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 

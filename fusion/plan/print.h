@@ -1,11 +1,8 @@
 /** How much the planner has looked at, and why it left out what it left out (fusion/plan/print.c).
  */
-#ifndef PLAN_PRINT_H
-#define PLAN_PRINT_H
+#pragma once
 
-#include "core/weft_core.h"
 #include "fusion/plan/segment.h"
-#include "fusion/weft_compile.h"
 
 enum { WEFT_PRUNE_REASONS = 8 };
 
@@ -34,5 +31,3 @@ void weft_fusion_counts_print(const weft_planner_counts *counts, weft_text *out)
 void weft_implementation_counts_print(const weft_planner_counts *counts, weft_text *out);
 /** Both, as a part of an explanation. */
 void weft_planner_counts_explain(const weft_planner_counts *counts, weft_text *out);
-
-#endif
