@@ -151,7 +151,7 @@ static void is_kept(void **state) {
         weft_mesh *mesh = make_mesh(2, 3), *other = make_mesh(2, 4);
         test_text_write(path, "somebody's");
         refuse(path, mesh, (writing){"p", 0, 2, false, false}, WEFT_ERROR_USAGE, "is kept");
-        refuse(path, mesh, (writing){"p", 0, 2, true, false}, WEFT_ERROR_INPUT, "no series");
+        refuse(path, mesh, (writing){"p", 0, 2, true, false}, WEFT_ERROR_INPUT, "not a series");
         char *text = test_file_read(path, NULL);
         assert_string_equal(text, "somebody's");
         free(text);
