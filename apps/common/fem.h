@@ -16,6 +16,7 @@ weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_mo
 
 /** What a run will hold on its device. */
 typedef struct app_forecast {
+    bool plans_load; /* on a device that only records the right-hand side is made, too */
     weft_assembly_problem problem;
     int n_vectors;      /* over the dofs, solution and right-hand side among them */
     size_t input_bytes; /* of a script's inputs */

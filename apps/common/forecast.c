@@ -41,11 +41,18 @@ static void foresee(const weft_limits *limits, const app_forecast *what, weft_as
     const size_t before = forecast->bytes;
     weft_operator_forecast(limits, assembly, problem, forecast, &late);
     const size_t whole = forecast->bytes - before;
-    if (limits->records_only)
+    /* a device that only records runs no CG */
+    const size_t cg = limits->records_only ? 0
+                                           : larger(weft_cg_forecast(limits, assembly, problem),
+                                                    2 * cells * real_bytes);
+    if (limits->records_only && !what->plans_load)
         return;
-    const size_t cg = weft_cg_forecast(limits, assembly, problem);
-    const size_t most =
-        larger(whole - late + load * real_bytes, whole + larger(cg, 2 * cells * real_bytes));
+    if (limits->records_only && load > 0 &&
+        weft_assembly_about(assembly)->scatter != WEFT_SCATTER_GATHERED)
+        weft_forecast_add(forecast, "connectivity, transposed",
+                          (size_t)problem->n_cells * (size_t)problem->width + 2 * nodes,
+                          sizeof(uint32_t));
+    const size_t most = larger(whole - late + load * real_bytes, whole + cg);
     if (most > whole)
         weft_forecast_add(forecast, "vectors of CG, lists of cells", most - whole, 1);
 }

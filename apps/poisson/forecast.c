@@ -21,7 +21,8 @@ weft_status poisson_forecast_make(poisson *run, weft_error *error) {
     if (run->base.is_null && !options->run.assembly_auto) /* stops after the first */
         products = 1;
     /* every form of this app is symmetric */
-    const app_forecast what = {.problem = {.dimension = mesh->dimension,
+    const app_forecast what = {.plans_load = true,
+                               .problem = {.dimension = mesh->dimension,
                                            .width = mesh->dimension + 1,
                                            .n_nodes = mesh->n_nodes,
                                            .n_cells = mesh->n_cells,

@@ -101,7 +101,7 @@ void weft_operator_forecast(const weft_limits *limits, weft_assembly assembly,
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     weft_forecast_add(forecast, "connectivity", sizes.n_padded * sizes.width, sizeof(int32_t));
     /* on a GPU right-hand sides are gathered */
-    if (format->info.scatter == WEFT_SCATTER_GATHERED || sizes.on_gpu) {
+    if (format->info.scatter == WEFT_SCATTER_GATHERED || (sizes.on_gpu && !limits->records_only)) {
         weft_forecast_add(forecast, "connectivity, transposed", sizes.n_cells * sizes.width,
                           sizeof(uint32_t));
         weft_forecast_add(forecast, "connectivity, transposed", sizes.n_nodes + 1, sizeof(int64_t));

@@ -323,12 +323,14 @@ static void cells_free(weft_operator *op) {
     }
 }
 
-/* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. */
+/* Stars where cells fill the space of the nodes; few facets in it are better stored atomically. A device
+ * that only records could not try them. */
 static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
                                const weft_form *form) {
     const int64_t width = weft_connectivity_width(form->dofs);
+    const weft_limits *limits = weft_device_limits(context->device);
     const bool fits =
-        weft_operator_on_gpu(weft_device_limits(context->device)) && width > 2 &&
+        weft_operator_on_gpu(limits) && !limits->records_only && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
     return wanted == WEFT_SCATTER_STARS && !fits ? WEFT_SCATTER_COLOURED : wanted;
@@ -345,7 +347,8 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    TRY(weft_operator_allocate(&cells_table, sizeof(weft_cells_operator), sizeof(weft_part), forms, n_forms, &op, error));
+    TRY(weft_operator_allocate(&cells_table, sizeof(weft_cells_operator), sizeof(weft_part), forms,
+                               n_forms, &op, error));
     weft_cells_operator *cells = op->state;
     weft_part *parts = op->parts;
     *cells = (weft_cells_operator){context, parts, n_forms};

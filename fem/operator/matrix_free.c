@@ -16,7 +16,7 @@ static size_t estimate_memory(const weft_operator_sizes *s, double applications,
                               weft_forecast *forecast) {
     const size_t made = forecast->bytes;
     (void)applications;
-    if (!s->on_gpu || s->n_components > 1)
+    if (!s->on_gpu || s->limits->records_only || s->n_components > 1)
         return 0;
     /* a word for each cell round a node, a sixth more for rows of equal length; halos */
     weft_forecast_add(forecast, "stars", s->n_cells * s->width / 6 * 7, sizeof(uint32_t));
